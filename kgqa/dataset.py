@@ -1,0 +1,89 @@
+"""Writing a dataset folder: splits, masked twins, what was rejected, the card, and the manifest last of all."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from kgqa.card import dataset_card
+from kgqa.formats.native import SCHEMA
+from kgqa.funnel import FunnelRow
+from kgqa.recipes.qangaroo.instances import InstanceMaker, instance_ids
+from kgqa.recipes.qangaroo.samples import SPLITS, Samples
+from kgqa.stages import GATES, Run, instance_maker
+from kgqa.workspace import file_hash, write_parquet
+
+CHUNK = 2048
+"""Samples that are turned into Instances at a time."""
+
+
+def write_splits(folder: Path, samples: Samples, maker: InstanceMaker, *, run: Run) -> None:
+    """``train``, ``dev``, ``test`` and their masked twins. Memory: one chunk of samples with its texts."""
+    for masked, target in ((False, folder), (True, folder / "masked")):
+        target.mkdir(parents=True, exist_ok=True)
+        make = maker.masked if masked else maker.plain
+        for number, split in enumerate(SPLITS):
+            part = samples.select(samples.questions.split == number)
+            with pq.ParquetWriter(target / f"{split}.parquet", SCHEMA, compression="zstd", compression_level=1) as writer:
+                for first in range(0, len(part), CHUNK):
+                    rows = np.zeros(len(part), np.bool_)
+                    rows[first : first + CHUNK] = True
+                    chunk = part.select(rows)
+                    writer.write_table(make(chunk))
+                    run.progress.advance(len(chunk))
+
+
+def write_rejected(path: Path, run: Run) -> None:
+    """``id, split, stage, reason, detail`` of every question that did not become a sample; detail is the fact."""
+    tables = run.tables("entities", "relations", "rejected_traverse", "rejected_filter")
+    entities, relations = tables["entities"]["id"].combine_chunks(), tables["relations"]["id"].combine_chunks()
+    reasons = {name: gate.reason for name, gate in GATES.items()}
+    parts = []
+    for stage in ("traverse", "filter"):
+        table = tables[f"rejected_{stage}"]
+        gate = table["gate"].combine_chunks().dictionary_encode()
+        detail = [entities.take(table["head"].combine_chunks()), relations.take(table["relation"].combine_chunks())]
+        parts.append(
+            pa.table(
+                {
+                    "id": instance_ids(table["id"].combine_chunks().to_numpy(), run.domain.settings.dataset),
+                    "split": pa.array(SPLITS).take(table["split"].combine_chunks()),
+                    "stage": pa.repeat(stage, table.num_rows),
+                    "reason": pa.array([reasons[name] for name in gate.dictionary.to_pylist()], pa.string()).take(gate.indices),
+                    "detail": pc.binary_join_element_wise(*detail, entities.take(table["answer"].combine_chunks()), " "),
+                }
+            )
+        )
+    write_parquet(pa.concat_tables(parts), path)
+
+
+def content_digest(folder: Path) -> str:
+    """One hash over all files of a dataset but its card and manifest, in the order of their names."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.parquet"), key=lambda path: path.relative_to(folder).as_posix()):
+        digest.update(f"{path.relative_to(folder).as_posix()} {file_hash(path)}\n".encode())
+    return digest.hexdigest()
+
+
+def write_dataset(
+    partial: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any], manifest: dict[str, Any]
+) -> dict[str, int]:
+    """Write the whole dataset into the folder ``partial``, all but the manifest; return the samples of each split."""
+    samples = Samples.from_table(run.table("kept"))
+    run.progress.start("Writing the dataset", 2 * len(samples), "samples")
+    counts = {split: int((samples.questions.split == number).sum()) for number, split in enumerate(SPLITS)}
+    write_splits(partial, samples, instance_maker(run), run=run)
+    write_rejected(partial / "rejected.parquet", run)
+    digest = content_digest(partial)
+    manifest.update({"counts": counts, "content": digest})
+    card = dataset_card(
+        run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, baselines=baselines, digest=digest, is_seed=run.domain.is_seed
+    )
+    (partial / "README.md").write_text(card, "utf-8")
+    return counts

@@ -1,0 +1,130 @@
+"""What can go wrong, as a tree of exceptions whose message is one sentence: what, where, and what to do.
+
+::
+
+    KgqaError
+    ├── InputError            a file, row or record that cannot be used
+    │   ├── MissingInput          a folder, file, column or field is not there
+    │   ├── BrokenInput           the bytes are not what the format promises
+    │   ├── DuplicateId           two rows carry the same id
+    │   └── UnknownId             an id that nothing defines
+    ├── SettingsError         a setting, domain or parameter that does not exist or cannot have that value
+    ├── EmptyResult           everything was rejected; says by which rule and which setting to change
+    ├── WorkspaceError        the workspace cannot be used for this run
+    │   ├── WorkspaceBusy         another run holds it
+    │   └── WorkspaceMismatch     it belongs to another version, domain or input
+    ├── StorageError          the disk is full, read-only or otherwise refuses
+    ├── StoreError            the graph engine is missing, wrong or refuses
+    │   └── QueryError            a named query is unknown or is called with the wrong parameters
+    └── InterruptedRun        the user stopped the run; says how to go on
+
+The command line turns each of them into one line on standard error and exit status 2. Any other exception is a bug.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+
+
+class KgqaError(Exception):
+    """The base of everything that kgqa raises on purpose."""
+
+
+class InputError(KgqaError):
+    """A file, row or record that cannot be used."""
+
+
+class MissingInput(InputError):
+    """A folder, file, column or field that must be there is not."""
+
+
+class BrokenInput(InputError):
+    """The bytes are not what the format promises."""
+
+
+class DuplicateId(InputError):
+    """Two rows of a table carry the same id."""
+
+
+class UnknownId(InputError):
+    """An id that nothing defines."""
+
+
+class SettingsError(KgqaError):
+    """A setting, domain or parameter that does not exist or cannot have that value."""
+
+
+class EmptyResult(KgqaError):
+    """Everything was rejected."""
+
+
+class WorkspaceError(KgqaError):
+    """The workspace cannot be used for this run."""
+
+
+class WorkspaceBusy(WorkspaceError):
+    """Another run holds the workspace."""
+
+
+class WorkspaceMismatch(WorkspaceError):
+    """The workspace belongs to another version, domain or input."""
+
+
+class StorageError(KgqaError):
+    """The disk is full, read-only or otherwise refuses."""
+
+
+class StoreError(KgqaError):
+    """The graph engine is missing, wrong or refuses."""
+
+
+class QueryError(StoreError):
+    """A named query is unknown or is called with the wrong parameters."""
+
+
+class InterruptedRun(KgqaError):
+    """The user stopped the run."""
+
+
+STORAGE_REASONS = {
+    errno.ENOSPC: "the disk is full; free some space and run the same command again",
+    errno.EDQUOT: "the disk quota is used up; free some space and run the same command again",
+    errno.EFBIG: "the file would be larger than the system allows; raise the limit or choose another --workspace",
+    errno.EROFS: "the folder is read-only; choose a writable one",
+    errno.EACCES: "permission denied; choose a folder that you may write to",
+    errno.EPERM: "permission denied; choose a folder that you may write to",
+    errno.ENOTDIR: "a part of the path is a file, not a folder; choose another path",
+    errno.EISDIR: "a folder stands where a file must go; remove it or choose another path",
+    errno.ENAMETOOLONG: "the name is too long for this file system; choose a shorter one",
+    errno.EIO: "the disk reports an input/output error; check it before you run again",
+}
+
+
+@contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """Turn the operating system's refusals under ``path`` into a :class:`StorageError` that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        reason = STORAGE_REASONS.get(error.errno or 0) or _reason_in_text(str(error))
+        if reason is None:
+            raise
+        raise StorageError(f"{error.filename or path}: {reason}.") from error
+
+
+def _reason_in_text(message: str) -> str | None:
+    """Arrow reports a full disk as an OSError without errno, its number in the text."""
+    for number in STORAGE_REASONS:
+        if f"errno {number}]" in message or f"errno: {number}" in message:
+            return STORAGE_REASONS[number]
+    return None
+
+
+def suggestion(name: str, known: list[str] | tuple[str, ...]) -> str:
+    """``did you mean x?`` where something known is close, else the list of what is known."""
+    close = get_close_matches(name, known, n=1, cutoff=0.6)
+    return f"did you mean {close[0]}?" if close else "known are: " + ", ".join(sorted(known)) + "."

@@ -1,0 +1,117 @@
+"""kgqa's own format: Parquet, one Instance a row, one file a split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kgqa.errors import BrokenInput, MissingInput
+from kgqa.records import Candidate, Instance, Mention, Paragraph, Step
+from kgqa.workspace import write_parquet
+
+SPLITS = ("train", "dev", "test")
+MENTION = pa.struct([("entity", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
+PARAGRAPH = pa.struct(
+    [
+        ("id", pa.string()),
+        ("title", pa.string()),
+        ("text", pa.string()),
+        ("supporting", pa.bool_()),
+        ("mentions", pa.list_(MENTION)),
+        ("sentences", pa.list_(pa.int32())),
+        ("supporting_sentences", pa.list_(pa.int32())),
+    ]
+)
+CANDIDATE = pa.struct([("id", pa.string()), ("text", pa.string())])
+STEP = pa.struct(
+    [
+        ("id", pa.string()),
+        ("question", pa.string()),
+        ("answer", pa.string()),
+        ("paragraph_id", pa.string()),
+        ("depends_on", pa.list_(pa.string())),
+    ]
+)
+SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("question", pa.string()),
+        ("paragraphs", pa.list_(PARAGRAPH)),
+        ("answers", pa.list_(pa.string())),
+        ("answer_id", pa.string()),
+        ("answer_type", pa.string()),
+        ("candidates", pa.list_(CANDIDATE)),
+        ("chains", pa.list_(pa.list_(pa.list_(pa.string())))),
+        ("decomposition", pa.list_(STEP)),
+        ("answerable", pa.bool_()),
+        ("group", pa.string()),
+        ("provenance", pa.string()),
+    ]
+)
+
+
+def write(instances: Iterable[Instance], path: Path) -> None:
+    """Write ``instances`` to one Parquet file."""
+    write_parquet(pa.Table.from_pylist([asdict(instance) for instance in instances], schema=SCHEMA), path)
+
+
+def read(path: Path, *, batch: int = 256) -> Iterator[Instance]:
+    """The Instances of one file, in order, ``batch`` rows in memory at a time.
+
+    Raises MissingInput where the file or a column is missing, BrokenInput where it is not Parquet.
+    """
+    if not path.is_file():
+        raise MissingInput(f"{path}: there is no such file.")
+    try:
+        file = pq.ParquetFile(path)
+    except pa.ArrowInvalid:
+        raise BrokenInput(f"{path}: this is not a whole Parquet file; make the dataset again.") from None
+    missing = [name for name in SCHEMA.names if name not in file.schema_arrow.names]
+    if missing:
+        raise MissingInput(f"{path}: the column {missing[0]!r} is missing, so these are not Instances of kgqa.")
+    with file:
+        for rows in file.iter_batches(batch_size=batch, columns=SCHEMA.names):
+            for row in rows.to_pylist():
+                yield instance(row)
+
+
+def instance(row: dict[str, Any]) -> Instance:
+    """The Instance in one row."""
+    return Instance(
+        **{
+            **row,
+            "paragraphs": tuple(_paragraph(entry) for entry in row["paragraphs"]),
+            "answers": tuple(row["answers"]),
+            "candidates": _each(row["candidates"], lambda entry: Candidate(**entry)),
+            "chains": _each(row["chains"], lambda chains: tuple(tuple(chain) for chain in chains)),
+            "decomposition": _each(row["decomposition"], lambda entry: Step(**{**entry, "depends_on": tuple(entry["depends_on"])})),
+        }
+    )
+
+
+def _paragraph(row: dict[str, Any]) -> Paragraph:
+    return Paragraph(
+        **{
+            **row,
+            "mentions": _each(row["mentions"], lambda entry: Mention(**entry)),
+            "sentences": _each(row["sentences"], int),
+            "supporting_sentences": _each(row["supporting_sentences"], int),
+        }
+    )
+
+
+def _each(values: list[Any] | None, make: Any) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(make(value) for value in values)
+
+
+def split_files(dataset: Path) -> dict[str, Path]:
+    """The split files of a dataset folder; raises MissingInput where it has none."""
+    files = {split: dataset / f"{split}.parquet" for split in SPLITS if (dataset / f"{split}.parquet").is_file()}
+    if not files:
+        raise MissingInput(f"{dataset}: this folder holds no dataset (no train.parquet, dev.parquet or test.parquet).")
+    return files

@@ -1,0 +1,217 @@
+"""``kgqa generate``: from a domain's files to a finished dataset, stage by stage, resuming where a run was cut off."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgqa.dataset import write_dataset
+from kgqa.domains import Domain, load_domain
+from kgqa.errors import InterruptedRun, SettingsError, WorkspaceError, storage_errors
+from kgqa.funnel import FunnelRow, rows_from
+from kgqa.manifest import run_record
+from kgqa.progress import Progress, Silent
+from kgqa.sources.delimited import find_file
+from kgqa.stages import LAYOUTS, STAGES, Run, Stage
+from kgqa.workspace import StageRecord, Workspace, file_hash, key_of, remove
+
+DEFAULT_WORKSPACE = Path("kgqa-workspace")
+CARD_VERSION = 1
+"""Raised when the files of a dataset change for the same samples."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a run made."""
+
+    domain: str
+    dataset: Path
+    """The finished folder."""
+    counts: dict[str, int]
+    """Samples per split."""
+    funnel: list[FunnelRow]
+    baselines: dict[str, list[dict[str, Any]]]
+    seconds: dict[str, float]
+    """Per stage; of the run that did it, where it was finished before."""
+    reused: list[str]
+    """Stages that were finished before."""
+    is_seed: bool
+    """Whether the small domain that kgqa ships was used."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run would do."""
+
+    domain: str
+    source: Path
+    dataset: Path
+    files: dict[str, int]
+    """Input file → bytes."""
+    stages: list[tuple[str, str]]
+    """What each stage does, and "finished before" or "to do"."""
+    is_seed: bool
+
+
+def generate(
+    domain: str | Path,
+    *,
+    source: Path | None = None,
+    workspace: Path = DEFAULT_WORKSPACE,
+    seed: int = 0,
+    workers: int = 1,
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Make a multi-hop dataset from a domain's graph and documents; return what was made.
+
+    ``domain`` is the name of a built-in domain or the path of a TOML file; without ``source`` its shipped seed domain is read. ``limit`` asks
+    only so many questions. The same input, settings and seed give the same bytes for any ``workers``. Raises KgqaError.
+    """
+    loaded = load_domain(domain, source=source)
+    _check(seed=seed, workers=workers, limit=limit)
+    inputs = _inputs(loaded)
+    place = Workspace(Path(workspace))
+    with place, storage_errors(place.path), _interruptible(place):
+        place.claim(domain=loaded.settings.name, inputs=inputs)
+        run = Run(domain=loaded, workspace=place, seed=seed, workers=workers, limit=limit, progress=progress or Silent())
+        records, reused = [], []
+        for stage, key in _keys(run, inputs):
+            record = place.finished(stage.name, key)
+            if record:
+                reused.append(stage.name)
+            records.append(record or _perform(stage, key, run))
+        passed = {"domain": str(domain), "seed": seed, "workers": workers, "limit": limit, "source": None if source is None else Path(source).name}
+        return _finish(run, records, reused, inputs, passed)
+
+
+def plan(
+    domain: str | Path, *, source: Path | None = None, workspace: Path = DEFAULT_WORKSPACE, seed: int = 0, limit: int | None = None
+) -> Plan:
+    """What :func:`generate` would do with the same arguments; reads and writes nothing but small files. Raises KgqaError."""
+    loaded = load_domain(domain, source=source)
+    _check(seed=seed, workers=1, limit=limit)
+    place = Workspace(Path(workspace))
+    run = Run(domain=loaded, workspace=place, seed=seed, workers=1, limit=limit, progress=Silent())
+    stages = []
+    for stage, key in _keys(run, _inputs(loaded)):
+        stages.append((stage.doing, "finished before" if place.finished(stage.name, key) else "to do"))
+    stages.append(("Writing the dataset", "to do"))
+    files = {path.name: path.stat().st_size for path in _input_files(loaded)}
+    dataset = place.path / "datasets" / loaded.settings.dataset
+    return Plan(domain=loaded.settings.name, source=loaded.source, dataset=dataset, files=files, stages=stages, is_seed=loaded.is_seed)
+
+
+def _check(*, seed: int, workers: int, limit: int | None) -> None:
+    if not 0 <= seed < 2**31:
+        raise SettingsError(f"seed {seed} is not between 0 and {2**31 - 1}; give another.")
+    if not 1 <= workers <= 256:
+        raise SettingsError(f"workers {workers} is not between 1 and 256; give another number.")
+    if limit is not None and limit < 1:
+        raise SettingsError(f"limit {limit} is not at least 1; leave it out to ask all questions.")
+
+
+def _input_files(domain: Domain) -> list[Path]:
+    return [find_file(domain.source, name) for name in LAYOUTS[domain.settings.source.layout].FILES]
+
+
+def _inputs(domain: Domain) -> dict[str, str]:
+    """Input file → SHA-256 of its bytes."""
+    with storage_errors(domain.source):
+        return {path.name: file_hash(path) for path in _input_files(domain)}
+
+
+def _keys(run: Run, inputs: dict[str, str]) -> Iterator[tuple[Stage, str]]:
+    key = key_of("inputs", inputs)
+    for stage in STAGES:
+        key = key_of(stage.name, stage.version, stage.depends_on(run), key)
+        yield stage, key
+
+
+def _perform(stage: Stage, key: str, run: Run) -> StageRecord:
+    place = run.workspace
+    begin = time.perf_counter()
+    place.forget(stage.name)
+    output = stage.run(run)
+    files = [place.write_table(name, table) for name, table in output.tables.items()] + output.files
+    record = StageRecord(
+        stage=stage.name,
+        key=key,
+        outputs={name: file_hash(place.path / name) for name in files},
+        report=output.as_report(),
+        seconds=round(time.perf_counter() - begin, 3),
+    )
+    place.record(record)
+    run.progress.finish(output.note)
+    return record
+
+
+def _finish(run: Run, records: list[StageRecord], reused: list[str], inputs: dict[str, str], passed: dict[str, Any]) -> Report:
+    """Write the dataset, unless the very same one is there."""
+    settings = run.domain.settings
+    funnel = [row for record in records for row in rows_from(record.report["funnel"])]
+    baselines = next(record.report["baselines"] for record in records if "baselines" in record.report)
+    seconds = {record.stage: record.seconds for record in records}
+    folder = run.workspace.path / "datasets" / settings.dataset
+    key = key_of(CARD_VERSION, settings.model_dump(mode="json"), run.seed, run.domain.is_seed, records[-1].key)
+    written = _written(folder, key)
+    if written:
+        reused.append("write_dataset")
+        seconds["write_dataset"] = written["seconds"]["write_dataset"]
+        counts = written["counts"]
+    else:
+        begin = time.perf_counter()
+        manifest = run_record(passed=passed, resolved=settings.model_dump(mode="json"), inputs=inputs)
+
+        def write(partial: Path) -> None:
+            write_dataset(partial, run, funnel=funnel, baselines=baselines, manifest=manifest)
+            seconds["write_dataset"] = round(time.perf_counter() - begin, 3)
+            files = {path.relative_to(partial).as_posix(): file_hash(path) for path in sorted(partial.rglob("*")) if path.is_file()}
+            manifest.update(
+                {
+                    "key": key,
+                    "dataset": settings.dataset,
+                    "seed": run.seed,
+                    "files": files,
+                    "funnel": [record for stage in records for record in stage.report["funnel"]],
+                    "baselines": baselines,
+                    "seconds": seconds,
+                }
+            )
+            text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True)
+            (partial / "manifest.json").write_text(text + "\n", "utf-8")
+
+        run.workspace.replace(folder, write)
+        counts = manifest["counts"]
+        run.progress.finish(", ".join(f"{split} {count:,}" for split, count in counts.items()))
+    return Report(
+        domain=settings.name, dataset=folder, counts=counts, funnel=funnel, baselines=baselines, seconds=seconds, reused=reused,
+        is_seed=run.domain.is_seed,
+    )  # fmt: skip
+
+
+def _written(folder: Path, key: str) -> dict[str, Any] | None:
+    """The manifest of the dataset in ``folder`` if it was made with this key and its files are as they were written."""
+    try:
+        manifest: dict[str, Any] = json.loads((folder / "manifest.json").read_text("utf-8"))
+        whole = manifest["key"] == key and all(file_hash(folder / name) == digest for name, digest in manifest["files"].items())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return manifest if whole else None
+
+
+@contextmanager
+def _interruptible(workspace: Workspace) -> Iterator[None]:
+    try:
+        for leftover in workspace.path.rglob(".*.partial"):
+            remove(leftover)
+        yield
+    except KeyboardInterrupt:
+        raise InterruptedRun(f"{workspace.path}: stopped; run the same command again to go on from the last finished stage.") from None
+    except MemoryError:
+        raise WorkspaceError(f"{workspace.path}: the memory does not suffice; close other programs, or try with --limit.") from None

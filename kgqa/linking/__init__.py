@@ -1,0 +1,1 @@
+"""From names and texts to mentions."""

@@ -1,0 +1,100 @@
+"""The stage that links: names and texts in; mentions, occurrences, links and the documents that are left out, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgqa.errors import EmptyResult, UnknownId
+from kgqa.linking.dictionary import build_dictionary
+from kgqa.linking.matcher import Spans, match
+from kgqa.linking.tokens import token_hashes
+from kgqa.settings import DocumentSettings, LinkingSettings
+from kgqa.sources.tables import arrow, frame
+
+UNUSED_REASONS = {
+    "excluded article": "the settings leave out the article about this entity (documents.exclude_about)",
+    "too long": "the text has more tokens than allowed (documents.max_tokens)",
+}
+"""Reason → the sentence that the funnel shows for a document that takes no part."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linked:
+    """What linking made of a corpus."""
+
+    mentions: pa.Table
+    """``document, entity, start, end``: without overlap, offsets in characters; sorted."""
+    occurrences: pa.Table
+    """The same columns: every name of every possible candidate, inside longer and shared names too."""
+    title_occurrences: pa.Table
+    """The same for the documents' titles."""
+    links: pa.Table
+    """``document, entity, count``: each pair that has a mention."""
+    unused: pa.Table
+    """``document, reason``: documents that take no part in the traversal."""
+    report: dict[str, int]
+    """Names removed by each rule, and places left out because a name is shared."""
+
+
+def link_mentions(
+    tables: Mapping[str, pa.Table],
+    linking: LinkingSettings,
+    documents: DocumentSettings,
+    *,
+    candidates: npt.NDArray[np.bool_],
+    workers: int = 1,
+    advance: Callable[[int], None] | None = None,
+) -> Linked:
+    """Link the ``names`` of ``tables`` in its ``documents``; ``candidates`` says which rows of ``entities`` can be a candidate.
+
+    Raises EmptyResult where no name is found in any text, UnknownId where ``documents.exclude_about`` names an unknown entity.
+    """
+    unused = unused_documents(tables, documents)
+    dictionary = build_dictionary(tables["names"], tables["entities"], linking, candidates)
+    texts = tables["documents"]["text"]
+    matches = match(texts, dictionary, workers=workers, before_number=linking.before_number, advance=advance)
+    if not len(matches.mentions.entity):
+        raise EmptyResult("no name of any entity occurs in any document; check the names, or relax the rules under [linking].")
+    ids = tables["documents"]["id"].combine_chunks(), tables["entities"]["id"].combine_chunks()
+    mentions = _table(matches.mentions, *ids)
+    links = frame(mentions).group_by("document", "entity").agg(count=pl.len().cast(pl.Int64)).sort("document", "entity")
+    return Linked(
+        mentions=mentions,
+        occurrences=_table(matches.occurrences, *ids),
+        title_occurrences=_table(match(tables["documents"]["title"], dictionary, workers=workers).occurrences, *ids),
+        links=arrow(links),
+        unused=unused,
+        report={**{f"names: {rule}": count for rule, count in dictionary.removed.items()}, "places: shared name": matches.shared},
+    )
+
+
+def unused_documents(tables: Mapping[str, pa.Table], settings: DocumentSettings) -> pa.Table:
+    """Documents that the settings leave out of the traversal, with the reason."""
+    documents = frame(tables["documents"].select(["id", "about"]))
+    for entity in settings.exclude_about:
+        if pc.index(tables["entities"]["id"], entity).as_py() < 0:
+            raise UnknownId(f"documents.exclude_about: the entity {entity!r} is not in the entity table; remove it from the settings.")
+    left_out = documents.filter(pl.col("about").is_in(settings.exclude_about)).select(document="id", reason=pl.lit("excluded article"))
+    if not settings.max_tokens:
+        return arrow(left_out.sort("document"))
+    text, title = (np.diff(token_hashes(tables["documents"][column])[0]) for column in ("text", "title"))
+    long = documents.filter(pl.Series(text - title > settings.max_tokens)).select(document="id", reason=pl.lit("too long"))
+    return arrow(pl.concat([left_out, long]).unique("document", keep="first", maintain_order=True).sort("document"))
+
+
+def _table(spans: Spans, documents: pa.Array, entities: pa.Array) -> pa.Table:
+    return pa.table(
+        {
+            "document": documents.take(pa.array(spans.document)),
+            "entity": entities.take(pa.array(spans.entity)),
+            "start": spans.start,
+            "end": spans.end,
+        }
+    )

@@ -1,0 +1,1 @@
+"""How each paper makes its data; one folder per recipe."""

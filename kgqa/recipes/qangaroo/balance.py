@@ -1,0 +1,104 @@
+"""MedHop's rounds: every candidate gets the same number of chains, within the document limit (Welbl et al. 2018, section 4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numba import njit
+
+from kgqa.linking.tokens import mixed
+from kgqa.recipes.qangaroo.samples import Samples
+from kgqa.traversal.graph import Rows
+
+
+def balance(samples: Samples, *, candidates: int, max_documents: int, seed: int) -> Samples:
+    """Keep the answer and at most ``candidates - 1`` alternatives, each with the same number of chains.
+
+    The answer's chains come first. Alternatives with at least as many chains as the answer are preferred, and among equals the choice is
+    drawn by hash. Then chains are added in rounds, one per candidate, as long as all of a round fits into ``max_documents``; if not even the
+    first round fits, the alternatives that do fit stay. Samples whose answer alone needs more documents keep no candidate.
+    """
+    kept_candidates, kept_chains = _choose(
+        samples.candidates.offsets, samples.candidates.targets, samples.questions.answer, samples.questions.id,
+        samples.chains.offsets, samples.nodes.offsets, samples.nodes.targets,
+        candidates, max_documents, int(samples.nodes.targets.max(initial=0)) + 1, np.uint64(seed),
+    )  # fmt: skip
+    chains = samples.chains.keep(kept_chains)
+    nodes = samples.nodes.take(np.flatnonzero(kept_chains))
+    chains = Rows(offsets=chains.offsets, targets=np.arange(len(chains.targets), dtype=np.int32))
+    return replace(samples, chains=chains, nodes=nodes).without_candidates(~kept_candidates)
+
+
+@njit(cache=True, nogil=True)
+def _add(chain, node_offsets, nodes, stamp, mark, documents, limit):  # type: ignore[no-untyped-def]
+    """Mark the documents of ``chain``; return the new number of documents, or -1 (nothing marked) where that would exceed ``limit``."""
+    new = 0
+    for at in range(node_offsets[chain] + 1, node_offsets[chain + 1], 2):
+        if stamp[nodes[at]] != mark:
+            new += 1
+    if documents + new > limit:
+        return -1
+    for at in range(node_offsets[chain] + 1, node_offsets[chain + 1], 2):
+        stamp[nodes[at]] = mark
+    return documents + new
+
+
+@njit(cache=True, nogil=True)
+def _choose(  # type: ignore[no-untyped-def]
+    candidate_offsets, candidates, answers, ids, chain_offsets, node_offsets, nodes, wanted, limit, largest, seed
+):
+    kept_candidates = np.zeros(len(candidates), np.bool_)
+    kept_chains = np.zeros(len(node_offsets) - 1, np.bool_)
+    stamp = np.full(largest, -1, np.int64)
+    mark = 0
+    for question in range(len(answers)):
+        first, last = candidate_offsets[question], candidate_offsets[question + 1]
+        size = last - first
+        if size == 0:
+            continue
+        counts = chain_offsets[first + 1 : last + 1] - chain_offsets[first:last]
+        answer = 0
+        for i in range(size):
+            if candidates[first + i] == answers[question]:
+                answer = i
+        keys = np.empty(size, np.float64)
+        for i in range(size):
+            drawn = mixed(mixed(ids[question] ^ seed) ^ mixed(np.uint64(candidates[first + i]) + np.uint64(1)))
+            keys[i] = -float(min(counts[i], counts[answer])) + float(drawn >> np.uint64(11)) / 9007199254740992.0
+        keys[answer] = -np.inf
+        order = np.argsort(keys)[:wanted]
+        mark += 1
+        documents = 0
+        chosen = np.empty(len(order), np.int64)
+        count = 0
+        for i in order:
+            if counts[i] == 0:
+                continue
+            more = _add(chain_offsets[first + i], node_offsets, nodes, stamp, mark, documents, limit)
+            if more >= 0:
+                documents = more
+                chosen[count] = i
+                count += 1
+            elif i == answer:
+                break
+        rounds = 1
+        most = counts[answer]
+        for k in range(count):
+            most = min(most, counts[chosen[k]])
+        while count > 0 and rounds < most:
+            # A round counts only if it fits as a whole; documents marked by one that does not are not used, as no chain of it is kept.
+            tried = documents
+            for k in range(count):
+                tried = _add(chain_offsets[first + chosen[k]] + rounds, node_offsets, nodes, stamp, mark, tried, limit)
+                if tried < 0:
+                    break
+            if tried < 0:
+                break
+            documents = tried
+            rounds += 1
+        for k in range(count):
+            kept_candidates[first + chosen[k]] = True
+            for chain in range(chain_offsets[first + chosen[k]], chain_offsets[first + chosen[k]] + rounds):
+                kept_chains[chain] = True
+    return kept_candidates, kept_chains

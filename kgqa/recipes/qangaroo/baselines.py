@@ -1,0 +1,224 @@
+"""Five baselines that cannot reason: what they score is what a reader could get by cheating (Welbl et al. 2018, section 6.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from numba import njit
+
+from kgqa.linking.tokens import token_hashes
+from kgqa.recipes.qangaroo.samples import SPLITS, Samples
+from kgqa.traversal.graph import IntArray, Rows
+
+RESAMPLES = 1000
+NAMES = ("random", "max-mention", "majority per query type", "TF-IDF", "document-cue")
+Scores = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """One baseline on one split: accuracy with a bootstrap 95% interval over samples; all None where the split is empty."""
+
+    baseline: str
+    split: str
+    samples: int
+    accuracy: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineData:
+    """What the baselines look at besides the samples."""
+
+    links: Rows
+    """Document → entities that it mentions."""
+    link_counts: npt.NDArray[np.int64]
+    """How often, for each entry of ``links.targets``."""
+    texts: pa.ChunkedArray
+    """Document texts."""
+    labels: pa.ChunkedArray
+    """Entity labels."""
+    relation_labels: pa.ChunkedArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tokens:
+    """Token numbers of documents, labels and relations, from one vocabulary of the words that questions can contain."""
+
+    documents: Rows
+    labels: Rows
+    relations: Rows
+    idf: Scores
+
+
+class Baselines:
+    """The baselines over one corpus; :meth:`scores` fits them on the training split and scores the others."""
+
+    def __init__(self, data: BaselineData) -> None:
+        """Tokenises the corpus once. Memory: 4 bytes a token."""
+        self._data = data
+        self._tokens = _tokens(data)
+
+    def scores(self, samples: Samples, *, rng: np.random.Generator) -> list[Score]:
+        """All baselines on dev and test; ties are broken at random with ``rng``, which also draws the bootstrap resamples."""
+        train = samples.select(samples.questions.split == 0)
+        result = []
+        for number in (1, 2):
+            held_out = samples.select(samples.questions.split == number)
+            for name in NAMES:
+                result.append(_score(name, SPLITS[number], held_out, self._candidate_scores(name, train, held_out), rng))
+        return result
+
+    def _candidate_scores(self, name: str, train: Samples, samples: Samples) -> Scores:
+        if name == "max-mention":
+            return max_mention(samples, self._data)
+        if name == "majority per query type":
+            return majority(train, samples)
+        if name == "TF-IDF":
+            return tf_idf(samples, self._tokens)
+        if name == "document-cue":
+            return document_cue(train, samples)
+        return np.zeros(len(samples.candidates.targets))
+
+
+def _score(name: str, split: str, samples: Samples, scores: Scores, rng: np.random.Generator) -> Score:
+    count = len(samples)
+    if not count:
+        return Score(baseline=name, split=split, samples=0, accuracy=None, low=None, high=None)
+    sample = samples.question_of_candidate()
+    order = np.lexsort((rng.random(len(scores)), scores, sample))
+    best = order[samples.candidates.offsets[1:] - 1]
+    right = int(samples.is_answer()[best].sum())
+    # Resampling n outcomes of 0 or 1 with replacement and counting the ones is a binomial draw, exactly.
+    low, high = np.percentile(rng.binomial(count, right / count, RESAMPLES) / count, [2.5, 97.5])
+    return Score(baseline=name, split=split, samples=count, accuracy=right / count, low=float(low), high=float(high))
+
+
+def max_mention(samples: Samples, data: BaselineData) -> Scores:
+    """How often the support documents mention each candidate."""
+    return _max_mention(  # type: ignore[no-any-return]
+        samples.candidates.offsets, samples.candidates.targets, samples.documents.offsets, samples.documents.targets,
+        data.links.offsets, data.links.targets, data.link_counts, int(max(data.links.targets.max(initial=0),
+        samples.candidates.targets.max(initial=0))) + 1,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _max_mention(candidate_offsets, candidates, document_offsets, documents, link_offsets, linked, counts, entities):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(candidates), np.float64)
+    place = np.full(entities, -1, np.int64)
+    for sample in range(len(candidate_offsets) - 1):
+        first, last = candidate_offsets[sample], candidate_offsets[sample + 1]
+        for i in range(first, last):
+            place[candidates[i]] = i
+        for j in range(document_offsets[sample], document_offsets[sample + 1]):
+            for k in range(link_offsets[documents[j]], link_offsets[documents[j] + 1]):
+                at = place[linked[k]]
+                if at >= first and at < last and candidates[at] == linked[k]:
+                    out[at] += counts[k]
+    return out
+
+
+def majority(train: Samples, samples: Samples) -> Scores:
+    """How often each candidate is the answer of a training sample with the same relation."""
+    questions = train.questions
+    seen, counts = np.unique((questions.relation.astype(np.int64) << 32) | questions.answer, return_counts=True)
+    sample = samples.question_of_candidate()
+    wanted = (samples.questions.relation[sample].astype(np.int64) << 32) | samples.candidates.targets
+    return _look_up(seen, counts, wanted)
+
+
+def document_cue(train: Samples, samples: Samples) -> Scores:
+    """The largest cooccurrence(d, c) over the support documents d: training samples with d in which c is the answer (section 3.2)."""
+    answers = train.questions.answer[train.documents.sources()]
+    seen, counts = np.unique((answers.astype(np.int64) << 32) | train.documents.targets, return_counts=True)
+    scores = np.zeros(len(samples.candidates.targets))
+    step = 512  # samples at a time, because there are candidates × documents pairs
+    for first in range(0, len(samples), step):
+        last = min(first + step, len(samples))
+        begin, end = samples.candidates.offsets[first], samples.candidates.offsets[last]
+        sample = samples.question_of_candidate()[begin:end]
+        documents = samples.documents.take(sample)
+        wanted = (np.repeat(samples.candidates.targets[begin:end], documents.counts()).astype(np.int64) << 32) | documents.targets
+        np.maximum.at(scores, begin + documents.sources(), _look_up(seen, counts, wanted))
+    return scores
+
+
+def _look_up(seen: npt.NDArray[np.int64], counts: npt.NDArray[np.integer], wanted: npt.NDArray[np.int64]) -> Scores:
+    """The count of each wanted key, 0 where it was not seen."""
+    at = np.searchsorted(seen, wanted)
+    result = np.zeros(len(wanted))
+    inside = at < len(seen)
+    hit = np.zeros(len(wanted), np.bool_)
+    hit[inside] = seen[at[inside]] == wanted[inside]
+    result[hit] = counts[at[hit]]
+    return result
+
+
+def tf_idf(samples: Samples, tokens: _Tokens) -> Scores:
+    """The best TF-IDF score of any one support document for the words of question and candidate (section 6.1)."""
+    return _tf_idf(  # type: ignore[no-any-return]
+        samples.candidates.offsets, samples.candidates.targets, samples.documents.offsets, samples.documents.targets,
+        samples.questions.head, samples.questions.relation, tokens.documents.offsets, tokens.documents.targets,
+        tokens.labels.offsets, tokens.labels.targets, tokens.relations.offsets, tokens.relations.targets, tokens.idf,
+    )  # fmt: skip
+
+
+def _tokens(data: BaselineData) -> _Tokens:
+    """Number the words of labels and relations; words of documents that are not among them are left out."""
+    documents, labels, relations = (token_hashes(column) for column in (data.texts, data.labels, data.relation_labels))
+    vocabulary = np.unique(np.concatenate([labels[1], relations[1]]))
+    rows = []
+    for bounds, hashes in (documents, labels, relations):
+        at = np.minimum(np.searchsorted(vocabulary, hashes), len(vocabulary) - 1)
+        rows.append(Rows(offsets=bounds, targets=at.astype(np.int32)).keep(vocabulary[at] == hashes))
+    count = len(data.texts)
+    pairs = Rows.from_pairs(rows[0].sources(), rows[0].targets, count)
+    frequency = np.bincount(pairs.targets, minlength=len(vocabulary))
+    return _Tokens(documents=rows[0], labels=rows[1], relations=rows[2], idf=np.log(count / (frequency + 1.0)) + 1.0)
+
+
+@njit(cache=True, nogil=True)
+def _tf_idf(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - three nested sets of words, counted in one place
+    candidate_offsets, candidates, document_offsets, documents, heads, relations,
+    text_offsets, text, label_offsets, label, relation_offsets, relation, idf,
+):  # fmt: skip
+    out = np.zeros(len(candidates), np.float64)
+    stamp, count = np.full(len(idf), -1, np.int64), np.zeros(len(idf), np.int64)
+    asked = np.full(len(idf), -1, np.int64)
+    mark = 0
+    for sample in range(len(candidate_offsets) - 1):
+        first, last = candidate_offsets[sample], candidate_offsets[sample + 1]
+        head, kind = heads[sample], relations[sample]
+        for j in range(document_offsets[sample], document_offsets[sample + 1]):
+            mark += 1
+            for i in range(text_offsets[documents[j]], text_offsets[documents[j] + 1]):
+                if stamp[text[i]] != mark:
+                    stamp[text[i]] = mark
+                    count[text[i]] = 0
+                count[text[i]] += 1
+            base = 0.0
+            for i in range(label_offsets[head], label_offsets[head + 1]):
+                word = label[i]
+                if asked[word] != mark:
+                    asked[word] = mark
+                    if stamp[word] == mark:
+                        base += count[word] * idf[word]
+            for i in range(relation_offsets[kind], relation_offsets[kind + 1]):
+                word = relation[i]
+                if asked[word] != mark:
+                    asked[word] = mark
+                    if stamp[word] == mark:
+                        base += count[word] * idf[word]
+            for c in range(first, last):
+                score = base
+                for i in range(label_offsets[candidates[c]], label_offsets[candidates[c] + 1]):
+                    word = label[i]
+                    if stamp[word] == mark and asked[word] != mark:
+                        score += count[word] * idf[word]
+                out[c] = max(out[c], score)
+    return out

@@ -1,0 +1,113 @@
+"""The tables of a workspace as arrays over rows, the form in which the recipe reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgqa.errors import UnknownId, suggestion
+from kgqa.settings import QangarooSettings
+from kgqa.sources.tables import frame
+from kgqa.traversal.graph import IntArray, Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Facts as they are asked: a symmetric one from both ends where the settings say so; ordered by (head, relation, tail)."""
+
+    head: IntArray
+    relation: IntArray
+    tail: IntArray
+
+    def offsets(self, entities: int) -> npt.NDArray[np.int64]:
+        """Where the facts of each head begin."""
+        return np.searchsorted(self.head, np.arange(entities + 1)).astype(np.int64)
+
+
+def row_numbers(values: pa.ChunkedArray | pa.Array, ids: pa.ChunkedArray) -> IntArray:
+    """The row of each value in ``ids``; all are there."""
+    rows = pc.index_in(values, ids)
+    assert rows.null_count == 0
+    return (rows.combine_chunks() if isinstance(rows, pa.ChunkedArray) else rows).to_numpy()  # type: ignore[no-any-return]
+
+
+def possible_candidates(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> npt.NDArray[np.bool_]:
+    """For each row of ``entities`` whether it can be a candidate of any question."""
+    if settings.endpoint_kind:
+        return np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind))
+    mask = np.zeros(tables["entities"].num_rows, np.bool_)
+    mask[asked_facts(tables, settings).tail] = True
+    return mask
+
+
+def asked_facts(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> Facts:
+    """The facts of the relations that are asked about; raises UnknownId for a relation in the settings that the tables lack."""
+    relations = frame(tables["relations"]).with_row_index("row")
+    for relation in settings.relations:
+        if relation not in relations["id"]:
+            known = relations["id"].head(20).to_list()
+            raise UnknownId(f"qangaroo.relations: the relation {relation!r} is not in the relation table; {suggestion(relation, known)}")
+    facts = frame(tables["facts"])
+    if settings.relations:
+        facts = facts.filter(pl.col("relation").is_in(settings.relations))
+    if settings.both_directions:
+        symmetric = relations.filter("symmetric")["id"]
+        turned = facts.filter(pl.col("relation").is_in(symmetric.implode())).select(head="tail", relation="relation", tail="head")
+        facts = pl.concat([facts, turned])
+    entities = tables["entities"]["id"]
+    head, tail = (row_numbers(facts[name].to_arrow().cast(pa.string()), entities) for name in ("head", "tail"))
+    relation = row_numbers(facts["relation"].to_arrow().cast(pa.string()), tables["relations"]["id"])
+    order = np.lexsort((tail, relation, head))
+    return Facts(head=head[order], relation=relation[order], tail=tail[order])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where entities stand in texts, grouped by document and ordered by start: ``offsets[d]:offsets[d + 1]``; offsets in characters."""
+
+    offsets: npt.NDArray[np.int64]
+    entity: IntArray
+    start: IntArray
+    end: IntArray
+
+
+def places(table: pa.Table, tables: Mapping[str, pa.Table]) -> Places:
+    """The rows of a mentions or occurrences table, which are sorted by document."""
+    document = row_numbers(table["document"], tables["documents"]["id"])
+    return Places(
+        offsets=np.searchsorted(document, np.arange(tables["documents"].num_rows + 1)).astype(np.int64),
+        entity=row_numbers(table["entity"], tables["entities"]["id"]),
+        start=table["start"].combine_chunks().to_numpy(),
+        end=table["end"].combine_chunks().to_numpy(),
+    )
+
+
+def stated(table: pa.Table, tables: Mapping[str, pa.Table]) -> Rows:
+    """Document → the entities that its text states: the pairs of an occurrences table."""
+    document = row_numbers(table["document"], tables["documents"]["id"])
+    entity = row_numbers(table["entity"], tables["entities"]["id"])
+    return Rows.from_pairs(document, entity, tables["documents"].num_rows)
+
+
+def article_of(tables: Mapping[str, pa.Table]) -> IntArray:
+    """For each entity the row of the document about it, or -1."""
+    articles = np.full(tables["entities"].num_rows, -1, np.int32)
+    about = tables["documents"]["about"]
+    known = np.flatnonzero(np.asarray(pc.is_valid(about)))
+    if len(known):
+        articles[row_numbers(about.take(pa.array(known)), tables["entities"]["id"])] = known
+    return articles
+
+
+def expression_numbers(entities: pa.Table, surface: str) -> IntArray:
+    """For each entity the rank of what a candidate list shows for it: the lower-cased label, or the id; equal texts have equal ranks."""
+    if surface == "id":
+        return np.arange(entities.num_rows, dtype=np.int32)
+    rank = frame(entities).select(pl.col("label").str.to_lowercase().rank("dense"))
+    return rank.to_series().cast(pl.Int32).to_numpy()  # type: ignore[no-any-return]

@@ -1,0 +1,242 @@
+"""One class per rule that keeps a question or sample, or rejects it with a reason that is a sentence.
+
+Gates work on columns and count nothing; :func:`pass_gates` does that for all of them alike.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from kgqa.recipes.qangaroo.samples import BoolArray, Questions, Samples
+from kgqa.traversal.graph import Graph, IntArray, Rows
+
+
+class _Selectable(Protocol):
+    def __len__(self) -> int: ...
+    def select(self, kept: BoolArray) -> Self: ...
+
+
+T = TypeVar("T", bound=_Selectable)
+
+
+class Gate(ABC):
+    """A rule; ``reason`` is the sentence for people, ``setting`` what to change if it rejects too much."""
+
+    reason: ClassVar[str]
+    setting: ClassVar[str]
+
+
+class QuestionGate(Gate):
+    """A rule that needs no traversal."""
+
+    @abstractmethod
+    def rejected(self, questions: Questions) -> BoolArray:
+        """For each question whether it must go."""
+
+
+class SampleGate(Gate):
+    """A rule about a question with its candidates and documents."""
+
+    @abstractmethod
+    def rejected(self, samples: Samples) -> BoolArray:
+        """For each sample whether it must go."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """The questions that one gate rejected."""
+
+    gate: type[Gate]
+    questions: Questions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoDocumentFromSubject(QuestionGate):
+    """The traversal cannot begin."""
+
+    reason: ClassVar[str] = "no document leads on from the subject"
+    setting: ClassVar[str] = "projection, documents"
+    graph: Graph
+
+    def rejected(self, questions: Questions) -> BoolArray:
+        """The subject's row of the adjacency is empty."""
+        return self.graph.documents_of.counts()[questions.head] == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerStatedInSubjectDocument(QuestionGate):
+    """WikiHop asks for what the subject's own article does not say (Welbl et al. 2018, section 3)."""
+
+    reason: ClassVar[str] = "the subject's own article states the answer"
+    setting: ClassVar[str] = "qangaroo.answer_stated"
+    articles: IntArray
+    """Entity → row of the article about it, or -1."""
+    stated: Rows
+    """Document → entities that its text states, under any name."""
+
+    def rejected(self, questions: Questions) -> BoolArray:
+        """The article has an occurrence of the answer, be it inside a longer name."""
+        article = self.articles[questions.head]
+        has = article >= 0
+        result = np.zeros(len(questions), np.bool_)
+        result[has] = self.stated.contains(article[has], questions.answer[has])
+        return result
+
+
+@njit(cache=True, nogil=True)
+def _share_a_row(offsets, targets, first, second):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(first), np.bool_)
+    for i in range(len(first)):
+        a, end_a = offsets[first[i]], offsets[first[i] + 1]
+        b, end_b = offsets[second[i]], offsets[second[i] + 1]
+        while a < end_a and b < end_b:
+            if targets[a] == targets[b]:
+                out[i] = True
+                break
+            if targets[a] < targets[b]:
+                a += 1
+            else:
+                b += 1
+    return out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerStatedBesideSubject(QuestionGate):
+    """MedHop asks for pairs that no single document mentions together (Welbl et al. 2018, section 6.3)."""
+
+    reason: ClassVar[str] = "a document states subject and answer together"
+    setting: ClassVar[str] = "qangaroo.answer_stated"
+    stating: Rows
+    """Entity → documents that state it."""
+
+    def rejected(self, questions: Questions) -> BoolArray:
+        """Some document is in the rows of both."""
+        return _share_a_row(self.stating.offsets, self.stating.targets, questions.head, questions.answer)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerNotReached(SampleGate):
+    """The pair is discarded if the answer is not among the visited end points (section 2.1)."""
+
+    reason: ClassVar[str] = "no chain of documents leads from the subject to the answer"
+    setting: ClassVar[str] = "qangaroo.traversal.max_documents"
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """No candidates at all: the search records them only where it reached the answer."""
+        return samples.candidates.counts() == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TooFewCandidates(SampleGate):
+    """A choice needs an alternative."""
+
+    reason: ClassVar[str] = "too few candidates are reached"
+    setting: ClassVar[str] = "qangaroo.min_candidates"
+    minimum: int
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """Fewer than ``minimum``."""
+        return samples.candidates.counts() < self.minimum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TooManyCandidates(SampleGate):
+    """Not more than a reader can weigh, nor than there are placeholders (section 3)."""
+
+    reason: ClassVar[str] = "too many candidates are reached"
+    setting: ClassVar[str] = "qangaroo.max_candidates"
+    maximum: int
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """More than ``maximum``."""
+        return samples.candidates.counts() > self.maximum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TooManyDocuments(SampleGate):
+    """Not more than a reader can hold (section 3)."""
+
+    reason: ClassVar[str] = "too many support documents"
+    setting: ClassVar[str] = "qangaroo.max_documents"
+    maximum: int
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """More than ``maximum``."""
+        return samples.documents.counts() > self.maximum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerTooFrequent(SampleGate):
+    """No answer makes up more than a share of its split (section 3.2); which samples go is drawn by their ids' hashes.
+
+    ``of`` "entering": the share is of the samples that arrive here; "kept": of those that stay, found as the largest cap that keeps the
+    promise. A cap is never below one sample per answer.
+    """
+
+    reason: ClassVar[str] = "the answer is the answer of too many other samples"
+    setting: ClassVar[str] = "qangaroo.bias.answer_cap"
+    share: float
+    of: str
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """All but the first ``cap`` samples of each answer and split."""
+        questions = samples.questions
+        result = np.zeros(len(samples), np.bool_)
+        for split in np.unique(questions.split):
+            rows = np.flatnonzero(questions.split == split)
+            order = rows[np.lexsort((questions.id[rows], questions.answer[rows]))]
+            answers = questions.answer[order]
+            starts = np.flatnonzero(np.concatenate([[True], answers[1:] != answers[:-1]]))
+            counts = np.diff(np.append(starts, len(order)))
+            rank = np.arange(len(order)) - np.repeat(starts, counts)
+            result[order] = rank >= self.cap(counts)
+        return result
+
+    def cap(self, counts: npt.NDArray[np.integer]) -> int:
+        """How many samples an answer may keep, given how many each has."""
+        if self.of == "entering":
+            return max(1, int(self.share * counts.sum()))
+        caps = np.arange(1, counts.max() + 1)
+        ordered = np.sort(counts)
+        below = np.searchsorted(ordered, caps)
+        total = np.concatenate([[0], np.cumsum(ordered)])[below] + caps * (len(counts) - below)
+        fitting = np.flatnonzero(caps <= self.share * total)
+        return int(caps[fitting[-1]]) if len(fitting) else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentCue(SampleGate):
+    """A document seen too often with one correct answer gives the answer away (section 3.2); counted within each split."""
+
+    reason: ClassVar[str] = "a support document gives the answer away: the two were seen together too often"
+    setting: ClassVar[str] = "qangaroo.bias.document_cue"
+    limit: int
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """Some (document, answer) of the sample is in more than ``limit`` samples of the split with that answer."""
+        result = np.zeros(len(samples), np.bool_)
+        sample = samples.documents.sources()
+        pair = (samples.questions.answer[sample].astype(np.int64) << 32) | samples.documents.targets
+        for split in np.unique(samples.questions.split):
+            rows = samples.questions.split[sample] == split
+            _, inverse, counts = np.unique(pair[rows], return_inverse=True, return_counts=True)
+            result[sample[rows][counts[inverse] > self.limit]] = True
+        return result
+
+
+def pass_gates(items: T, gates: Iterable[Gate]) -> tuple[T, list[Rejection]]:
+    """Let ``items`` through the gates in order; what remains, and what each gate rejected. kept + rejected = input."""
+    rejections = []
+    for gate in gates:
+        rejected = gate.rejected(items)  # type: ignore[attr-defined]
+        questions = getattr(items, "questions", items)
+        rejections.append(Rejection(gate=type(gate), questions=questions.select(rejected)))
+        items = items.select(~rejected)
+    return items, rejections

@@ -1,0 +1,191 @@
+"""Samples become Instances and their masked twins, column by column."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+from numba import vectorize
+
+from kgqa.formats.native import MENTION, PARAGRAPH, SCHEMA
+from kgqa.linking.tokens import mixed
+from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places
+from kgqa.recipes.qangaroo.masking import MaskedTexts, draw_placeholders, mask_texts
+from kgqa.recipes.qangaroo.samples import Samples
+from kgqa.settings import DomainSettings
+from kgqa.sources.tables import frame
+from kgqa.traversal.graph import Rows
+
+
+class InstanceMaker:
+    """Everything about a corpus that Instances show, prepared once. Memory: the texts and mentions of the corpus."""
+
+    def __init__(self, tables: Mapping[str, pa.Table], settings: DomainSettings, *, seed: int) -> None:
+        """``tables`` are those of the workspace, with mentions and occurrences."""
+        self._settings = settings
+        self._seed = seed
+        self._entities = tables["entities"]["id"].combine_chunks()
+        self._labels = tables["entities"]["label"].combine_chunks()
+        self._relations = tables["relations"]
+        self._documents = tables["documents"].combine_chunks()
+        self._answers = _answers(tables)
+        self._mentions = places(tables["mentions"], tables)
+        self._occurrences = places(tables["occurrences"], tables)
+        self._title_occurrences = places(tables["title_occurrences"], tables)
+        self._no_mentions = Places(
+            offsets=np.zeros(tables["documents"].num_rows + 1, np.int64),
+            entity=np.empty(0, np.int32), start=np.empty(0, np.int32), end=np.empty(0, np.int32),
+        )  # fmt: skip
+        self._mention_lists = _mention_lists(self._mentions, self._entities)
+        self._expressions = expression_numbers(tables["entities"], settings.qangaroo.surface)
+
+    def plain(self, samples: Samples) -> pa.Table:
+        """The Instances of ``samples``."""
+        samples = samples.with_candidates_by(self._expressions[samples.candidates.targets])
+        documents = self._shuffled(samples)
+        texts = self._documents["text"].take(pa.array(documents.targets))
+        titles = self._documents["title"].take(pa.array(documents.targets))
+        mentions = self._mention_lists.take(pa.array(documents.targets))
+        candidates = self._labels.take(pa.array(samples.candidates.targets))
+        answers = self._answers.take(pa.array(samples.questions.answer))
+        return self._table(samples, documents, texts, titles, mentions, candidates, answers)
+
+    def masked(self, samples: Samples) -> pa.Table:
+        """Their masked twins: same ids, candidates' names replaced by placeholders, shown in the order of these."""
+        size = self._settings.qangaroo.placeholders
+        names = pa.array([f"___MASK{number}___" for number in range(size)])
+        text_rank = np.argsort(np.argsort(np.array(names.to_pylist()))).astype(np.int32)
+        numbers = draw_placeholders(samples.candidates, samples.questions.id, placeholders=size, seed=self._seed)
+        order = np.lexsort((text_rank[numbers], samples.question_of_candidate()))
+        samples, numbers = samples.with_candidates_by(text_rank[numbers]), numbers[order]
+        documents = self._shuffled(samples)
+        text = mask_texts(self._documents["text"], self._occurrences, self._mentions, documents, samples.candidates, numbers)
+        title = mask_texts(self._documents["title"], self._title_occurrences, self._no_mentions, documents, samples.candidates, numbers)
+        answer = names.take(pa.array(numbers[samples.is_answer()]))
+        answers = pa.ListArray.from_arrays(np.arange(len(samples) + 1, dtype=np.int32), answer)
+        mentions = _mention_lists(text.mentions, self._entities)
+        return self._table(samples, documents, _small(text), _small(title), mentions, names.take(pa.array(numbers)), answers)
+
+    def _shuffled(self, samples: Samples) -> Rows:
+        """The documents in the order shown: drawn by hash, so that it says nothing and never changes."""
+        sample = samples.documents.sources()
+        drawn = _mixed(samples.questions.id[sample] ^ _mixed(samples.documents.targets.astype(np.uint64) + np.uint64(self._seed + 1)))
+        order = np.lexsort((drawn, sample))
+        return Rows(offsets=samples.documents.offsets, targets=samples.documents.targets[order])
+
+    def _table(
+        self, samples: Samples, documents: Rows, texts: pa.Array, titles: pa.Array, mentions: pa.Array, candidates: pa.Array, answers: pa.Array
+    ) -> pa.Table:
+        count = len(samples)
+        shown = len(documents.targets)
+        no_list = pa.nulls(shown, pa.list_(pa.int32()))
+        paragraphs = pa.StructArray.from_arrays(
+            [
+                self._documents["id"].take(pa.array(documents.targets)).combine_chunks(),
+                _one(titles),
+                _one(texts),
+                pa.array(self._supporting(samples, documents)),
+                mentions,
+                no_list,
+                no_list,
+            ],
+            fields=list(PARAGRAPH),
+        )
+        entity_ids = self._entities.take(pa.array(samples.candidates.targets))
+        choices = pa.StructArray.from_arrays([entity_ids, candidates], names=["id", "text"])
+        offsets = samples.candidates.offsets.astype(np.int32)
+        ids = instance_ids(samples.questions.id, self._settings.dataset)
+        columns = {
+            "id": ids,
+            "question": self._questions(samples),
+            "paragraphs": pa.ListArray.from_arrays(documents.offsets.astype(np.int32), paragraphs),
+            "answers": answers,
+            "answer_id": self._entities.take(pa.array(samples.questions.answer)),
+            "answer_type": pa.repeat("candidate", count),
+            "candidates": pa.ListArray.from_arrays(offsets, choices),
+            "chains": self._chains(samples),
+            "decomposition": pa.nulls(count, SCHEMA.field("decomposition").type),
+            "answerable": pa.repeat(True, count),
+            "group": ids,
+            "provenance": self._provenance(samples),
+        }
+        return pa.table(columns).cast(SCHEMA)
+
+    def _supporting(self, samples: Samples, documents: Rows) -> npt.NDArray[np.bool_]:
+        """For each shown document whether it is on a chain to the answer."""
+        chain_is_true = np.repeat(samples.is_answer(), samples.chains.counts())
+        sample = np.repeat(samples.question_of_candidate(), samples.chains.counts())
+        place = np.arange(len(samples.nodes.targets)) - np.repeat(samples.nodes.offsets[:-1], samples.nodes.counts())
+        wanted = (place % 2 == 1) & np.repeat(chain_is_true, samples.nodes.counts())
+        true = Rows.from_pairs(np.repeat(sample, samples.nodes.counts())[wanted], samples.nodes.targets[wanted], len(samples))
+        return true.contains(documents.sources(), documents.targets)
+
+    def _chains(self, samples: Samples) -> pa.Array:
+        """Per candidate and chain the ids of entities and documents in turn."""
+        place = np.arange(len(samples.nodes.targets)) - np.repeat(samples.nodes.offsets[:-1], samples.nodes.counts())
+        both = pa.concat_arrays([self._entities, self._documents["id"].combine_chunks()])
+        nodes = both.take(pa.array(samples.nodes.targets + np.where(place % 2 == 1, len(self._entities), 0)))
+        chains = pa.ListArray.from_arrays(samples.nodes.offsets.astype(np.int32), nodes)
+        per_candidate = pa.ListArray.from_arrays(samples.chains.offsets.astype(np.int32), chains)
+        return pa.ListArray.from_arrays(samples.candidates.offsets.astype(np.int32), per_candidate)
+
+    def _questions(self, samples: Samples) -> pa.Array:
+        template = self._settings.qangaroo.question
+        relations = [relation_text(label) for label in self._relations["label"].to_pylist()]
+        subjects = self._labels.take(pa.array(samples.questions.head)).to_pylist()
+        pairs = zip(samples.questions.relation.tolist(), subjects, strict=True)
+        return pa.array([template.format(relation=relations[relation], subject=subject) for relation, subject in pairs], pa.string())
+
+    def _provenance(self, samples: Samples) -> pa.Array:
+        heads = self._entities.take(pa.array(samples.questions.head)).to_pylist()
+        relations = self._relations["id"].combine_chunks().take(pa.array(samples.questions.relation)).to_pylist()
+        question = self._settings.qangaroo.question
+        base = {"recipe": "qangaroo", "surface": self._settings.qangaroo.surface, "question": question}
+        return pa.array(
+            [json.dumps({**base, "head": head, "relation": relation}) for head, relation in zip(heads, relations, strict=True)], pa.string()
+        )
+
+
+@vectorize(["uint64(uint64)"], cache=True)
+def _mixed(value):  # type: ignore[no-untyped-def]
+    return mixed(value)
+
+
+def relation_text(label: str) -> str:
+    """A relation's label as the official queries write it: lower case, underscores between words."""
+    return "_".join("".join(c if c.isalnum() else " " for c in label.lower()).split())
+
+
+def instance_ids(hashes: npt.NDArray[np.uint64], dataset: str) -> pa.Array:
+    """``dataset-0123456789abcdef`` for each hash."""
+    digits = np.frombuffer(b"0123456789abcdef", np.uint8)
+    nibbles = (hashes[:, None] >> np.arange(60, -4, -4, dtype=np.uint64)) & np.uint64(15)
+    text = np.ascontiguousarray(digits[nibbles.astype(np.int64)]).view("S16").ravel()
+    return pc.binary_join_element_wise(dataset, pa.array(text).cast(pa.string()), "-")
+
+
+def _answers(tables: Mapping[str, pa.Table]) -> pa.Array:
+    """For each entity its label, then its other names."""
+    rows = frame(tables["entities"]).select(entity="id", label="label")
+    names = frame(tables["names"]).group_by("entity").agg(name=pl.col("name").sort())
+    both = rows.join(names, on="entity", how="left", maintain_order="left")
+    lists = both.select(pl.concat_list("label", pl.col("name").fill_null([])).list.unique(maintain_order=True)).to_series()
+    return lists.to_arrow().cast(pa.list_(pa.string()))
+
+
+def _mention_lists(mentions: Places, entities: pa.Array) -> pa.Array:
+    rows = pa.StructArray.from_arrays([entities.take(pa.array(mentions.entity)), pa.array(mentions.start), pa.array(mentions.end)], fields=list(MENTION))
+    return pa.ListArray.from_arrays(mentions.offsets.astype(np.int32), rows)
+
+
+def _small(masked: MaskedTexts) -> pa.Array:
+    return masked.texts.cast(pa.string())
+
+
+def _one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -1,0 +1,202 @@
+"""The masked twin: every expression of a candidate becomes a placeholder (Welbl et al. 2018, section 6.2).
+
+Placeholders are the same within a sample and drawn anew for each sample. All names of a candidate are replaced, on token boundaries, longest
+first, also where a name is shared or stands inside a longer one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from numba import njit
+
+from kgqa.linking.tokens import mixed, text_buffers
+from kgqa.recipes.qangaroo.corpus import Places
+from kgqa.traversal.graph import IntArray, Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskedTexts:
+    """One text per (sample, document) pair, in the order of the pairs."""
+
+    texts: pa.Array
+    mentions: Places
+    """Mentions at their new places, grouped by text: the placeholders, and other mentions that no placeholder touches."""
+
+
+def draw_placeholders(candidates: Rows, ids: npt.NDArray[np.uint64], *, placeholders: int, seed: int) -> IntArray:
+    """For each entry of ``candidates.targets`` a number below ``placeholders``, different within a sample, drawn by the sample's id."""
+    return _draw(candidates.offsets, ids, placeholders, np.uint64(seed))  # type: ignore[no-any-return]
+
+
+@njit(cache=True, nogil=True)
+def _draw(offsets, ids, placeholders, seed):  # type: ignore[no-untyped-def]
+    out = np.empty(offsets[-1], np.int32)
+    deck = np.empty(placeholders, np.int32)
+    for sample in range(len(offsets) - 1):
+        state = mixed(ids[sample] ^ mixed(seed + np.uint64(0x5851F42D4C957F2D)))
+        for i in range(placeholders):
+            deck[i] = i
+        for i in range(offsets[sample + 1] - offsets[sample]):
+            state = mixed(state + np.uint64(0x9E3779B97F4A7C15))
+            j = i + np.int64(state % np.uint64(placeholders - i))
+            deck[i], deck[j] = deck[j], deck[i]
+            out[offsets[sample] + i] = deck[i]
+    return out
+
+
+def mask_texts(
+    texts: pa.ChunkedArray, occurrences: Places, mentions: Places, documents: Rows, candidates: Rows, placeholders: IntArray
+) -> MaskedTexts:
+    """Mask ``texts`` (one per document) for every (sample, document) pair of ``documents``, with the sample's ``candidates``.
+
+    ``placeholders`` has a number for each entry of ``candidates.targets``. Memory: the masked texts.
+    """
+    data, offsets = text_buffers(texts)
+    entities = int(max(occurrences.entity.max(initial=0), candidates.targets.max(initial=0))) + 1
+    out, bounds, entity, start, end, counts = _mask(
+        data, offsets,
+        occurrences.offsets, occurrences.entity, occurrences.start, occurrences.end,
+        mentions.offsets, mentions.entity, mentions.start, mentions.end,
+        documents.offsets, documents.targets, candidates.offsets, candidates.targets, placeholders, entities,
+    )  # fmt: skip
+    large = pa.LargeStringArray.from_buffers(len(bounds) - 1, pa.py_buffer(bounds), pa.py_buffer(out))
+    places = Places(offsets=Rows.from_counts(counts, entity).offsets, entity=entity, start=start, end=end)
+    return MaskedTexts(texts=large, mentions=places)
+
+
+@njit(cache=True, nogil=True)
+def _room(array, need):  # type: ignore[no-untyped-def]
+    if need <= len(array):
+        return array
+    larger = np.empty(max(need, 2 * len(array)), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def _choose_spans(document, offsets, entity, start, end, stamp, sample, number, spans):  # type: ignore[no-untyped-def]
+    """The candidates' occurrences in ``document`` to be replaced, into ``spans`` (start, end, placeholder, entity) by start; how many."""
+    found = 0
+    for i in range(offsets[document], offsets[document + 1]):
+        if stamp[entity[i]] != sample or found == len(spans):
+            continue
+        spans[found, 0], spans[found, 1], spans[found, 2], spans[found, 3] = start[i], end[i], number[entity[i]], entity[i]
+        found += 1
+    # Longest first, then leftmost, then the candidate that comes first: insertion sort, as a document holds few of them.
+    for i in range(1, found):
+        j = i
+        while j > 0:
+            here, before = spans[j, 1] - spans[j, 0], spans[j - 1, 1] - spans[j - 1, 0]
+            if here < before or (here == before and spans[j, 0] >= spans[j - 1, 0]):
+                break
+            for k in range(4):
+                spans[j, k], spans[j - 1, k] = spans[j - 1, k], spans[j, k]
+            j -= 1
+    chosen = 0
+    for i in range(found):
+        free = True
+        for j in range(chosen):
+            if spans[i, 0] < spans[j, 1] and spans[j, 0] < spans[i, 1]:
+                free = False
+                break
+        if free:
+            for k in range(4):
+                spans[chosen, k] = spans[i, k]
+            chosen += 1
+    for i in range(1, chosen):
+        j = i
+        while j > 0 and spans[j, 0] < spans[j - 1, 0]:
+            for k in range(4):
+                spans[j, k], spans[j - 1, k] = spans[j - 1, k], spans[j, k]
+            j -= 1
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass over a text, in which all offsets move together
+    data, text_offsets, occurrence_offsets, occurrence_entity, occurrence_start, occurrence_end,
+    mention_offsets, mention_entity, mention_start, mention_end,
+    document_offsets, documents, candidate_offsets, candidates, placeholders, entities,
+):  # fmt: skip
+    samples = len(document_offsets) - 1
+    stamp, number = np.full(entities, -1, np.int32), np.empty(entities, np.int32)
+    most = 1
+    for document in range(len(occurrence_offsets) - 1):
+        most = max(most, occurrence_offsets[document + 1] - occurrence_offsets[document])
+    spans = np.empty((most, 4), np.int32)
+    out, size = np.empty(1 << 20, np.uint8), 0
+    bounds = np.zeros(len(documents) + 1, np.int64)
+    entity, start, end = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32)
+    counts, written = np.zeros(len(documents), np.int64), 0
+    name = np.empty(20, np.uint8)
+    for i, letter in enumerate((95, 95, 95, 77, 65, 83, 75)):  # ___MASK
+        name[i] = letter
+    for sample in range(samples):
+        for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
+            stamp[candidates[i]] = sample
+            number[candidates[i]] = placeholders[i]
+        for pair in range(document_offsets[sample], document_offsets[sample + 1]):
+            document = documents[pair]
+            chosen = _choose_spans(
+                document, occurrence_offsets, occurrence_entity, occurrence_start, occurrence_end, stamp, sample, number, spans
+            )
+            first, last = text_offsets[document], text_offsets[document + 1]
+            out = _room(out, size + (last - first) + 20 * (chosen + 1))
+            need = written + chosen + mention_offsets[document + 1] - mention_offsets[document]
+            entity, start, end = _room(entity, need), _room(start, need), _room(end, need)
+            begin_written = written
+            character, shift, span = 0, 0, 0
+            mention, last_mention = mention_offsets[document], mention_offsets[document + 1]
+            at = first
+            while at < last or (span < chosen and spans[span, 0] <= character):
+                if span < chosen and character == spans[span, 0]:
+                    digits = 0
+                    value = spans[span, 2]
+                    while True:
+                        digits += 1
+                        value //= 10
+                        if value == 0:
+                            break
+                    value = spans[span, 2]
+                    for k in range(digits):
+                        name[6 + digits - k] = 48 + value % 10
+                        value //= 10
+                    length = 7 + digits + 3
+                    for k in range(7 + digits, length):
+                        name[k] = 95
+                    out[size : size + length] = name[:length]
+                    size += length
+                    entity[written], start[written], end[written] = spans[span, 3], character + shift, character + shift + length
+                    written += 1
+                    while character < spans[span, 1]:
+                        at += 1
+                        while at < last and data[at] & 0xC0 == 0x80:
+                            at += 1
+                        character += 1
+                    # Mentions that the placeholder touches are gone.
+                    while mention < last_mention and mention_start[mention] < spans[span, 1]:
+                        mention += 1
+                    shift += length - (spans[span, 1] - spans[span, 0])
+                    span += 1
+                    continue
+                while mention < last_mention and mention_start[mention] <= character:
+                    if mention_start[mention] == character and (span == chosen or mention_end[mention] <= spans[span, 0]):
+                        entity[written], start[written] = mention_entity[mention], character + shift
+                        end[written] = mention_end[mention] + shift
+                        written += 1
+                    mention += 1
+                out[size] = data[at]
+                size += 1
+                at += 1
+                while at < last and data[at] & 0xC0 == 0x80:
+                    out[size] = data[at]
+                    size += 1
+                    at += 1
+                character += 1
+            bounds[pair + 1] = size
+            counts[pair] = written - begin_written
+    return out[:size].copy(), bounds, entity[:written].copy(), start[:written].copy(), end[:written].copy(), counts

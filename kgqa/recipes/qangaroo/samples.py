@@ -1,0 +1,160 @@
+"""Questions and samples as columns: what the traversal fills, gates select from, and the writer turns into Instances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kgqa.traversal.graph import IntArray, Rows
+
+SPLITS = ("train", "dev", "test")
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questions:
+    """Facts with the object left open; one entry per question, ordered by (head, relation, answer)."""
+
+    id: npt.NDArray[np.uint64]
+    """Hash of the fact; says nothing about the answer and stays the same between runs."""
+    split: npt.NDArray[np.int8]
+    """Index into ``SPLITS``."""
+    head: IntArray
+    """Row of the entity table; so is ``answer``."""
+    relation: IntArray
+    """Row of the relation table."""
+    answer: IntArray
+
+    def __len__(self) -> int:
+        """How many questions."""
+        return len(self.id)
+
+    def select(self, kept: npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> Questions:
+        """The questions for which ``kept`` holds, or those at the given places."""
+        return Questions(
+            id=self.id[kept], split=self.split[kept], head=self.head[kept], relation=self.relation[kept], answer=self.answer[kept]
+        )
+
+    def to_table(self) -> pa.Table:
+        """One row per question; the columns are the fields."""
+        return pa.table({name: getattr(self, name) for name in ("id", "split", "head", "relation", "answer")})
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> Questions:
+        """What :meth:`to_table` made."""
+        columns = {name: table[name].combine_chunks().to_numpy() for name in ("id", "split", "head", "relation", "answer")}
+        return cls(**columns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """Questions with their candidates, the chains to them and the support documents."""
+
+    questions: Questions
+    candidates: Rows
+    """Per question: entity rows, ascending; the answer is among them."""
+    chains: Rows
+    """Per candidate (in the order of ``candidates.targets``): numbers of its chains, which run from 0 upwards."""
+    nodes: Rows
+    """Per chain: entity, document, entity, …, from the question's head to the candidate."""
+    documents: Rows
+    """Per question: the documents on the chains, ascending."""
+
+    def __len__(self) -> int:
+        """How many samples."""
+        return len(self.questions)
+
+    def select(self, kept: BoolArray) -> Samples:
+        """The samples for which ``kept`` holds."""
+        entries = np.repeat(kept, self.candidates.counts())
+        return replace(
+            self._without_candidates(entries),
+            questions=self.questions.select(kept),
+            candidates=self.candidates.take(np.flatnonzero(kept)),
+            documents=self.documents.take(np.flatnonzero(kept)),
+        )
+
+    def without_candidates(self, dropped: BoolArray) -> Samples:
+        """The same samples less the dropped entries of ``candidates.targets`` and their chains; documents are found anew."""
+        return self._without_candidates(~dropped).with_documents()
+
+    def _without_candidates(self, kept: BoolArray) -> Samples:
+        chains = self.chains.take(np.flatnonzero(kept))
+        nodes = self.nodes.take(chains.targets)
+        renumbered = Rows(offsets=chains.offsets, targets=np.arange(len(chains.targets), dtype=np.int32))
+        return replace(self, candidates=self.candidates.keep(kept), chains=renumbered, nodes=nodes)
+
+    def with_candidates_by(self, key: npt.NDArray[np.integer]) -> Samples:
+        """The same samples with each one's candidates ordered by ``key`` (one per entry of ``candidates.targets``)."""
+        order = np.lexsort((key, self.question_of_candidate()))
+        chains = self.chains.take(order)
+        renumbered = Rows(offsets=chains.offsets, targets=np.arange(len(chains.targets), dtype=np.int32))
+        candidates = Rows(offsets=self.candidates.offsets, targets=self.candidates.targets[order])
+        return replace(self, candidates=candidates, chains=renumbered, nodes=self.nodes.take(chains.targets))
+
+    def with_documents(self) -> Samples:
+        """The same samples with ``documents`` taken from the chains."""
+        return replace(self, documents=chain_documents(self.candidates, self.chains, self.nodes))
+
+    def question_of_candidate(self) -> IntArray:
+        """For each entry of ``candidates.targets`` the sample that it belongs to."""
+        return self.candidates.sources()
+
+    def is_answer(self) -> BoolArray:
+        """For each entry of ``candidates.targets`` whether it is its question's answer."""
+        return self.candidates.targets == self.questions.answer[self.question_of_candidate()]
+
+    def to_table(self) -> pa.Table:
+        """One row per sample: the question's columns, ``candidates``, ``chains`` (per candidate, per chain: nodes), ``documents``."""
+        chains = pa.ListArray.from_arrays(self.nodes.offsets.astype(np.int32), self.nodes.targets)
+        per_candidate = pa.ListArray.from_arrays(self.chains.offsets.astype(np.int32), chains)
+        offsets = self.candidates.offsets.astype(np.int32)
+        table = self.questions.to_table()
+        table = table.append_column("candidates", pa.ListArray.from_arrays(offsets, self.candidates.targets))
+        table = table.append_column("chains", pa.ListArray.from_arrays(offsets, per_candidate))
+        documents = pa.ListArray.from_arrays(self.documents.offsets.astype(np.int32), self.documents.targets)
+        return table.append_column("documents", documents)
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> Samples:
+        """What :meth:`to_table` made."""
+        table = table.combine_chunks()
+        candidates, chains, documents = (
+            _only_chunk(table[name]) for name in ("candidates", "chains", "documents")
+        )
+        per_candidate = chains.flatten()
+        nodes = per_candidate.flatten()
+        numbers = np.arange(len(nodes), dtype=np.int32)
+        return cls(
+            questions=Questions.from_table(table),
+            candidates=_rows(candidates),
+            chains=Rows.from_counts(_lengths(per_candidate), numbers),
+            nodes=_rows(nodes),
+            documents=_rows(documents),
+        )
+
+
+def _only_chunk(column: pa.ChunkedArray) -> pa.ListArray:
+    array = column.combine_chunks()
+    return array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+
+
+def _lengths(array: pa.ListArray) -> npt.NDArray[np.int64]:
+    return np.diff(array.offsets.to_numpy()).astype(np.int64)
+
+
+def _rows(array: pa.ListArray) -> Rows:
+    return Rows.from_counts(_lengths(array), array.flatten().to_numpy())
+
+
+def chain_documents(candidates: Rows, chains: Rows, nodes: Rows) -> Rows:
+    """Per question the documents on its chains, ascending and once each."""
+    place = np.arange(len(nodes.targets)) - np.repeat(nodes.offsets[:-1], nodes.counts())
+    is_document = place % 2 == 1
+    candidate_of_chain = np.repeat(np.arange(len(chains.offsets) - 1), chains.counts())
+    question_of_chain = candidates.sources()[candidate_of_chain]
+    question = np.repeat(question_of_chain, nodes.counts())[is_document]
+    return Rows.from_pairs(question, nodes.targets[is_document], len(candidates.offsets) - 1)

@@ -1,0 +1,85 @@
+"""The one normal form of a question: every format reads into it and writes from it; nothing else travels between tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ANSWER_TYPES = {
+    "candidate": "one of the listed candidates",
+    "span": "a span of a paragraph",
+    "spans": "several spans",
+    "number": "a number, with or without a unit",
+    "boolean": "yes or no",
+    "none": "the paragraphs do not answer the question",
+}
+"""Answer type → the sentence that reports show."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """A place in a paragraph's text that names an entity."""
+
+    entity: str
+    start: int
+    """In characters; so is ``end``, which is exclusive."""
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paragraph:
+    """One text that is shown with a question."""
+
+    id: str
+    title: str | None
+    text: str
+    supporting: bool | None
+    """Whether it stands on a chain to the answer; None where the source does not say."""
+    mentions: tuple[Mention, ...] | None
+    sentences: tuple[int, ...] | None
+    """Where each sentence begins, in characters."""
+    supporting_sentences: tuple[int, ...] | None
+    """Indices into ``sentences``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One possible answer of a multiple-choice question."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One single-hop question of a decomposition."""
+
+    id: str
+    question: str
+    answer: str | None
+    paragraph_id: str | None
+    depends_on: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """A question with everything that belongs to it; a field that a source lacks is None, never invented."""
+
+    id: str
+    question: str
+    paragraphs: tuple[Paragraph, ...]
+    """In the order shown."""
+    answers: tuple[str, ...]
+    """The canonical one first, then its aliases; empty: no answer."""
+    answer_id: str | None
+    """The answer's entity, or candidate."""
+    answer_type: str
+    """A key of ``ANSWER_TYPES``."""
+    candidates: tuple[Candidate, ...] | None
+    chains: tuple[tuple[tuple[str, ...], ...], ...] | None
+    """For each candidate its chains: alternating entity and document ids, from the subject to the candidate."""
+    decomposition: tuple[Step, ...] | None
+    answerable: bool
+    group: str
+    """Twins share it, and splits keep it together."""
+    provenance: str | None
+    """JSON: where the question comes from."""

@@ -1,0 +1,181 @@
+"""What can be set, with the paper's value as the default where the paper gives one; unknown keys are errors."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Share = Annotated[float, Field(gt=0, le=1)]
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Settings(BaseModel):
+    """Frozen, and strict about names: a misspelt key is an error, never ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+
+class SourceSettings(Settings):
+    """Where the tables come from."""
+
+    layout: Literal["wikidata", "medline"]
+    """Which reader; see ``kgqa/sources``."""
+
+
+class PlainWordSettings(Settings):
+    """Names that are everyday English words, as the drug synonyms Care, Body and Same."""
+
+    zipf: float = Field(default=4.0, ge=0, le=8)
+    """A word at or above this Zipf frequency is everyday (wordfreq; 4 = ten times in a million words)."""
+    sources: tuple[str, ...] = ()
+    """The kinds of name to which the rule applies; main names are usually exempt."""
+    keep: tuple[str, ...] = ()
+    """Words that are names all the same (lower case)."""
+
+
+class SharedNameSettings(Settings):
+    """Names of several entities are left out, unless a preference leaves one winner."""
+
+    prefer_kinds: tuple[str, ...] = ()
+    """Entity kinds, best first: whose name it is when a drug and a protein share one."""
+    prefer_sources: tuple[str, ...] = ()
+    """Kinds of name, best first: an article's title beats another entity's alias."""
+
+
+class LinkingSettings(Settings):
+    """How names become mentions (docs/linking.md shows what each rule removes)."""
+
+    minimum_letters: dict[str, Positive] = {}
+    """Kind of name → letters and digits that it must have."""
+    keep_numbers: bool = False
+    """Whether names without a letter take part."""
+    exact_letters: int = Field(default=3, ge=0)
+    """Names of at most so many letters and digits match in exact case only."""
+    case: dict[str, Literal["free", "initial", "exact"]] = {}
+    """Kind of name → how longer ones match: any case, any case of the first letter only, or exactly."""
+    before_number: bool = True
+    """Whether a name may be followed by a hyphen and a digit ("IL" in "IL-2")."""
+    plain_words: PlainWordSettings = PlainWordSettings()
+    shared: SharedNameSettings = SharedNameSettings()
+    exclude_names: tuple[str, ...] = ()
+    """Names that never match, in any case."""
+
+
+class DocumentSettings(Settings):
+    """Which documents take part."""
+
+    exclude_about: tuple[str, ...] = ()
+    """Entities whose own article is left out of the graph (WikiHop: the United States, section 3.2)."""
+    max_tokens: int = Field(default=0, ge=0)
+    """Texts with more tokens than this beyond their title are left out; 0: no limit (MedHop: 300, section 4)."""
+
+
+class ProjectionSettings(Settings):
+    """Which named queries say what the graph's edges are (docs/decisions/0003-projection.md)."""
+
+    document_to_entity: tuple[str, ...] = Field(min_length=1)
+    """Queries that return ``document, entity``: the traversal may go from the document to the entity."""
+    entity_to_document: tuple[str, ...] = Field(min_length=1)
+    """Queries that return ``entity, document``: the traversal may go from the entity to the document."""
+    files: tuple[str, ...] = ()
+    """Further ``.cypher`` files, relative to the TOML file; kgqa's own are always there."""
+
+
+class SplitSettings(Settings):
+    """How the facts are divided before anything is filtered; each share is of the facts, and they add up to 1."""
+
+    train: Share = 0.85
+    dev: Share = 0.1
+    test: Share = 0.05
+    by: Literal["head", "pair"] = "head"
+    """What no two splits share: the subject entity, or the unordered pair of subject and answer."""
+
+    @model_validator(mode="after")
+    def _shares_add_up(self) -> SplitSettings:
+        if abs(self.train + self.dev + self.test - 1) > 1e-9:
+            raise ValueError(f"train, dev and test must add up to 1, they add up to {self.train + self.dev + self.test:g}")
+        return self
+
+
+class TraversalSettings(Settings):
+    """How candidates and their chains are found (Welbl et al. 2018, section 2.1)."""
+
+    max_documents: Annotated[int, Field(ge=1, le=8)] = 3
+    """Documents on a chain."""
+    chains: Literal["tree", "all_shortest", "all_simple"] = "tree"
+    """The breadth-first tree's one chain per candidate, or all shortest, or all simple ones."""
+    max_chains: Positive = 16
+    """With ``all_shortest`` and ``all_simple``: at most so many per candidate, shorter ones first."""
+
+
+class BalanceSettings(Settings):
+    """MedHop's rounds: the same number of chains for every candidate (section 4)."""
+
+    candidates: Annotated[int, Field(ge=0)] = 0
+    """Candidates per sample, the answer included; 0: no balancing, all candidates stay."""
+
+
+class BiasSettings(Settings):
+    """What is done against shortcuts (section 3.2)."""
+
+    answer_cap: Share = 0.001
+    """No answer keeps more than this share of a split's samples, but always at least one; 1: no cap."""
+    answer_cap_of: Literal["entering", "kept"] = "entering"
+    """Whether the share is of the samples that enter the filter or of those that leave it (docs/decisions/0005-answer-cap.md)."""
+    document_cue: int = Field(default=20, ge=0)
+    """Samples with a document-answer pair seen more often than this, with that answer correct, are dropped; 0: none are."""
+
+
+class QangarooSettings(Settings):
+    """The recipe of WikiHop and MedHop (Welbl et al. 2018)."""
+
+    relations: tuple[str, ...] = ()
+    """Relations that are asked about; empty: all."""
+    both_directions: bool = True
+    """Whether a symmetric fact is asked from both of its ends."""
+    endpoint_kind: str = ""
+    """End points: the entities of this kind; empty: those that are an object of the relation in a training fact."""
+    answer_stated: Literal["subject_document", "any_document"] = "subject_document"
+    """A fact is not asked if its answer is stated in the subject's own article, or together with the subject in any document."""
+    min_candidates: Annotated[int, Field(ge=2)] = 2
+    max_candidates: Positive = 100
+    max_documents: Positive = 64
+    placeholders: Annotated[int, Field(ge=2)] = 100
+    """Distinct placeholder tokens of the masked twin."""
+    surface: Literal["label", "id"] = "label"
+    """What the official format shows: lower-cased labels (WikiHop), or ids, also in the texts (MedHop)."""
+    question: str = "{relation} {subject}"
+    """The query; ``{relation}`` has underscores for spaces."""
+    traversal: TraversalSettings = TraversalSettings()
+    balance: BalanceSettings = BalanceSettings()
+    bias: BiasSettings = BiasSettings()
+    splits: SplitSettings = SplitSettings()
+
+    @model_validator(mode="after")
+    def _placeholders_suffice(self) -> QangarooSettings:
+        if self.placeholders < self.max_candidates:
+            raise ValueError(f"placeholders ({self.placeholders}) must be at least max_candidates ({self.max_candidates})")
+        try:
+            self.question.format(relation="r", subject="s")
+        except (KeyError, IndexError, ValueError):
+            raise ValueError("question may use only {relation} and {subject}") from None
+        return self
+
+
+class DomainSettings(Settings):
+    """One domain: what a TOML file holds, built in or the user's own."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    dataset: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    """The folder of the finished dataset."""
+    title: str
+    licence: str = "unknown"
+    """What the dataset card says about the licence of texts and facts."""
+    seed_domain: str = ""
+    """The folder in ``seeds/`` that stands in where no source is given."""
+    source: SourceSettings
+    documents: DocumentSettings = DocumentSettings()
+    linking: LinkingSettings = LinkingSettings()
+    projection: ProjectionSettings
+    qangaroo: QangarooSettings = QangarooSettings()

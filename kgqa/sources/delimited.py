@@ -1,0 +1,232 @@
+"""Stream JSON lines and tab-separated files, gzip-compressed or plain, into Arrow tables, with the line of every fault.
+
+A file is read in blocks of whole lines and each block is parsed by Arrow's own parsers. Only when a block is refused are its lines
+looked at one by one, to name the faulty one; so the good path never runs Python per line. Memory: the parsed table plus one block.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.json
+
+from kgqa.errors import BrokenInput, DuplicateId, MissingInput
+
+BLOCK_BYTES = 8 << 20
+LINE_LIMIT = 256 << 20
+"""A line longer than this is taken for a broken file, before it fills the memory."""
+
+
+def find_file(folder: Path, name: str) -> Path:
+    """The path of ``name`` in ``folder``, plain or with ``.gz``; exactly one of the two must be there."""
+    if not folder.exists():
+        raise MissingInput(f"{folder}: there is no such folder; give --source the folder that holds {name}.")
+    if not folder.is_dir():
+        raise MissingInput(f"{folder}: this is a file; give --source the folder that holds {name}.")
+    plain, packed = folder / name, folder / f"{name}.gz"
+    if plain.exists() and packed.exists():
+        raise BrokenInput(f"{folder}: both {plain.name} and {packed.name} are there; remove the one that is not meant.")
+    for path in (plain, packed):
+        if path.is_file():
+            return path
+    raise MissingInput(f"{folder}: {name} (or {name}.gz) is missing; this layout needs it.")
+
+
+def read_json_lines(path: Path, fields: tuple[str, ...], *, advance: Callable[[int], None] | None = None) -> pa.Table:
+    """The text ``fields`` of a file of JSON objects, one a line, in file order, plus ``line`` (int64, from 1).
+
+    Raises MissingInput for a field that is absent or null, BrokenInput for anything that is not such a file.
+    """
+    schema = pa.schema([(field, pa.string()) for field in fields])
+    options = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    tables = []
+    for first_line, block in _blocks(path, advance):
+        try:
+            table = pyarrow.json.read_json(
+                pa.BufferReader(block),
+                read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=max(len(block), 1)),
+                parse_options=options,
+            ).select(list(fields))
+        except (pa.ArrowInvalid, KeyError):
+            table = None
+        # A blank line is skipped by the parser, which would shift every line number after it; nulls need their line too.
+        if table is None or table.num_rows != block.count(b"\n") or any(column.null_count for column in table.columns):
+            table = _lines_one_by_one(path, first_line, block, fields)
+        lines = pa.array(range(first_line, first_line + table.num_rows)) if "line" not in table.column_names else None
+        tables.append(table.append_column("line", lines) if lines is not None else table)
+    if not tables:
+        return pa.table({**{field: pa.array([], pa.string()) for field in fields}, "line": pa.array([], pa.int64())})
+    return pa.concat_tables(tables).combine_chunks()
+
+
+def _lines_one_by_one(path: Path, first_line: int, block: bytes, fields: tuple[str, ...]) -> pa.Table:
+    """Parse a block that Arrow refused or that has blank lines; raise at the first faulty line."""
+    rows: list[dict[str, object]] = []
+    for number, line in enumerate(block.split(b"\n"), start=first_line):
+        if not line.strip():
+            continue
+        where = f"{path.name}, line {number}"
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", "it is nested too deeply")
+            column = f", column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+            raise BrokenInput(f"{where}{column}: this is not JSON ({reason}); mend or drop the line.") from None
+        if not isinstance(record, dict):
+            raise BrokenInput(f"{where}: expected an object with the fields {', '.join(fields)}, found {type(record).__name__}.")
+        for field in fields:
+            if record.get(field) is None:
+                raise MissingInput(f"{where}: the field {field!r} is missing; every record needs {', '.join(fields)}.")
+            if not isinstance(record[field], str):
+                raise BrokenInput(f"{where}: the field {field!r} must be text, found {type(record[field]).__name__}.")
+        if _has_surrogate(record, fields):
+            raise BrokenInput(f"{where}: a text holds half of a surrogate pair, which is no character; mend or drop the line.")
+        rows.append({**{field: record[field] for field in fields}, "line": number})
+    schema = pa.schema([*((field, pa.string()) for field in fields), ("line", pa.int64())])
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def _has_surrogate(record: dict[str, object], fields: tuple[str, ...]) -> bool:
+    return any("\ud800" <= character <= "\udfff" for field in fields for character in str(record[field]))
+
+
+def read_tab_separated(
+    path: Path, columns: tuple[str, ...], *, header: bool = True, advance: Callable[[int], None] | None = None
+) -> pa.Table:
+    """The text ``columns`` of a tab-separated file, in file order, plus ``line`` (int64, from 1).
+
+    With a header the columns are found by name and others are ignored; without one the file has exactly ``columns``. There is no
+    quoting: a quotation mark is a character like any other. An empty cell is the empty text.
+    """
+    names: list[str] | None = None if header else list(columns)
+    tables = []
+    for first_line, block in _blocks(path, advance):
+        start, body = first_line, block
+        if names is None:
+            head, _, body = block.partition(b"\n")
+            names = head.decode("utf-8").rstrip("\r").split("\t")
+            for column in columns:
+                if column not in names:
+                    raise MissingInput(f"{path.name}, line 1: the column {column!r} is missing; found: {', '.join(names)}.")
+                if names.count(column) > 1:
+                    raise BrokenInput(f"{path.name}, line 1: the column {column!r} is there twice; keep one.")
+            start += 1
+        if body:
+            tables.append(_parse_rows(path, start, body, names).select([*columns, "line"]))
+    if header and names is None:
+        raise MissingInput(f"{path.name}: the file is empty; its first line must name the columns {', '.join(columns)}.")
+    if not tables:
+        return pa.table({**{column: pa.array([], pa.string()) for column in columns}, "line": pa.array([], pa.int64())})
+    return pa.concat_tables(tables).combine_chunks()
+
+
+def _parse_rows(path: Path, first_line: int, body: bytes, names: list[str]) -> pa.Table:
+    unique = [f"{name}\t{i}" if names.index(name) != i else name for i, name in enumerate(names)]
+    try:
+        table = pyarrow.csv.read_csv(
+            pa.BufferReader(body),
+            read_options=pyarrow.csv.ReadOptions(column_names=unique, use_threads=False, block_size=max(len(body), 1)),
+            parse_options=pyarrow.csv.ParseOptions(delimiter="\t", quote_char=False, ignore_empty_lines=False),
+            convert_options=pyarrow.csv.ConvertOptions(column_types={name: pa.string() for name in unique}, strings_can_be_null=False),
+        )
+    except pa.ArrowInvalid:
+        table = None
+    if table is None or table.num_rows != body.count(b"\n"):
+        for number, line in enumerate(body.removesuffix(b"\n").split(b"\n"), start=first_line):
+            cells = line.count(b"\t") + 1
+            if cells != len(names):
+                raise BrokenInput(f"{path.name}, line {number}: expected {len(names)} cells between tabs, found {cells}; mend the line.")
+            if b"\r" in line.removesuffix(b"\r"):
+                raise BrokenInput(f"{path.name}, line {number}: a carriage return stands inside the line; remove it.")
+        raise BrokenInput(f"{path.name}: the block that begins with line {first_line} cannot be read as tab-separated text.")
+    return table.append_column("line", pa.array(range(first_line, first_line + table.num_rows)))
+
+
+def _blocks(path: Path, advance: Callable[[int], None] | None) -> Iterator[tuple[int, bytes]]:
+    """Blocks of whole lines, each with the number of its first line; every block is valid UTF-8 and ends in a line feed."""
+    line, rest = 1, b""
+    packed = path.suffix == ".gz"
+    with path.open("rb") as raw:
+        stream: IO[bytes] = gzip.open(raw, "rb") if packed else raw
+        at = 0
+        while True:
+            try:
+                chunk = stream.read(BLOCK_BYTES)
+            except EOFError:
+                raise BrokenInput(f"{path.name}: the gzip file ends too early, it is truncated; fetch or pack it again.") from None
+            except (gzip.BadGzipFile, zlib.error):
+                raise BrokenInput(f"{path.name}: this is not a whole gzip file; fetch or pack it again, or drop the .gz ending.") from None
+            if advance:
+                advance(raw.tell() - at)
+                at = raw.tell()
+            if line == 1 and not rest:
+                chunk = _without_byte_order_mark(path, chunk)
+            cut = chunk.rfind(b"\n") + 1
+            if chunk and not cut:
+                rest += chunk
+                if len(rest) > LINE_LIMIT:
+                    raise BrokenInput(f"{path.name}, line {line}: longer than {LINE_LIMIT >> 20} MiB, so these are not lines of records.")
+                continue
+            block = rest + (chunk[:cut] if chunk else b"\n" if rest else b"")
+            rest = chunk[cut:]
+            if block:
+                _check_text(path, line, block)
+                yield line, block
+                line += block.count(b"\n")
+            if not chunk:
+                return
+
+
+def _without_byte_order_mark(path: Path, chunk: bytes) -> bytes:
+    if chunk.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise BrokenInput(f"{path.name}: this is UTF-16; save it as UTF-8.")
+    if chunk.startswith(b"\x1f\x8b"):
+        raise BrokenInput(f"{path.name}: this is gzip data without the .gz ending; rename it to {path.name}.gz.")
+    return chunk.removeprefix(b"\xef\xbb\xbf")
+
+
+def _check_text(path: Path, first_line: int, block: bytes) -> None:
+    try:
+        block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = first_line + block.count(b"\n", 0, error.start)
+        column = error.start - (block.rfind(b"\n", 0, error.start) + 1) + 1
+        raise BrokenInput(f"{path.name}, line {line}, byte {column}: this is not UTF-8; save the file as UTF-8.") from None
+    zero = block.find(b"\0")
+    if zero >= 0:
+        raise BrokenInput(f"{path.name}, line {first_line + block.count(bytes([10]), 0, zero)}: a zero byte; this is not a text file.")
+
+
+def require_unique(table: pa.Table, column: str, path: Path, what: str) -> None:
+    """Raise DuplicateId at the first value of ``column`` that an earlier line has used; ``table`` has ``line``."""
+    if pc.count_distinct(table[column]).as_py() == table.num_rows:
+        return
+    first: dict[str, int] = {}
+    for value, line in zip(table[column].to_pylist(), table["line"].to_pylist(), strict=True):
+        if value in first:
+            raise DuplicateId(
+                f"{path.name}, line {line}: {what} id {value} was already used in line {first[value]}; "
+                "give one of them another id, or drop it."
+            )
+        first[value] = line
+
+
+def require_rows(table: pa.Table, path: Path, what: str) -> None:
+    """Raise MissingInput where a file that must say something has no rows."""
+    if table.num_rows == 0:
+        raise MissingInput(f"{path.name}: the file has no rows; at least one {what} is needed.")
+
+
+def require_filled(table: pa.Table, column: str, path: Path) -> None:
+    """Raise MissingInput at the first empty cell of ``column``."""
+    empty = pc.index(pc.equal(pc.utf8_trim_whitespace(table[column]), ""), True).as_py()
+    if empty >= 0:
+        raise MissingInput(f"{path.name}, line {table['line'][empty].as_py()}: {column!r} is empty; every row needs one.")

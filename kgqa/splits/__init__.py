@@ -1,0 +1,1 @@
+"""How records are divided so that splits share nothing."""

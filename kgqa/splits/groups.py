@@ -1,0 +1,18 @@
+"""Splits by the hash of a group: what belongs together lands together, whatever else is in the data."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kgqa.linking.tokens import text_hashes
+
+
+def assign_splits(groups: pa.Array, shares: tuple[float, ...], *, seed: int) -> npt.NDArray[np.int8]:
+    """For each row the split of its group, so that split i gets about ``shares[i]`` (which add up to 1) of the groups.
+
+    Depends on the group's text and the seed alone, not on the other rows: more data never moves a group.
+    """
+    place = text_hashes(groups, seed=seed + 1).astype(np.float64) / 2.0**64
+    return np.searchsorted(np.cumsum(shares)[:-1], place, side="right").astype(np.int8)

@@ -1,0 +1,172 @@
+"""Named queries: text in ``cypher/``, one block each, with a header that says name, purpose, parameters, what is returned, and where it runs.
+
+::
+
+    // name: bridge_entities
+    // purpose: entities that two documents share, through which a question can hop
+    // params: entity: string, limit: integer = 50
+    // returns: bridge: string, label: string, documents: integer
+    // stores: embedded
+    MATCH …
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+from kgqa.errors import QueryError, SettingsError, suggestion
+from kgqa.resources import resource
+
+Value = str | int | float | bool
+STORES = ("embedded", "neo4j")
+KINDS = {"string": str, "integer": int, "number": float, "boolean": bool, "table": object}
+HEADERS = ("name", "purpose", "params", "returns", "stores")
+_HEADER = re.compile(r"^//\s*(\w+):\s*(.*)$")
+_FIELD = re.compile(r"^(\w+):\s*(\w+)(?:\s*=\s*(.+))?$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One declared parameter of a query."""
+
+    name: str
+    kind: str
+    default: Value | None
+    """None: the caller must give it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One named query."""
+
+    name: str
+    purpose: str
+    params: tuple[Parameter, ...]
+    returns: dict[str, str]
+    """Column → kind, in order."""
+    stores: tuple[str, ...]
+    text: str
+    file: str
+    """Name of the file that it stands in, without folder."""
+
+    def arguments(self, given: dict[str, str]) -> dict[str, Value]:
+        """The values of all parameters from what a user typed; raises QueryError for unknown, missing and unreadable ones."""
+        known = {parameter.name: parameter for parameter in self.params}
+        for name in given:
+            if name not in known:
+                hint = suggestion(name, list(known)) if known else "it takes none."
+                raise QueryError(f"query {self.name}: there is no parameter {name!r}; {hint}")
+        values: dict[str, Value] = {}
+        for name, parameter in known.items():
+            if name in given:
+                values[name] = _typed(self.name, parameter, given[name])
+            elif parameter.default is not None:
+                values[name] = parameter.default
+            else:
+                raise QueryError(f"query {self.name}: the parameter {name!r} is missing; add --{name} VALUE ({parameter.kind}).")
+        return values
+
+
+def read_queries(further: Iterable[Path] = ()) -> dict[str, Query]:
+    """All named queries of kgqa and of the ``further`` files, by name."""
+    queries: dict[str, Query] = {}
+    folder = resource("cypher")
+    for path in [*sorted(folder.rglob("*.cypher")), *further]:
+        try:
+            text = path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(f"{path}: the query file cannot be read: {error}.") from None
+        for query in parse_queries(text, path.name):
+            if query.name in queries:
+                raise SettingsError(f"{path.name}: the query {query.name!r} is also in {queries[query.name].file}; rename one of them.")
+            queries[query.name] = query
+    return queries
+
+
+def parse_queries(text: str, file: str) -> list[Query]:
+    """The queries of one file, in order; raises SettingsError with the line of a faulty header."""
+    queries = []
+    header: dict[str, str] = {}
+    body: list[str] = []
+    begin = 0
+    for number, line in enumerate([*text.splitlines(), "// name:"], start=1):
+        match = _HEADER.match(line)
+        if match and match[1] == "name":
+            if header:
+                queries.append(_query(header, "\n".join(body).strip(), file, begin))
+            elif any(entry.strip() and not entry.startswith("//") for entry in body):
+                raise SettingsError(f"{file}, line {number - 1}: query text before the first '// name:' header.")
+            header, body, begin = {"name": match[2]}, [], number
+        elif match and match[1] in HEADERS and not body:
+            header[match[1]] = match[2]
+        else:
+            body.append(line)
+    return queries
+
+
+def _query(header: dict[str, str], text: str, file: str, line: int) -> Query:
+    where = f"{file}, line {line}"
+    for key in HEADERS:
+        if not header.get(key):
+            raise SettingsError(f"{where}: the query's header has no '// {key}:' line.")
+    if not text:
+        raise SettingsError(f"{where}: the query {header['name']!r} has no text.")
+    stores = tuple(name.strip() for name in header["stores"].split(","))
+    for name in stores:
+        if name not in STORES:
+            raise SettingsError(f"{where}: the store {name!r} is not known; {suggestion(name, STORES)}")
+    params = tuple(
+        Parameter(name=name, kind=kind, default=None if default is None else _literal(default, kind, where))
+        for name, kind, default in _fields(header["params"], where)
+    )
+    used = set(re.findall(r"\$(\w+)", text))
+    declared = {parameter.name for parameter in params}
+    if used != declared:
+        names = ", ".join(sorted(used ^ declared))
+        raise SettingsError(f"{where}: parameters declared and used differ in: {names}.")
+    returns = {name: kind for name, kind, _ in _fields(header["returns"], where)}
+    return Query(name=header["name"], purpose=header["purpose"], params=params, returns=returns, stores=stores, text=text, file=file)
+
+
+def _fields(text: str, where: str) -> list[tuple[str, str, str | None]]:
+    if text == "none":
+        return []
+    fields = []
+    for part in text.split(","):
+        match = _FIELD.match(part.strip())
+        if not match or match[2] not in KINDS:
+            raise SettingsError(f"{where}: {part.strip()!r} is not 'name: kind' with one of the kinds {', '.join(KINDS)}.")
+        fields.append((match[1], match[2], match[3]))
+    return fields
+
+
+def _literal(text: str, kind: str, where: str) -> Value:
+    try:
+        return _convert(text.strip().strip("'\""), kind)
+    except ValueError:
+        raise SettingsError(f"{where}: the default {text!r} is not {kind}.") from None
+
+
+def _typed(query: str, parameter: Parameter, text: str) -> Value:
+    try:
+        return _convert(text, parameter.kind)
+    except ValueError:
+        raise QueryError(f"query {query}: --{parameter.name} {text} is not {parameter.kind}; give another value.") from None
+
+
+def _convert(text: str, kind: str) -> Value:
+    if kind == "boolean":
+        if text.lower() not in {"true", "false"}:
+            raise ValueError(text)
+        return text.lower() == "true"
+    if kind == "integer":
+        return int(text)
+    if kind == "number":
+        return float(text)
+    return text
+
+

@@ -1,0 +1,1 @@
+"""From projection queries to candidates and chains."""

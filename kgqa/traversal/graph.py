@@ -1,0 +1,90 @@
+"""The bipartite graph of documents and entities as compressed adjacency arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int32]
+Offsets = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Adjacency: the neighbours of row i are ``targets[offsets[i]:offsets[i + 1]]``, ascending, without repetition."""
+
+    offsets: Offsets
+    targets: IntArray
+
+    @classmethod
+    def from_pairs(cls, source: npt.NDArray[np.integer], target: npt.NDArray[np.integer], rows: int) -> Rows:
+        """Sort and de-duplicate (source, target) pairs; O(n log n), 16 bytes a pair while it runs."""
+        keys = np.unique((source.astype(np.int64) << 32) | target.astype(np.int64))
+        offsets = np.searchsorted(keys >> 32, np.arange(rows + 1)).astype(np.int64)
+        return cls(offsets=offsets, targets=(keys & 0xFFFFFFFF).astype(np.int32))
+
+    def reversed(self, rows: int) -> Rows:
+        """The same pairs from the other side; ``rows`` is how many rows that side has."""
+        return Rows.from_pairs(self.targets, self.sources(), rows)
+
+    def sources(self) -> IntArray:
+        """For each entry of ``targets`` the row that it belongs to."""
+        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int32), np.diff(self.offsets))
+
+    def counts(self) -> Offsets:
+        """Neighbours of each row."""
+        return np.diff(self.offsets)
+
+    @classmethod
+    def from_counts(cls, counts: npt.NDArray[np.integer], targets: IntArray) -> Rows:
+        """Rows of the given lengths, one after the other in ``targets``; unlike adjacency they keep the order that they have."""
+        offsets = np.zeros(len(counts) + 1, np.int64)
+        np.cumsum(counts, out=offsets[1:])
+        assert offsets[-1] == len(targets)
+        return cls(offsets=offsets, targets=targets)
+
+    def take(self, rows: npt.NDArray[np.integer]) -> Rows:
+        """The given rows, in the given order."""
+        counts = self.counts()[rows]
+        return Rows.from_counts(counts, self.targets[spread(self.offsets[rows], counts)])
+
+    def keep(self, kept: npt.NDArray[np.bool_]) -> Rows:
+        """The same rows with only those entries for which ``kept`` (one bool per entry of ``targets``) holds."""
+        total = np.concatenate([[0], np.cumsum(kept)])
+        return Rows(offsets=total[self.offsets].astype(np.int64), targets=self.targets[kept])
+
+    def contains(self, source: npt.NDArray[np.integer], target: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
+        """For each pair whether it is there; O(pairs × log n)."""
+        keys = (self.sources().astype(np.int64) << 32) | self.targets
+        wanted = (source.astype(np.int64) << 32) | target.astype(np.int64)
+        at = np.searchsorted(keys, wanted)
+        found = at < len(keys)
+        found[found] = keys[at[found]] == wanted[found]
+        return found
+
+
+def spread(starts: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]) -> Offsets:
+    """The positions ``starts[i], starts[i] + 1, …`` (``counts[i]`` of them) of all i, one after the other."""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - counts), counts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """Which documents an entity leads to and which entities a document leads to; rows of the entity and document tables."""
+
+    documents_of: Rows
+    entities_of: Rows
+
+    @property
+    def entities(self) -> int:
+        """How many entities there are."""
+        return len(self.documents_of.offsets) - 1
+
+    @property
+    def documents(self) -> int:
+        """How many documents there are."""
+        return len(self.entities_of.offsets) - 1

@@ -1,0 +1,209 @@
+"""Breadth-first search over the bipartite graph, compiled; ``tests/traversal/oracle.py`` says the same in plain Python.
+
+Everything here works on rows of the entity and document tables, without the interpreter lock, on one batch of queries at a time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def breadth_first(  # type: ignore[no-untyped-def]
+    document_offsets, document_targets, entity_offsets, entity_targets, start, max_documents,
+    order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, stamp,
+):  # fmt: skip
+    """Visit the entities that ``start`` reaches over at most ``max_documents`` documents; return how many, ``start`` included.
+
+    ``order`` (int32, entities) lists them as visited; ``entity_parent`` holds the document through which an entity was first seen,
+    ``document_parent`` the entity through which a document was; both depths count documents. As rows are sorted, the first parent lies on
+    the lexicographically smallest shortest chain. ``*_stamp`` hold the query that saw a node last, so that nothing is cleared between
+    queries. O(edges visited), no allocation.
+    """
+    order[0] = start
+    entity_stamp[start] = stamp
+    entity_depth[start] = 0
+    entity_parent[start] = -1
+    count, at = 1, 0
+    while at < count:
+        entity = order[at]
+        at += 1
+        depth = entity_depth[entity] + 1
+        if depth > max_documents:
+            break
+        for i in range(document_offsets[entity], document_offsets[entity + 1]):
+            document = document_targets[i]
+            if document_stamp[document] == stamp:
+                continue
+            document_stamp[document] = stamp
+            document_depth[document] = depth
+            document_parent[document] = entity
+            for j in range(entity_offsets[document], entity_offsets[document + 1]):
+                reached = entity_targets[j]
+                if entity_stamp[reached] != stamp:
+                    entity_stamp[reached] = stamp
+                    entity_depth[reached] = depth
+                    entity_parent[reached] = document
+                    order[count] = reached
+                    count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _grown(array, need):  # type: ignore[no-untyped-def]
+    larger = np.empty(max(need, 2 * len(array)), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def _has(offsets, targets, row, wanted):  # type: ignore[no-untyped-def]
+    """Whether the sorted row holds ``wanted``; bisection, because an object of many relations has a long row."""
+    low, high = offsets[row], offsets[row + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if targets[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low < offsets[row + 1] and targets[low] == wanted
+
+
+@njit(cache=True, nogil=True)
+def find_candidates(  # type: ignore[no-untyped-def]
+    document_offsets, document_targets, entity_offsets, entity_targets, max_documents,
+    heads, relations, answers, role_offsets, roles, fact_offsets, fact_relations, fact_tails, with_chains,
+):  # fmt: skip
+    """For each query the end points that its head reaches, and the breadth-first tree's chain to each.
+
+    ``heads`` (ascending), ``relations``, ``answers``: int32, one entry a query. Entity e is an end point of relation r if r is in
+    ``roles[role_offsets[e]:role_offsets[e + 1]]`` (sorted); not if it is the head, nor another true object of the query: ``fact_relations``
+    and ``fact_tails`` list the head's facts. The answer is always an end point. Returns ``reached`` (bool, whether the answer is),
+    ``counts`` (int32, candidates per query), ``candidates`` (int32, ascending within a query; none where the answer is not reached),
+    ``lengths`` (int32, nodes of the chain of each candidate) and ``nodes`` (int32: entity, document, entity, …). One search per distinct head.
+    """
+    entities, documents = len(document_offsets) - 1, len(entity_offsets) - 1
+    order, entity_depth, entity_parent = np.empty(entities, np.int32), np.empty(entities, np.int32), np.empty(entities, np.int32)
+    document_depth, document_parent = np.empty(documents, np.int32), np.empty(documents, np.int32)
+    entity_stamp, document_stamp = np.full(entities, -1, np.int32), np.full(documents, -1, np.int32)
+    excluded, wanted = np.full(entities, -1, np.int32), np.empty(entities, np.int32)
+    queries = len(heads)
+    reached, counts = np.zeros(queries, np.bool_), np.zeros(queries, np.int32)
+    candidates, lengths, nodes = np.empty(1024, np.int32), np.empty(1024, np.int32), np.empty(8192, np.int32)
+    candidate_count, node_count, visited = 0, 0, 0
+    for query in range(queries):
+        head, relation, answer = heads[query], relations[query], answers[query]
+        if query == 0 or heads[query - 1] != head:
+            visited = breadth_first(
+                document_offsets, document_targets, entity_offsets, entity_targets, head, max_documents,
+                order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, query,
+            )  # fmt: skip
+            stamp = query
+        if entity_stamp[answer] != stamp or answer == head:
+            continue
+        reached[query] = True
+        for i in range(fact_offsets[head], fact_offsets[head + 1]):
+            if fact_relations[i] == relation:
+                excluded[fact_tails[i]] = query
+        found = 0
+        for i in range(1, visited):
+            entity = order[i]
+            if entity == answer or (excluded[entity] != query and _has(role_offsets, roles, entity, relation)):
+                wanted[found] = entity
+                found += 1
+        counts[query] = found
+        if candidate_count + found > len(candidates):
+            candidates, lengths = _grown(candidates, candidate_count + found), _grown(lengths, candidate_count + found)
+        candidates[candidate_count : candidate_count + found] = np.sort(wanted[:found])
+        if with_chains:
+            for i in range(candidate_count, candidate_count + found):
+                length = 2 * entity_depth[candidates[i]] + 1
+                lengths[i] = length
+                if node_count + length > len(nodes):
+                    nodes = _grown(nodes, node_count + length)
+                entity = candidates[i]
+                for at in range(node_count + length - 1, node_count, -2):
+                    nodes[at] = entity
+                    nodes[at - 1] = entity_parent[entity]
+                    entity = document_parent[entity_parent[entity]]
+                nodes[node_count] = head
+                node_count += length
+        candidate_count += found
+    return reached, counts, candidates[:candidate_count].copy(), lengths[:candidate_count].copy(), nodes[:node_count].copy()
+
+
+@njit(cache=True, nogil=True)
+def find_chains(  # type: ignore[no-untyped-def]
+    document_offsets, document_targets, entity_offsets, entity_targets,
+    naming_offsets, naming_targets, leading_offsets, leading_targets,
+    max_documents, heads, offsets, candidates, longer, limit,
+):  # fmt: skip
+    """All shortest chains (or, if ``longer``, all simple chains) from each head to each of its candidates, at most ``limit`` of each.
+
+    ``candidates[offsets[q]:offsets[q + 1]]`` belong to ``heads[q]``. The ``naming`` rows say which documents lead to an entity, the
+    ``leading`` rows which entities lead to a document: chains are grown backwards from the candidate, and because a node that is deeper
+    than its place allows is never entered, hardly a step is wasted. Order: shorter first, then by the rows of the nodes read from the
+    candidate back to the head. Returns ``counts`` (int32, chains per candidate), ``lengths`` (int32, nodes per chain), ``nodes`` (int32).
+    """
+    entities, documents = len(document_offsets) - 1, len(entity_offsets) - 1
+    order, entity_depth, entity_parent = np.empty(entities, np.int32), np.empty(entities, np.int32), np.empty(entities, np.int32)
+    document_depth, document_parent = np.empty(documents, np.int32), np.empty(documents, np.int32)
+    entity_stamp, document_stamp = np.full(entities, -1, np.int32), np.full(documents, -1, np.int32)
+    counts = np.zeros(len(candidates), np.int32)
+    lengths, nodes = np.empty(1024, np.int32), np.empty(8192, np.int32)
+    chain_count, node_count = 0, 0
+    path, cursor = np.empty(2 * max_documents + 1, np.int32), np.empty(2 * max_documents + 1, np.int64)
+    stamp = -1
+    for query in range(len(heads)):
+        head = heads[query]
+        if query == 0 or heads[query - 1] != head:
+            stamp = query
+            breadth_first(
+                document_offsets, document_targets, entity_offsets, entity_targets, head, max_documents,
+                order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, stamp,
+            )  # fmt: skip
+        for index in range(offsets[query], offsets[query + 1]):
+            candidate = candidates[index]
+            if entity_stamp[candidate] != stamp or candidate == head:
+                continue
+            for hops in range(entity_depth[candidate], (max_documents if longer else entity_depth[candidate]) + 1):
+                top = 2 * hops
+                at = top
+                path[at] = candidate
+                cursor[at] = naming_offsets[candidate]
+                while at <= top and counts[index] < limit:
+                    # Even places hold entities, odd ones documents; place p lies (p + 1) // 2 documents away from the head.
+                    node = path[at]
+                    end = naming_offsets[node + 1] if at % 2 == 0 else leading_offsets[node + 1]
+                    if cursor[at] == end:
+                        at += 1
+                        continue
+                    before = naming_targets[cursor[at]] if at % 2 == 0 else leading_targets[cursor[at]]
+                    cursor[at] += 1
+                    place = at - 1
+                    if place % 2 == 1:
+                        if document_stamp[before] != stamp or document_depth[before] > (place + 1) // 2:
+                            continue
+                    elif entity_stamp[before] != stamp or entity_depth[before] > place // 2 or (before == head) != (place == 0):
+                        continue
+                    repeated = False
+                    for other in range(place + 2, top + 1, 2):
+                        repeated = repeated or path[other] == before
+                    if repeated:
+                        continue
+                    path[place] = before
+                    if place == 0:
+                        if chain_count == len(lengths):
+                            lengths = _grown(lengths, chain_count + 1)
+                        if node_count + top + 1 > len(nodes):
+                            nodes = _grown(nodes, node_count + top + 1)
+                        nodes[node_count : node_count + top + 1] = path[: top + 1]
+                        node_count += top + 1
+                        lengths[chain_count] = top + 1
+                        chain_count += 1
+                        counts[index] += 1
+                        continue
+                    at = place
+                    cursor[at] = naming_offsets[before] if at % 2 == 0 else leading_offsets[before]
+    return counts, lengths[:chain_count].copy(), nodes[:node_count].copy()

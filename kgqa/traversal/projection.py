@@ -1,0 +1,56 @@
+"""The domain's projection queries, read once from the store, become the graph that is searched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgqa.errors import EmptyResult, StoreError
+from kgqa.settings import ProjectionSettings
+from kgqa.sources.tables import arrow, frame
+from kgqa.store.base import GraphStore
+from kgqa.store.queries import Query
+from kgqa.traversal.graph import Graph, Rows
+
+ROLES = ("document_to_entity", "entity_to_document")
+
+
+def project_edges(store: GraphStore, queries: Mapping[str, Query], settings: ProjectionSettings) -> pa.Table:
+    """All edges as a table ``direction, document, entity``, sorted and without repetition. Memory: three text columns of that length."""
+    parts = []
+    for direction in ROLES:
+        for name in getattr(settings, direction):
+            rows = store.run(queries[name])
+            edges = frame(rows).select(direction=pl.lit(direction), document="document", entity="entity")
+            if edges.null_count().sum_horizontal().item():
+                raise StoreError(f"query {name}: a row has no document or no entity; a projection must return ids only.")
+            parts.append(edges)
+        if not any(part.height for part in parts if part.height and part["direction"][0] == direction):
+            names = ", ".join(getattr(settings, direction))
+            raise EmptyResult(
+                f"the projection found no {direction.replace('_', ' ')} edge (queries: {names}), so nothing can be traversed; "
+                "check the linking rules and the documents."
+            )
+    return arrow(pl.concat(parts).unique().sort("direction", "document", "entity"))
+
+
+def graph_from_edges(edges: pa.Table, entities: pa.Table, documents: pa.Table) -> Graph:
+    """Adjacency arrays over the rows of the ``entities`` and ``documents`` tables; raises StoreError for an id that they lack."""
+    document, entity = _rows(edges["document"], documents["id"], "document"), _rows(edges["entity"], entities["id"], "entity")
+    out = pc.equal(edges["direction"], ROLES[0]).combine_chunks().to_numpy(zero_copy_only=False)
+    return Graph(
+        documents_of=Rows.from_pairs(entity[~out], document[~out], entities.num_rows),
+        entities_of=Rows.from_pairs(document[out], entity[out], documents.num_rows),
+    )
+
+
+def _rows(ids: pa.ChunkedArray, known: pa.ChunkedArray, what: str) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    rows = pc.index_in(ids, known)
+    if rows.null_count:
+        stranger = ids.filter(pc.is_null(rows))[0].as_py()
+        raise StoreError(f"a projection query returned the {what} id {stranger!r}, which is not in the tables; mend the query.")
+    return rows.combine_chunks().to_numpy()

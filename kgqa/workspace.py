@@ -1,0 +1,184 @@
+"""The folder of a run: tables with their content hashes, what each stage has finished, a lock, and datasets that appear whole.
+
+A file is written under a temporary name and renamed; a stage's record is written after its files; so whatever is there is whole, and a run
+that was killed goes on from the last stage that left a record.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kgqa.errors import WorkspaceBusy, WorkspaceError, WorkspaceMismatch, storage_errors
+
+FORMAT = 1
+"""Raised whenever an older workspace cannot be continued."""
+TEMPORARY = ".partial"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRecord:
+    """What a finished stage leaves behind."""
+
+    stage: str
+    key: str
+    """Hash of everything that the outputs depend on."""
+    outputs: dict[str, str]
+    """File, relative to the workspace → SHA-256 of its bytes."""
+    report: dict[str, Any]
+    """Counts for the funnel."""
+    seconds: float
+
+
+class Workspace:
+    """One domain's folder, locked while it is used as a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        """Nothing is touched before the context is entered."""
+        self.path = path
+        self._lock: IO[str] | None = None
+
+    @property
+    def tables(self) -> Path:
+        """Where the tables are."""
+        return self.path / "tables"
+
+    @property
+    def graph(self) -> Path:
+        """The embedded graph."""
+        return self.path / "store" / "graph.lbug"
+
+    def __enter__(self) -> Workspace:
+        """Create the folder if need be and lock it; raises WorkspaceBusy, WorkspaceError or StorageError."""
+        with storage_errors(self.path):
+            if self.path.is_dir() and any(self.path.iterdir()) and not (self.path / ".lock").exists():
+                raise WorkspaceError(f"{self.path}: this folder is not empty and is no workspace of kgqa; choose another --workspace.")
+            self.tables.mkdir(parents=True, exist_ok=True)
+            lock = (self.path / ".lock").open("a")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            raise WorkspaceBusy(f"{self.path}: another run uses this workspace; wait for it to end, or choose another --workspace.") from None
+        self._lock = lock
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Let go of the lock; the file stays, so that two runs never lock different files of the same name."""
+        if self._lock:
+            self._lock.close()
+
+    def claim(self, *, domain: str, inputs: Mapping[str, str]) -> None:
+        """Make the workspace that of ``domain`` and its input files (name → SHA-256), or raise WorkspaceMismatch if it is another's."""
+        path = self.path / "workspace.json"
+        mine = {"format": FORMAT, "domain": domain, "inputs": dict(inputs)}
+        if not path.exists():
+            self.write_json(path, mine)
+            return
+        try:
+            found = json.loads(path.read_text("utf-8"))
+            version, owner, files = found["format"], found["domain"], dict(found["inputs"])
+        except (ValueError, KeyError, TypeError):
+            raise WorkspaceMismatch(f"{path}: the file is damaged; choose another --workspace, or delete this one.") from None
+        other = f"choose another --workspace, as {self.path}-{domain}, or delete this one"
+        if version != FORMAT:
+            raise WorkspaceMismatch(f"{self.path}: written by another version of kgqa (format {version}, this one has {FORMAT}); {other}.")
+        if owner != domain:
+            raise WorkspaceMismatch(f"{self.path}: this workspace belongs to the domain {owner}, not {domain}; {other}.")
+        changed = sorted(name for name in {*files, *inputs} if files.get(name) != inputs.get(name))
+        if changed:
+            raise WorkspaceMismatch(f"{self.path}: made from another input ({', '.join(changed)} differs); {other}.")
+
+    def finished(self, stage: str, key: str) -> StageRecord | None:
+        """The record of ``stage`` if it was run with this ``key`` and all its files are there as they were written."""
+        try:
+            record = StageRecord(**json.loads((self.tables / f"{stage}.json").read_text("utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+        if record.key != key:
+            return None
+        for name, digest in record.outputs.items():
+            path = self.path / name
+            if not path.is_file() or file_hash(path) != digest:
+                return None
+        return record
+
+    def forget(self, stage: str) -> None:
+        """Remove the record of ``stage``, before its files change."""
+        (self.tables / f"{stage}.json").unlink(missing_ok=True)
+
+    def record(self, record: StageRecord) -> None:
+        """Write the record of a finished stage, which makes it finished."""
+        self.write_json(self.tables / f"{record.stage}.json", asdict(record))
+
+    def write_table(self, name: str, table: pa.Table) -> str:
+        """Write ``tables/name.parquet``; return its path relative to the workspace."""
+        path = self.tables / f"{name}.parquet"
+        self.replace(path, lambda partial: write_parquet(table, partial))
+        return str(path.relative_to(self.path))
+
+    def read_table(self, name: str) -> pa.Table:
+        """The table that a finished stage wrote."""
+        with storage_errors(self.path):
+            return pq.read_table(self.tables / f"{name}.parquet", memory_map=False)
+
+    def write_json(self, path: Path, data: Mapping[str, Any]) -> None:
+        """Write ``data``, whole or not at all."""
+        text = json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+        self.replace(path, lambda partial: partial.write_text(text, "utf-8"))
+
+    def replace(self, path: Path, write: Callable[[Path], object]) -> None:
+        """Let ``write`` make a file or folder under a temporary name and put it at ``path``, in place of what is there."""
+        partial = path.with_name(f".{path.name}{TEMPORARY}")
+        with storage_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            remove(partial)
+            try:
+                write(partial)
+            except BaseException:
+                remove(partial)
+                raise
+            if path.is_dir():
+                # A folder cannot be replaced in one step; the old one is set aside and only deleted once the new one stands.
+                old = path.with_name(f".{path.name}.old{TEMPORARY}")
+                remove(old)
+                path.rename(old)
+                partial.rename(path)
+                remove(old)
+            else:
+                os.replace(partial, path)
+
+
+def remove(path: Path) -> None:
+    """Delete a file or folder, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Parquet with the same bytes for the same table, whoever writes it."""
+    pq.write_table(table.combine_chunks(), path, compression="zstd", compression_level=1, row_group_size=1 << 16, store_schema=True)
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def key_of(*parts: object) -> str:
+    """Hash of JSON-able ``parts``."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
