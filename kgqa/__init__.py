@@ -1,6 +1,7 @@
 """kgqa turns a knowledge graph and documents into multi-hop question-answering datasets.
 
-What users need is here; it is imported when it is first used, so that ``import kgqa`` costs nothing.
+What users need is here; it is imported when it is first used, so that ``import kgqa`` costs nothing. No module has the name of a function
+here, because importing such a module would put it in the function's place.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from kgqa.version import __version__
 if TYPE_CHECKING:
     from kgqa.domains import Domain, load_domain
     from kgqa.errors import KgqaError
-    from kgqa.export import export
-    from kgqa.generate import Plan, Report, generate, plan
-    from kgqa.query import query
+    from kgqa.exporting import export
+    from kgqa.generation import Plan, Report, generate, plan
+    from kgqa.querying import query
     from kgqa.records import Candidate, Instance, Mention, Paragraph, Step
-    from kgqa.show import show
+    from kgqa.showing import show
 
 _HOMES = {
     "Candidate": "kgqa.records",
@@ -26,15 +27,15 @@ _HOMES = {
     "KgqaError": "kgqa.errors",
     "Mention": "kgqa.records",
     "Paragraph": "kgqa.records",
-    "Plan": "kgqa.generate",
-    "Report": "kgqa.generate",
+    "Plan": "kgqa.generation",
+    "Report": "kgqa.generation",
     "Step": "kgqa.records",
-    "export": "kgqa.export",
-    "generate": "kgqa.generate",
+    "export": "kgqa.exporting",
+    "generate": "kgqa.generation",
     "load_domain": "kgqa.domains",
-    "plan": "kgqa.generate",
-    "query": "kgqa.query",
-    "show": "kgqa.show",
+    "plan": "kgqa.generation",
+    "query": "kgqa.querying",
+    "show": "kgqa.showing",
 }
 
 __all__ = [
@@ -61,6 +62,5 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'kgqa' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
-    # ``kgqa.generate`` is a module and a function; whoever asks the package for it wants the function.
     globals()[name] = value
     return value

@@ -30,6 +30,10 @@ class PlainWordSettings(Settings):
     """A word at or above this Zipf frequency is everyday (wordfreq; 4 = ten times in a million words)."""
     sources: tuple[str, ...] = ()
     """The kinds of name to which the rule applies; main names are usually exempt."""
+    kinds: tuple[str, ...] = ()
+    """The kinds of entity to which it applies; empty: all."""
+    spare_candidates: bool = False
+    """Whether it spares entities that can be an answer."""
     keep: tuple[str, ...] = ()
     """Words that are names all the same (lower case)."""
 
@@ -41,6 +45,19 @@ class SharedNameSettings(Settings):
     """Entity kinds, best first: whose name it is when a drug and a protein share one."""
     prefer_sources: tuple[str, ...] = ()
     """Kinds of name, best first: an article's title beats another entity's alias."""
+    others: tuple[str, ...] = ()
+    """Names that belong to something outside the tables too: never linked, but stated and masked where they occur."""
+
+
+class SupportSettings(Settings):
+    """Short names count only in documents that also have a longer name of the same entity."""
+
+    letters: dict[str, Positive] = {}
+    """Kind of name → names without a digit of at most so many letters need support."""
+    with_digit: dict[str, Positive] = {}
+    """The same for names with a digit."""
+    keep: tuple[str, ...] = ()
+    """Short names that need none."""
 
 
 class LinkingSettings(Settings):
@@ -52,11 +69,21 @@ class LinkingSettings(Settings):
     """Whether names without a letter take part."""
     exact_letters: int = Field(default=3, ge=0)
     """Names of at most so many letters and digits match in exact case only."""
-    case: dict[str, Literal["free", "initial", "exact"]] = {}
-    """Kind of name → how longer ones match: any case, any case of the first letter only, or exactly."""
+    case: dict[str, Literal["free", "initial", "exact", "as_written"]] = {}
+    """Kind of name → how longer ones match: any case, any case of the first letter only, exactly, or (as_written) exactly unless another
+    name of the entity or its article has the name with a small first letter."""
     before_number: bool = True
     """Whether a name may be followed by a hyphen and a digit ("IL" in "IL-2")."""
-    plain_words: PlainWordSettings = PlainWordSettings()
+    undescribed_words: bool = False
+    """Whether single words are left out that are names of entities with neither an article nor a description."""
+    shortened_titles: bool = False
+    """Whether single words are left out to which the title of the entity's article adds a qualifier in parentheses."""
+    plain_words: tuple[PlainWordSettings, ...] = ()
+    small_share: Share = 1.0
+    """Capitalised words of which the texts write more than this share with a small letter are left out; 1: none."""
+    whole_names: bool = False
+    """Whether a capitalised word directly beside another is taken for a part of a longer name that the tables lack."""
+    support: SupportSettings = SupportSettings()
     shared: SharedNameSettings = SharedNameSettings()
     exclude_names: tuple[str, ...] = ()
     """Names that never match, in any case."""

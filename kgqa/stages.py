@@ -257,14 +257,14 @@ def traverse(run: Run) -> StageOutput:
 
 
 def gate_rows(stage: str, entering: int, rejections: list[Rejection]) -> list[FunnelRow]:
-    """A funnel row for each gate, with what is left after it."""
-    rows = []
+    """A funnel row for each gate, with what is left after it; a gate that is passed twice has one row."""
+    removed: dict[type[Gate], int] = {}
     for rejection in rejections:
-        entering -= len(rejection.questions)
-        rows.append(
-            FunnelRow(stage=stage, what="questions", reason=rejection.gate.reason, removed=len(rejection.questions), left=entering,
-                      setting=rejection.gate.setting)
-        )  # fmt: skip
+        removed[rejection.gate] = removed.get(rejection.gate, 0) + len(rejection.questions)
+    rows = []
+    for gate, count in removed.items():
+        entering -= count
+        rows.append(FunnelRow(stage=stage, what="questions", reason=gate.reason, removed=count, left=entering, setting=gate.setting))
     return rows
 
 

@@ -12,23 +12,26 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
-from numba import njit
 
-from kgqa.linking.tokens import character_tables, decode, exact_hash, text_buffers
+from kgqa.linking.tokens import spellings
 from kgqa.linking.trie import Trie, build_trie
-from kgqa.settings import LinkingSettings
+from kgqa.linking.usage import small_shares
+from kgqa.settings import LinkingSettings, PlainWordSettings
 from kgqa.sources.tables import arrow, frame
 
 FREE, INITIAL, EXACT = 0, 1, 2
 CASES = {"free": FREE, "initial": INITIAL, "exact": EXACT}
 
 NAME_RULES = {
-    "too short": "the name has fewer letters and digits than its source needs (linking.minimum_letters)",
-    "only digits": "the name consists of digits and punctuation",
-    "plain word": "the name is an everyday English word and not the entity's main name (linking.plain_words)",
     "excluded name": "the settings list the name (linking.exclude_names)",
+    "only digits": "the name consists of digits and punctuation",
+    "too short": "the name has fewer letters and digits than its source needs (linking.minimum_letters)",
+    "undescribed": "the name is a single word, and the entity has neither an article nor a description (linking.undescribed_words)",
+    "shortened title": "the name is what the title of the entity's article begins with, so it means something else too (linking.shortened_titles)",
+    "plain word": "the name is an everyday English word and not the entity's main name (linking.plain_words)",
+    "mostly small": "the texts write the word mostly with a small letter, so it is no name there (linking.small_share)",
 }
-"""Rule → the sentence that the funnel shows."""
+"""Rule → the sentence that the funnel shows, in the order in which they apply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +43,8 @@ class Dictionary:
     entity: npt.NDArray[np.int32]
     """Row of the entity table."""
     case: npt.NDArray[np.uint8]
-    hashed: npt.NDArray[np.uint64]
-    """What :func:`name_hash` of a matching text must be; unused where case is free."""
+    spelling: npt.NDArray[np.uint64]
+    """How a matching text must be spelt (:func:`kgqa.linking.tokens.spellings`); unused where case is free."""
     priority: npt.NDArray[np.int32]
     """Among the entities of a shared name the lowest wins; a draw leaves the name out."""
     candidate: npt.NDArray[np.bool_]
@@ -59,59 +62,135 @@ def plain_words(zipf: float) -> frozenset[str]:
 
 
 def build_dictionary(
-    names: pa.Table, entities: pa.Table, settings: LinkingSettings, candidates: npt.NDArray[np.bool_]
+    names: pa.Table,
+    entities: pa.Table,
+    settings: LinkingSettings,
+    candidates: npt.NDArray[np.bool_],
+    *,
+    documents: pa.Table | None = None,
 ) -> Dictionary:
-    """Apply the name rules and build the trie; ``candidates`` says for each row of ``entities`` whether it can be a candidate."""
-    rows = frame(entities).select(entity="id", kind="kind").with_row_index("row")
+    """Apply the name rules and build the trie; ``candidates`` says for each row of ``entities`` whether it can be a candidate.
+
+    ``documents`` (``about, text``) show how names are written; without them the rules that look at texts find nothing.
+    """
+    rows = frame(entities).select(entity="id", kind="kind", description="description").with_row_index("row")
+    rows = rows.with_columns(candidate=pl.Series(candidates, dtype=pl.Boolean))
     table = frame(names).join(rows, on="entity", how="left", maintain_order="left")
-    table, removed = _apply_rules(table, settings)
+    texts = frame(documents) if documents is not None else pl.DataFrame(schema={"about": pl.String, "text": pl.String})
+    table, removed = _apply_rules(table, texts, settings)
+    table = _with_namesakes(table, len(rows), settings)
     kept = arrow(table.select("name"))["name"]
     trie, group = build_trie(kept)
-    case = _cases(table, settings)
-    table = table.with_columns(
-        group=pl.Series(group), case=pl.Series(case), hashed=pl.Series(name_hashes(kept, case)), priority=_priority(settings)
-    )
-    table = table.filter(pl.col("group") >= 0).sort("group", "priority", "row", "case", "hashed")
-    offsets = np.searchsorted(table["group"].to_numpy(), np.arange(int(trie.group.max(initial=-1)) + 2))
+    case = table["case"].to_numpy()
+    table = table.with_columns(group=pl.Series(group), spelling=pl.Series(_spelling(kept, case)), priority=_priority(settings))
+    table = table.filter(pl.col("group") >= 0).sort("group", "priority", "row", "case", "spelling")
+    offsets = np.searchsorted(table["group"].to_numpy(), np.arange(int(trie.nodes["group"].max(initial=-1)) + 2))
     entity = table["row"].cast(pl.Int32).to_numpy()
     return Dictionary(
         trie=trie,
         offsets=offsets.astype(np.int64),
         entity=entity,
         case=table["case"].to_numpy(),
-        hashed=table["hashed"].to_numpy(),
+        spelling=table["spelling"].to_numpy(),
         priority=table["priority"].cast(pl.Int32).to_numpy(),
-        candidate=candidates[entity],
+        candidate=table["candidate"].to_numpy(),
         removed=removed,
     )
 
 
-def _apply_rules(table: pl.DataFrame, settings: LinkingSettings) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Drop names rule by rule; the first rule that speaks against a name is the one that counts it."""
-    letters = pl.col("name").str.replace_all(r"[^\p{L}\p{N}]", "").str.len_chars()
-    minimum = pl.col("source").replace_strict(settings.minimum_letters, default=1, return_dtype=pl.Int64)
+def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Drop names rule by rule and say how strictly the case of the others counts; the first rule that speaks against a name counts it."""
+    table = _with_features(table, texts, settings)
     lower = pl.col("name").str.to_lowercase()
-    words = settings.plain_words
-    common = sorted(plain_words(words.zipf) - set(words.keep)) if words.sources else []
+    minimum = pl.col("source").replace_strict(settings.minimum_letters, default=1, return_dtype=pl.Int64)
+    has_text = (pl.col("source") == "title").any().over("entity") | (pl.col("description") != "")
     rules = {
         "excluded name": lower.is_in([name.lower() for name in settings.exclude_names]),
         "only digits": ~pl.col("name").str.contains(r"\p{L}") if not settings.keep_numbers else pl.lit(False),
-        "too short": letters < minimum,
-        "plain word": pl.col("source").is_in(words.sources) & lower.is_in(common),
+        "too short": pl.col("letters") < minimum,
+        "undescribed": pl.col("word") & ~has_text if settings.undescribed_words else pl.lit(False),
+        "shortened title": _shortened(settings),
+        "plain word": pl.any_horizontal(pl.lit(False), *(_plain(words) for words in settings.plain_words)),
     }
+    table = table.with_columns(**{rule: test for rule, test in rules.items()})
     removed = {}
-    for rule, test in rules.items():
+    for rule in rules:
         before = table.height
-        table = table.filter(~test)
+        table = table.filter(~pl.col(rule))
         removed[rule] = before - table.height
-    return table.with_columns(letters=letters), removed
+    before = table.height
+    table = _without_mostly_small(table.drop(*rules), texts, settings)
+    return table, removed | {"mostly small": before - table.height}
 
 
-def _cases(table: pl.DataFrame, settings: LinkingSettings) -> npt.NDArray[np.uint8]:
-    """The strictness of each name: what its source says, and exact where it is short."""
-    of_source = pl.col("source").replace_strict({k: CASES[v] for k, v in settings.case.items()}, default=FREE, return_dtype=pl.UInt8)
-    short = pl.col("letters") <= settings.exact_letters
-    return table.select(pl.when(short).then(pl.lit(EXACT, pl.UInt8)).otherwise(of_source)).to_series().to_numpy()
+def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
+    """What the rules look at: ``letters`` (and digits), whether the name is one ``word``, its ``case``."""
+    table = table.with_columns(
+        letters=pl.col("name").str.replace_all(r"[^\p{L}\p{N}]", "").str.len_chars(),
+        word=pl.col("name").str.contains(r"^[\p{L}\p{M}'’-]+$"),
+        small=pl.col("name").str.to_lowercase().str.slice(0, 1) + pl.col("name").str.slice(1),
+    )
+    as_written = pl.col("source").is_in([source for source, case in settings.case.items() if case == "as_written"])
+    either = _written_small(table.filter(as_written), texts)
+    table = table.join(either, on=["entity", "name"], how="left", maintain_order="left")
+    of_source = pl.col("source").replace_strict(
+        {source: CASES[case] for source, case in settings.case.items() if case in CASES}, default=FREE, return_dtype=pl.UInt8
+    )
+    written = pl.when(pl.col("either").fill_null(False)).then(pl.lit(INITIAL, pl.UInt8)).otherwise(pl.lit(EXACT, pl.UInt8))
+    exact = (pl.col("letters") <= settings.exact_letters) & ~pl.col("either").fill_null(False)
+    case = pl.when(exact).then(pl.lit(EXACT, pl.UInt8)).when(as_written).then(written).otherwise(of_source)
+    return table.with_columns(case=case).drop("small", "either")
+
+
+def _written_small(table: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
+    """``entity, name, either``: names that may begin with a small letter, as another name of the entity or its own article does."""
+    listed = table.select("entity", name="small").unique().with_columns(listed=pl.lit(True)).join(
+        table.select("entity", "name"), on=["entity", "name"], how="semi"
+    )
+    articles = texts.filter(pl.col("about").is_not_null()).select(entity="about", text="text")
+    table = table.join(listed, left_on=["entity", "small"], right_on=["entity", "name"], how="left")
+    table = table.join(articles, on="entity", how="left")
+    in_article = pl.col("text").str.contains(pl.lit(" ") + pl.col("small"), literal=True).fill_null(False)
+    return table.filter(pl.col("listed").fill_null(False) | in_article).select("entity", "name", either=pl.lit(True)).unique()
+
+
+def _plain(words: PlainWordSettings) -> pl.Expr:
+    """Names in the reach of one ``plain_words`` rule."""
+    common = sorted(plain_words(words.zipf) - set(words.keep))
+    test = pl.col("source").is_in(words.sources) & (pl.col("case") != EXACT) & pl.col("name").str.to_lowercase().is_in(common)
+    if words.kinds:
+        test &= pl.col("kind").is_in(words.kinds)
+    return test & ~pl.col("candidate") if words.spare_candidates else test
+
+
+def _shortened(settings: LinkingSettings) -> pl.Expr:
+    """Words that the title of the same entity's article begins with and goes on: "Union" of "Union (American Civil War)"."""
+    if not settings.shortened_titles:
+        return pl.lit(False)
+    titles = pl.when(pl.col("source") == "title").then(pl.col("name").str.to_lowercase())
+    longer = titles.str.extract(r"^(.*) \([^()]*\)$")
+    return (pl.col("name").str.to_lowercase() == longer.max().over("entity")).fill_null(False) & pl.col("word")
+
+
+def _without_mostly_small(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
+    """Drop capitalised words that the texts write with a small letter more often than ``small_share`` allows."""
+    if settings.small_share == 1 or texts.is_empty():
+        return table
+    asked = pl.col("word") & (pl.col("case") == EXACT) & pl.col("name").str.contains(r"^\p{Lu}.*\p{Ll}")
+    words = table.filter(asked).select("name").unique()
+    shares = small_shares(arrow(words)["name"], arrow(texts.select("text"))["text"])
+    usual = words.filter(pl.Series(shares > settings.small_share))
+    return table.filter(~(asked & pl.col("name").is_in(usual["name"].implode())))
+
+
+def _with_namesakes(table: pl.DataFrame, nobody: int, settings: LinkingSettings) -> pl.DataFrame:
+    """Give each of ``shared.others`` a second bearer that no table knows, so that the name counts as shared.
+
+    Dropping such names would be wrong: a reader sees them stated, and a mask must hide them.
+    """
+    others = [name.lower() for name in settings.shared.others]
+    twins = table.filter(pl.col("name").str.to_lowercase().is_in(others))
+    return pl.concat([table, twins.with_columns(row=pl.lit(nobody, pl.UInt32), candidate=pl.lit(False))])
 
 
 def _priority(settings: LinkingSettings) -> pl.Expr:
@@ -122,25 +201,6 @@ def _priority(settings: LinkingSettings) -> pl.Expr:
     return kind * 16 + source
 
 
-@njit(cache=True, nogil=True, inline="always")
-def name_hash(data, begin, end, case, classes, plain):  # type: ignore[no-untyped-def]
-    """What is compared for ``case``: all characters, or (INITIAL) all but the first."""
-    if case == INITIAL:
-        _, begin = decode(data, begin)
-    return exact_hash(data, begin, end, classes, plain)
-
-
-@njit(cache=True, nogil=True)
-def _name_hashes(data, offsets, case, classes, plain):  # type: ignore[no-untyped-def]
-    out = np.zeros(len(case), np.uint64)
-    for i in range(len(case)):
-        if case[i] != FREE:
-            out[i] = name_hash(data, offsets[i], offsets[i + 1], case[i], classes, plain)
-    return out
-
-
-def name_hashes(names: pa.ChunkedArray, case: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
-    """:func:`name_hash` of every name."""
-    classes, _, plain = character_tables()
-    data, offsets = text_buffers(names)
-    return _name_hashes(data, offsets, case, classes, plain)  # type: ignore[no-any-return]
+def _spelling(names: pa.ChunkedArray, case: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+    """How a text must be spelt to match each name: wholly, or (INITIAL) but for the first character."""
+    return np.where(case == INITIAL, *spellings(names).T[::-1])

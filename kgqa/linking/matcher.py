@@ -11,10 +11,16 @@ import numpy.typing as npt
 import pyarrow as pa
 from numba import njit
 
-from kgqa.linking.dictionary import FREE, Dictionary, name_hash
-from kgqa.linking.tokens import character_tables, text_buffers, tokenize
+from kgqa.linking.dictionary import FREE, INITIAL, Dictionary
+from kgqa.linking.tokens import TOKEN_STEP, character_tables, text_buffers, tokenize
 from kgqa.linking.trie import find_child, find_token
 
+ENTRY = np.dtype(
+    [("spelling", np.uint64), ("entity", np.int32), ("priority", np.int32), ("case", np.uint8), ("candidate", np.bool_)], align=True
+)
+"""The columns of a :class:`Dictionary` side by side, so that resolving a name touches one cache line."""
+NODE = np.dtype([("following", np.uint64), ("first_entry", np.int32), ("last_entry", np.int32)], align=True)
+"""A node of the trie with the entries of the names that end there; none where the two are equal."""
 LONGEST_NAME = 64
 """Tokens; a longer name is matched by its first 64 only, which no real name reaches."""
 
@@ -59,11 +65,18 @@ def match(
     data, offsets = text_buffers(texts)
     classes, folded, plain = character_tables()
     trie = dictionary.trie
-    tables = (classes, folded, plain, trie.vocabulary_keys, trie.vocabulary_values, trie.first, trie.inner, trie.keys, trie.values, trie.group)
-    entries = (dictionary.offsets, dictionary.entity, dictionary.case, dictionary.hashed, dictionary.priority, dictionary.candidate)
+    entries = np.empty(len(dictionary.entity), ENTRY)
+    for name in ENTRY.names or ():
+        entries[name] = getattr(dictionary, name)
+    nodes = np.zeros(len(trie.nodes), NODE)
+    nodes["following"] = trie.nodes["following"]
+    ending = trie.nodes["group"] >= 0
+    nodes["first_entry"][ending] = dictionary.offsets[trie.nodes["group"][ending]]
+    nodes["last_entry"][ending] = dictionary.offsets[trie.nodes["group"][ending] + 1]
+    tables = (classes, folded, plain, trie.vocabulary, nodes, trie.transitions, entries)
 
     def run(bounds: tuple[int, int]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int]:
-        return _match_batch(data, offsets, *bounds, *tables, *entries, occurrences, before_number)  # type: ignore[no-any-return]
+        return _match_batch(data, offsets, *bounds, *tables, occurrences, before_number)  # type: ignore[no-any-return]
 
     batches = list(_batches(offsets, 1 << 20))
     parts = []
@@ -102,64 +115,71 @@ def _grown(rows):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass over the bytes; splitting it would hide the order
     data, offsets, first_document, last_document,
-    classes, folded, plain, vocabulary_keys, vocabulary_values, first, inner, keys, values, group,
-    entry_offsets, entry_entity, entry_case, entry_hash, entry_priority, entry_candidate,
+    classes, folded, plain, vocabulary, nodes, transitions, entries,
     occurrences, before_number,
 ):  # fmt: skip
     longest = 1
     for document in range(first_document, last_document):
         longest = max(longest, offsets[document + 1] - offsets[document])
     starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
+    spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
     tokens = np.empty(longest, np.int32)
     continuation = np.zeros(longest + 1, np.int32)
     mentions, mention_count = np.empty((4096, 4), np.int32), 0
     found, found_count = np.empty((4096, 4), np.int32), 0
-    stack_group, stack_last = np.empty(LONGEST_NAME, np.int32), np.empty(LONGEST_NAME, np.int32)
+    stack_node, stack_last = np.empty(LONGEST_NAME, np.int32), np.empty(LONGEST_NAME, np.int32)
+    stack_spelling = np.empty(LONGEST_NAME, np.uint64)
     shared = 0
+    zero = np.uint64(0)
     for document in range(first_document, last_document):
         begin = offsets[document]
         length = offsets[document + 1] - begin
-        count = tokenize(data, begin, begin + length, classes, folded, starts, ends, hashes)
+        count = tokenize(data, begin, begin + length, classes, folded, plain, starts, ends, hashes, spellings, initials)
         for i in range(count):
-            tokens[i] = find_token(hashes[i], vocabulary_keys, vocabulary_values)
+            tokens[i] = find_token(hashes[i], vocabulary)
         first_mention, first_found = mention_count, found_count
         free_from = 0
         for i in range(count):
-            if tokens[i] < 0:
-                continue
-            node = first[tokens[i]]
+            node = tokens[i]
             if node < 0 or (i < free_from and not occurrences):
                 continue
             depth = 0
             last = i
+            spelling, step = spellings[i], TOKEN_STEP
             while True:
-                if group[node] >= 0 and depth < LONGEST_NAME:
-                    stack_group[depth], stack_last[depth] = group[node], last
+                if nodes[node].first_entry < nodes[node].last_entry and depth < LONGEST_NAME:
+                    stack_node[depth], stack_last[depth], stack_spelling[depth] = node, last, spelling
                     depth += 1
-                if not inner[node] or last + 1 >= count or tokens[last + 1] < 0:
+                if last + 1 >= count or tokens[last + 1] < 0:
                     break
-                node = find_child(node, tokens[last + 1], keys, values)
+                if (nodes[node].following >> np.uint64(tokens[last + 1] & 63)) & np.uint64(1) == 0:
+                    break
+                node = find_child(node, tokens[last + 1], transitions)
                 if node < 0:
                     break
                 last += 1
+                spelling += step * spellings[last]
+                step *= TOKEN_STEP
             linked = i < free_from
             for level in range(depth - 1, -1, -1):
+                if linked and not occurrences:
+                    break
                 last = stack_last[level]
                 stop = ends[last]
                 if not before_number and stop + 1 < length and data[begin + stop] == 45 and 48 <= data[begin + stop + 1] <= 57:
                     continue
                 best, winner, draw, seen = np.int32(2147483647), np.int32(-1), False, np.int32(-1)
-                for entry in range(entry_offsets[stack_group[level]], entry_offsets[stack_group[level] + 1]):
-                    case = entry_case[entry]
-                    if case != FREE and name_hash(data, begin + starts[i], begin + stop, case, classes, plain) != entry_hash[entry]:
+                for entry in range(nodes[stack_node[level]].first_entry, nodes[stack_node[level]].last_entry):
+                    case = entries[entry].case
+                    if case != FREE and stack_spelling[level] - (initials[i] if case == INITIAL else zero) != entries[entry].spelling:
                         continue
-                    entity = entry_entity[entry]
+                    entity = entries[entry].entity
                     # Entries are ordered by priority, then entity: the first that fits wins, another of equal priority makes a draw.
                     if winner < 0:
-                        best, winner = entry_priority[entry], entity
-                    elif entry_priority[entry] == best and entity != winner:
+                        best, winner = entries[entry].priority, entity
+                    elif entries[entry].priority == best and entity != winner:
                         draw = True
-                    if occurrences and entry_candidate[entry] and entity != seen:
+                    if occurrences and entries[entry].candidate and entity != seen:
                         seen = entity
                         if found_count == len(found):
                             found = _grown(found)
@@ -188,13 +208,16 @@ def _to_characters(data, begin, length, continuation, rows, first, last):  # typ
     """Turn byte offsets into character offsets by taking off the continuation bytes before them."""
     if first == last:
         return
+    every = np.uint8(0)
+    for at in range(begin, begin + length):
+        every |= data[at]
+    if every < 0x80:
+        return
     seen = 0
     for at in range(length):
         continuation[at] = seen
         if data[begin + at] & 0xC0 == 0x80:
             seen += 1
-    if seen == 0:
-        return
     continuation[length] = seen
     for i in range(first, last):
         rows[i, 1] -= continuation[rows[i, 1]]

@@ -22,6 +22,8 @@ TABLE_SIZE = 1 << 16
 PLAIN = {"’": "'", "‘": "'", "ʼ": "'", "′": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-", "µ": "μ"}
 """Typographic variants of one character; they are equal even where case must match."""
 
+TOKEN_STEP = np.uint64(0xD1342543DE82EF95)
+"""What a token's spelling is multiplied by for each token before it, so that equal spellings in another order differ."""
 HASH_START = np.uint64(0xCBF29CE484222325)
 HASH_PRIME = np.uint64(0x100000001B3)
 MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -69,16 +71,19 @@ def mixed(value):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def tokenize(data, begin, end, classes, folded, starts, ends, hashes):  # type: ignore[no-untyped-def]
+def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spellings, initials):  # type: ignore[no-untyped-def]
     """Split bytes ``begin`` to ``end`` of ``data`` (uint8, UTF-8) into tokens; return how many there are.
 
-    ``starts``, ``ends`` (int32, bytes counted from ``begin``) and ``hashes`` (uint64, of the folded characters) are filled from index 0
-    and must hold ``end - begin`` entries. O(bytes), no allocation.
+    ``starts`` and ``ends`` (int32, bytes counted from ``begin``), ``hashes`` (uint64, of the folded characters), ``spellings`` and ``initials``
+    (uint64) are filled from index 0 and must hold ``end - begin`` entries. A spelling is a sum over the characters that folding changes, so
+    two tokens with equal hashes are written alike if their spellings are equal, and alike but for the first character if these are equal
+    less their ``initials``. O(bytes), no allocation.
     """
     count = 0
     at = begin
     inside = False
-    code = np.uint64(0)
+    code = spelling = initial = np.uint64(0)
+    place = 0
     while at < end:
         start = at
         character = np.int32(data[at])
@@ -88,58 +93,61 @@ def tokenize(data, begin, end, classes, folded, starts, ends, hashes):  # type: 
             character, at = decode(data, at)
         if character < TABLE_SIZE:
             kind = classes[character]
-            character = folded[character]
+            lower = folded[character]
         else:
             kind = SYMBOL
+            lower = character
         if kind == WORD:
             if not inside:
                 inside = True
                 starts[count] = start - begin
                 code = HASH_START
-            code = (code ^ np.uint64(character)) * HASH_PRIME
+                spelling = initial = np.uint64(0)
+                place = 0
+            if lower != character:
+                written = plain[character]
+                if written != lower:
+                    part = mixed((np.uint64(place + 1) << np.uint64(32)) | np.uint64(written))
+                    spelling += part
+                    if place == 0:
+                        initial = part
+            code = (code ^ np.uint64(lower)) * HASH_PRIME
+            place += 1
             continue
         if inside:
             ends[count] = start - begin
-            hashes[count] = mixed(code)
+            hashes[count], spellings[count], initials[count] = mixed(code), spelling, initial
             count += 1
             inside = False
         if kind != SPACE:
             starts[count] = start - begin
             ends[count] = at - begin
-            hashes[count] = mixed((HASH_START ^ np.uint64(character)) * HASH_PRIME)
+            hashes[count] = mixed((HASH_START ^ np.uint64(lower)) * HASH_PRIME)
+            spellings[count] = initials[count] = np.uint64(0)
             count += 1
     if inside:
         ends[count] = end - begin
-        hashes[count] = mixed(code)
+        hashes[count], spellings[count], initials[count] = mixed(code), spelling, initial
         count += 1
     return count
 
 
 @njit(cache=True, nogil=True)
-def exact_hash(data, begin, end, classes, plain):  # type: ignore[no-untyped-def]
-    """A hash of the characters from ``begin`` to ``end`` as they stand, white space left out."""
-    code = HASH_START
-    at = begin
-    while at < end:
-        character, at = decode(data, at)
-        if character < TABLE_SIZE:
-            if classes[character] == SPACE:
-                continue
-            character = plain[character]
-        code = (code ^ np.uint64(character)) * HASH_PRIME
-    return mixed(code)
-
-
-@njit(cache=True, nogil=True)
-def _tokenize_all(data, offsets, classes, folded):  # type: ignore[no-untyped-def]
+def _tokenize_all(data, offsets, classes, folded, plain, written):  # type: ignore[no-untyped-def]
     longest = 0
     for i in range(len(offsets) - 1):
         longest = max(longest, offsets[i + 1] - offsets[i])
     starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
+    spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
     bounds = np.zeros(len(offsets), np.int64)
     out = np.empty(max(16, (offsets[-1] - offsets[0]) // 4), np.uint64)
     for i in range(len(offsets) - 1):
-        count = tokenize(data, offsets[i], offsets[i + 1], classes, folded, starts, ends, hashes)
+        count = tokenize(data, offsets[i], offsets[i + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
+        step = np.uint64(1)
+        for k in range(count):
+            written[i, 0] += step * spellings[k]
+            written[i, 1] += step * (spellings[k] - initials[k] if k == 0 else spellings[k])
+            step *= TOKEN_STEP
         need = bounds[i] + count
         if need > len(out):
             larger = np.empty(max(need, 2 * len(out)), np.uint64)
@@ -161,9 +169,16 @@ def text_buffers(texts: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.uint
 
 def token_hashes(texts: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
     """``bounds`` (texts + 1) and the folded hashes of all tokens: those of text i are ``hashes[bounds[i]:bounds[i + 1]]``."""
-    classes, folded, _ = character_tables()
     data, offsets = text_buffers(texts)
-    return _tokenize_all(data, offsets, classes, folded)  # type: ignore[no-any-return]
+    return _tokenize_all(data, offsets, *character_tables(), np.zeros((len(texts), 2), np.uint64))  # type: ignore[no-any-return]
+
+
+def spellings(texts: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.uint64]:
+    """For each text how its tokens are spelt beyond their folded form: the whole text, and all but its first character (texts × 2)."""
+    data, offsets = text_buffers(texts)
+    written = np.zeros((len(texts), 2), np.uint64)
+    _tokenize_all(data, offsets, *character_tables(), written)
+    return written
 
 
 @njit(cache=True, nogil=True)
@@ -181,3 +196,16 @@ def text_hashes(texts: pa.Array | pa.ChunkedArray, *, seed: int = 0) -> npt.NDAr
     """One 64-bit hash for each text, the same on every machine and in every version; ``seed`` gives another family."""
     data, offsets = text_buffers(texts)
     return _text_hashes(data, offsets, seed)  # type: ignore[no-any-return]
+
+
+@njit(cache=True, nogil=True)
+def _shuffling(groups, members, seed):  # type: ignore[no-untyped-def]
+    out = np.empty(len(groups), np.uint64)
+    for i in range(len(groups)):
+        out[i] = mixed(mixed(groups[i] ^ mixed(seed)) + mixed(np.uint64(members[i]) + np.uint64(1)))
+    return out
+
+
+def shuffling(groups: npt.NDArray[np.uint64], members: npt.NDArray[np.integer], *, seed: int = 0) -> npt.NDArray[np.uint64]:
+    """A pseudo-random number for each (group, member) pair that depends on nothing else: sorting by it shuffles the members of a group."""
+    return _shuffling(groups, members, np.uint64(seed))  # type: ignore[no-any-return]

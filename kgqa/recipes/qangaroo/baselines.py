@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from numba import njit
 
-from kgqa.linking.tokens import token_hashes
+from kgqa.linking.tokens import shuffling, token_hashes
 from kgqa.recipes.qangaroo.samples import SPLITS, Samples
 from kgqa.traversal.graph import IntArray, Rows
 
@@ -64,7 +64,7 @@ class Baselines:
         self._tokens = _tokens(data)
 
     def scores(self, samples: Samples, *, rng: np.random.Generator) -> list[Score]:
-        """All baselines on dev and test; ties are broken at random with ``rng``, which also draws the bootstrap resamples."""
+        """All baselines on dev and test; ties are broken by hash, the same for the same sample, and ``rng`` draws the bootstrap resamples."""
         train = samples.select(samples.questions.split == 0)
         result = []
         for number in (1, 2):
@@ -90,7 +90,8 @@ def _score(name: str, split: str, samples: Samples, scores: Scores, rng: np.rand
     if not count:
         return Score(baseline=name, split=split, samples=0, accuracy=None, low=None, high=None)
     sample = samples.question_of_candidate()
-    order = np.lexsort((rng.random(len(scores)), scores, sample))
+    ties = shuffling(samples.questions.id[sample], samples.candidates.targets)
+    order = np.lexsort((ties, scores, sample))
     best = order[samples.candidates.offsets[1:] - 1]
     right = int(samples.is_answer()[best].sum())
     # Resampling n outcomes of 0 or 1 with replacement and counting the ones is a binomial draw, exactly.

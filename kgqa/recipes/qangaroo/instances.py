@@ -10,10 +10,9 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import vectorize
 
 from kgqa.formats.native import MENTION, PARAGRAPH, SCHEMA
-from kgqa.linking.tokens import mixed
+from kgqa.linking.tokens import shuffling
 from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places
 from kgqa.recipes.qangaroo.masking import MaskedTexts, draw_placeholders, mask_texts
 from kgqa.recipes.qangaroo.samples import Samples
@@ -74,7 +73,7 @@ class InstanceMaker:
     def _shuffled(self, samples: Samples) -> Rows:
         """The documents in the order shown: drawn by hash, so that it says nothing and never changes."""
         sample = samples.documents.sources()
-        drawn = _mixed(samples.questions.id[sample] ^ _mixed(samples.documents.targets.astype(np.uint64) + np.uint64(self._seed + 1)))
+        drawn = shuffling(samples.questions.id[sample], samples.documents.targets, seed=self._seed)
         order = np.lexsort((drawn, sample))
         return Rows(offsets=samples.documents.offsets, targets=samples.documents.targets[order])
 
@@ -143,17 +142,13 @@ class InstanceMaker:
 
     def _provenance(self, samples: Samples) -> pa.Array:
         heads = self._entities.take(pa.array(samples.questions.head)).to_pylist()
-        relations = self._relations["id"].combine_chunks().take(pa.array(samples.questions.relation)).to_pylist()
-        question = self._settings.qangaroo.question
-        base = {"recipe": "qangaroo", "surface": self._settings.qangaroo.surface, "question": question}
-        return pa.array(
-            [json.dumps({**base, "head": head, "relation": relation}) for head, relation in zip(heads, relations, strict=True)], pa.string()
-        )
-
-
-@vectorize(["uint64(uint64)"], cache=True)
-def _mixed(value):  # type: ignore[no-untyped-def]
-    return mixed(value)
+        relations = list(zip(self._relations["id"].to_pylist(), self._relations["label"].to_pylist(), strict=True))
+        base = {"recipe": "qangaroo", "surface": self._settings.qangaroo.surface, "question": self._settings.qangaroo.question}
+        rows = [
+            json.dumps({**base, "head": head, "relation": relations[row][0], "relation_text": relation_text(relations[row][1])})
+            for head, row in zip(heads, samples.questions.relation.tolist(), strict=True)
+        ]
+        return pa.array(rows, pa.string())
 
 
 def relation_text(label: str) -> str:

@@ -16,6 +16,7 @@ from kgqa.errors import InterruptedRun, SettingsError, WorkspaceError, storage_e
 from kgqa.funnel import FunnelRow, rows_from
 from kgqa.manifest import run_record
 from kgqa.progress import Progress, Silent
+from kgqa.recipes.qangaroo.samples import SPLITS
 from kgqa.sources.delimited import find_file
 from kgqa.stages import LAYOUTS, STAGES, Run, Stage
 from kgqa.workspace import StageRecord, Workspace, file_hash, key_of, remove
@@ -163,7 +164,7 @@ def _finish(run: Run, records: list[StageRecord], reused: list[str], inputs: dic
     if written:
         reused.append("write_dataset")
         seconds["write_dataset"] = written["seconds"]["write_dataset"]
-        counts = written["counts"]
+        counts = {split: written["counts"][split] for split in SPLITS}
     else:
         begin = time.perf_counter()
         manifest = run_record(passed=passed, resolved=settings.model_dump(mode="json"), inputs=inputs)

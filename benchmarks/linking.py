@@ -1,0 +1,166 @@
+"""How fast names are found in texts, beside ``ahocorasick_rs`` with the same token boundaries and the same result.
+
+``python -m benchmarks.linking``
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import ahocorasick_rs as ac
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.aho_corasick import IMPLEMENTATIONS, AhoCorasick, Patterns, batches, patterns
+from benchmarks.measure import Section, Table, absent, data_folder, in_turn, ratios, spread
+from kgqa.domains import load_domain
+from kgqa.linking.dictionary import build_dictionary
+from kgqa.linking.matcher import Spans, match
+from kgqa.linking.tokens import text_buffers
+from kgqa.recipes.qangaroo.corpus import possible_candidates
+from kgqa.settings import DomainSettings
+from kgqa.sources.tables import frame
+from kgqa.stages import LAYOUTS
+
+TITLE = "Linking: names to mentions"
+ROUNDS = 5
+
+
+def main(*, rounds: int = ROUNDS) -> Section:
+    """Measure on the real wikidata texts."""
+    source = data_folder("wikidata")
+    return Section(title=TITLE, tables=measured(*read(source), rounds=rounds)) if source else Section(title=TITLE, skipped=absent("wikidata"))
+
+
+def read(source: Path | None) -> tuple[Mapping[str, pa.Table], DomainSettings]:
+    """The tables and settings of the wikidata domain; its seed without ``source``."""
+    domain = load_domain("wikidata", source=source)
+    return dict(LAYOUTS[domain.settings.source.layout].read(domain.source)), domain.settings
+
+
+def measured(tables: Mapping[str, pa.Table], settings: DomainSettings, *, rounds: int) -> list[Table]:
+    """Build both, check that they find the same, then time them in turn."""
+    texts = tables["documents"]["text"]
+    megabytes = size_of(texts)
+    begin = time.perf_counter()
+    dictionary = build_dictionary(tables["names"], tables["entities"], settings.linking, possible_candidates(tables, settings.qangaroo))
+    building = {"kgqa": time.perf_counter() - begin}
+    begin = time.perf_counter()
+    found = patterns(tables["names"], tables["entities"], settings.linking)
+    AhoCorasick.build(found)
+    building["ahocorasick_rs, contiguous NFA"] = time.perf_counter() - begin
+    automaton, kinds = fastest(found, texts)
+
+    ours = match(texts, dictionary, occurrences=False, before_number=settings.linking.before_number)
+    theirs, shared = automaton.match(texts)
+    differing = differences(ours.mentions, theirs)
+    assert not differing and shared == ours.shared, f"{differing} mentions differ, {abs(shared - ours.shared)} shared places"
+
+    parts: dict[str, list[float]] = {"form": [], "automaton": [], "lookup": []}
+
+    def competitor() -> None:
+        automaton.match(texts)
+        for part, values in parts.items():
+            values.append(getattr(automaton.seconds, part))
+
+    raw_automaton, raw_texts = raw_overlapping(tables, texts)
+
+    def raw() -> None:
+        for text in raw_texts:
+            raw_automaton.find_matches_as_indexes(text, overlapping=True)
+
+    seconds = in_turn(
+        {
+            "kgqa": lambda: match(texts, dictionary, occurrences=False, before_number=settings.linking.before_number),
+            "kgqa, occurrences too": lambda: match(texts, dictionary, before_number=settings.linking.before_number),
+            "ahocorasick_rs": competitor,
+            "raw": raw,
+        },
+        rounds=rounds,
+    )
+    rows = [
+        ("kgqa, one worker", seconds["kgqa"]),
+        ("kgqa, one worker, with every occurrence of a possible candidate", seconds["kgqa, occurrences too"]),
+        ("ahocorasick_rs, the same mentions", seconds["ahocorasick_rs"]),
+        ("– of it the automaton alone (leftmost-longest, bytes)", parts["automaton"]),
+        ("– of it texts to token form (NumPy)", parts["form"]),
+        ("– of it matches to mentions (NumPy)", parts["lookup"]),
+        ("ahocorasick_rs, overlapping, lower-cased texts, no boundaries, no result made of it", seconds["raw"]),
+    ]
+    speed = Table(
+        title="Speed on one core",
+        columns=("", "MB/s", "seconds", "time ÷ kgqa's"),
+        rows=[(name, spread([megabytes / s for s in values], 1), spread(values), spread(ratios(values, seconds["kgqa"]))) for name, values in rows],
+        notes=[
+            f"{len(texts):,} texts, {megabytes:,.1f} MB, {tables['names'].num_rows:,} names before the rules; {len(found[0]):,} patterns after them. "
+            f"{rounds} rounds in turn; median and range; megabytes are those of the texts as they are.",
+            f"Both find the same {len(ours.mentions.entity):,} mentions and leave out the same {ours.shared:,} shared names: 0 differences "
+            "(checked before timing).",
+        ],
+    )
+    return [speed, kinds, building_table(building)]
+
+
+def building_table(building: Mapping[str, float]) -> Table:
+    """What the dictionaries cost, which the speed leaves out."""
+    return Table(
+        title="Building the dictionary, not in the speed above",
+        columns=("", "seconds"),
+        rows=[(name, f"{seconds:.2f}") for name, seconds in building.items()],
+        notes=["Rules, names to token form, and the trie or automaton; once, kgqa with its kernels compiled before or not, as they were."],
+    )
+
+
+def differences(ours: Spans, theirs: Spans) -> int:
+    """How many mentions only one of the two has."""
+    rows = [np.stack([s.document, s.start, s.end, s.entity], axis=1) for s in (ours, theirs)]
+    if rows[0].shape == rows[1].shape and bool((rows[0] == rows[1]).all()):
+        return 0
+    return len(set(map(tuple, rows[0].tolist())) ^ set(map(tuple, rows[1].tolist())))
+
+
+def raw_overlapping(tables: Mapping[str, pa.Table], texts: pa.ChunkedArray) -> tuple[ac.BytesAhoCorasick, list[bytes]]:
+    """The plainest use of the library, from which mentions would still have to be made: all lower-cased names, all matches."""
+    names = sorted(set(frame(tables["names"])["name"].str.to_lowercase().to_list()) - {""})
+    lower = frame(pa.table({"text": texts}))["text"].str.to_lowercase().to_arrow().cast(pa.string())
+    data, offsets = text_buffers(lower)
+    automaton = ac.BytesAhoCorasick([name.encode() for name in names], implementation=IMPLEMENTATIONS["contiguous NFA"])
+    return automaton, [data[offsets[first] : offsets[last]].tobytes() for first, last in batches(offsets)]
+
+
+def fastest(found: Patterns, texts: pa.ChunkedArray) -> tuple[AhoCorasick, Table]:
+    """The library's fastest automaton for these patterns, and what each of them takes; one is held at a time."""
+    megabytes = size_of(texts)
+    building, alone = {}, {}
+    for name in IMPLEMENTATIONS:
+        begin = time.perf_counter()
+        automaton = AhoCorasick.build(found, name)
+        building[name] = time.perf_counter() - begin
+        alone[name] = min(in_seconds(automaton, texts) for _ in range(2))
+        del automaton
+    chosen = min(alone, key=alone.__getitem__)
+    table = Table(
+        title="Which automaton ahocorasick_rs is given",
+        columns=("", "MB/s, automaton alone", "seconds to build"),
+        rows=[(name, f"{megabytes / alone[name]:,.1f}", f"{building[name]:.1f}") for name in IMPLEMENTATIONS],
+        notes=[f"Leftmost-longest on bytes, better of two runs. The {chosen} is the one that is compared."],
+    )
+    return AhoCorasick.build(found, chosen), table
+
+
+def in_seconds(automaton: AhoCorasick, texts: pa.ChunkedArray) -> float:
+    """What the automaton alone takes."""
+    automaton.match(texts)
+    return automaton.seconds.automaton
+
+
+def size_of(texts: pa.ChunkedArray) -> float:
+    """Megabytes of UTF-8."""
+    offsets = text_buffers(texts)[1]
+    return int(offsets[-1] - offsets[0]) / 1e6
+
+
+if __name__ == "__main__":
+    print(main().plain())

@@ -1,0 +1,38 @@
+"""The commands, one file each."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kgqa.cli import export, generate, query, show
+from kgqa.version import __version__
+
+app = typer.Typer(
+    name="kgqa",
+    help="Turn a knowledge graph and documents into multi-hop question-answering datasets.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"kgqa {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")] = False,
+) -> None:
+    """Turn a knowledge graph and documents into multi-hop question-answering datasets."""
+
+
+app.command("generate")(generate.generate)
+app.command("export")(export.export)
+app.command("show")(show.show)
+app.command("query", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(query.query)

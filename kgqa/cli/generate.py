@@ -1,0 +1,86 @@
+"""``kgqa generate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Option
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from kgqa.generation import Plan, Report
+
+
+def generate(
+    domain: Annotated[str, Option(help="wikidata, medline, or the path of your own domain's TOML file.")],
+    source: Annotated[Path | None, Option(help="Folder with the domain's files; without it, the small domain that kgqa ships.")] = None,
+    workspace: Annotated[Path, Option(help="Folder for tables, graph and datasets.")] = Path("kgqa-workspace"),
+    seed: Annotated[int, Option(help="Draws splits, samples, orders and placeholders.")] = 0,
+    workers: Annotated[int, Option(help="Threads; the result does not depend on them.")] = 2,
+    limit: Annotated[int | None, Option(help="Ask only so many questions, for a first try.")] = None,
+    dry_run: Annotated[bool, Option("--dry-run", help="Say what would run, on how much, and stop.")] = False,
+) -> None:
+    """Make a multi-hop dataset from a domain's graph and documents."""
+    from rich.console import Console  # noqa: PLC0415
+
+    import kgqa  # noqa: PLC0415
+    from kgqa.cli.progress import ConsoleProgress  # noqa: PLC0415
+
+    console = Console(highlight=False)
+    if dry_run:
+        _print_plan(console, kgqa.plan(domain, source=source, workspace=workspace, seed=seed, limit=limit))
+        return
+    if source is None:
+        console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
+    with ConsoleProgress(console) as progress:
+        report = kgqa.generate(
+            domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, progress=progress
+        )
+    _print_report(console, report)
+
+
+def _print_plan(console: Console, plan: Plan) -> None:
+    from rich.table import Table  # noqa: PLC0415
+
+    console.print(f"Domain {plan.domain}, from {plan.source}" + (" (the small domain that kgqa ships)" if plan.is_seed else ""))
+    files = Table("input file", "megabytes")
+    for name, size in plan.files.items():
+        files.add_row(name, f"{size / 1e6:,.1f}")
+    stages = Table("stage", "state")
+    for name, state in plan.stages:
+        stages.add_row(name, state)
+    console.print(files, stages)
+    console.print(f"Would write {plan.dataset}. Nothing was changed.", soft_wrap=True)
+
+
+def _print_report(console: Console, report: Report) -> None:
+    from rich.table import Table  # noqa: PLC0415
+
+    from kgqa.card import percent  # noqa: PLC0415
+
+    funnel = Table("stage", "what", "reason", "removed", "left", title="What was dropped, and why")
+    for row in report.funnel:
+        numbers = ("" if number is None else f"{number:,}" for number in (row.removed, row.left))
+        funnel.add_row(row.stage, row.what, row.reason, *numbers)
+    shortcuts = Table("split", "baseline", *report.baselines, title="How far it can be guessed (accuracy in %, 95% interval)")
+    cells: dict[tuple[str, str], list[str]] = {}
+    for scores in report.baselines.values():
+        for score in scores:
+            cells.setdefault((score["split"], score["baseline"]), []).append(percent(score))
+    for (split, name), values in cells.items():
+        shortcuts.add_row(split, name, *values)
+    times = Table("stage", "seconds", title="Time")
+    for stage, seconds in report.seconds.items():
+        times.add_row(stage, f"{seconds:,.2f}" + (" (finished before)" if stage in report.reused else ""))
+    console.print(funnel, shortcuts, times)
+    total = ", ".join(f"{split} {count:,}" for split, count in report.counts.items())
+    console.print(f"{report.dataset}: {total}", style="bold", soft_wrap=True)
+    for split, count in report.counts.items():
+        if not count:
+            console.print(f"The {split} split is empty; change qangaroo.splits, or use more data.", style="yellow")
+    console.print(f"Next: kgqa show {report.dataset}", soft_wrap=True)
+    console.print(f"      kgqa export {report.dataset} --to qangaroo --out DIR", soft_wrap=True)
+
+

@@ -1,0 +1,89 @@
+"""``kgqa query``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from kgqa.errors import QueryError, SettingsError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMATS = ("table", "json", "csv")
+
+
+def query(
+    context: typer.Context,
+    name: Annotated[str | None, Argument(help="The query's name; --list shows all.")] = None,
+    workspace: Annotated[Path, Option(help="The workspace whose graph is asked.")] = Path("kgqa-workspace"),
+    format: Annotated[str, Option(help="table, json or csv.")] = "table",  # noqa: A002 - what people type
+    list_all: Annotated[bool, Option("--list", help="List all queries with their parameters.")] = False,
+) -> None:
+    """Run a named Cypher query; its parameters follow as --PARAMETER VALUE."""
+    import kgqa  # noqa: PLC0415
+
+    if format not in FORMATS:
+        raise SettingsError(f"format {format!r} is not known; known are: {', '.join(FORMATS)}.")
+    if list_all:
+        _print_list()
+        return
+    if name is None:
+        raise QueryError("give the name of a query, or --list to see all of them.")
+    _print(kgqa.query(name, parameters(context.args), workspace=workspace), format)
+
+
+def parameters(arguments: list[str]) -> dict[str, str]:
+    """``--entity Q84 --limit=5`` → ``{"entity": "Q84", "limit": "5"}``; raises QueryError for anything else."""
+    result: dict[str, str] = {}
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("--") or word == "--":
+            raise QueryError(f"{word!r} stands alone; parameters are given as --PARAMETER VALUE.")
+        name, equals, value = word[2:].partition("=")
+        if not equals:
+            if not rest:
+                raise QueryError(f"--{name} has no value; parameters are given as --PARAMETER VALUE.")
+            value = rest.pop(0)
+        if name in result:
+            raise QueryError(f"--{name} is given twice; keep one.")
+        result[name] = value
+    return result
+
+
+def _print_list() -> None:
+    from kgqa.querying import askable_queries  # noqa: PLC0415
+
+    for query in askable_queries().values():
+        typer.echo(f"{query.name}: {query.purpose}")
+        for parameter in query.params:
+            typer.echo(f"    --{parameter.name} ({parameter.kind}" + (")" if parameter.default is None else f", {parameter.default} by default)"))
+        typer.echo(f"    gives {', '.join(query.returns)}")
+
+
+def _print(rows: pa.Table, format: str) -> None:  # noqa: A002
+    if format == "json":
+        typer.echo(json.dumps(rows.to_pylist(), indent=1, ensure_ascii=False))
+    elif format == "csv":
+        import csv  # noqa: PLC0415
+        import sys  # noqa: PLC0415
+
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(rows.column_names)
+        writer.writerows(zip(*rows.to_pydict().values(), strict=True))
+    else:
+        from rich.console import Console  # noqa: PLC0415
+        from rich.markup import escape  # noqa: PLC0415
+        from rich.table import Table  # noqa: PLC0415
+
+        table = Table(*rows.column_names)
+        for row in rows.to_pylist():
+            table.add_row(*("" if value is None else escape(str(value)) for value in row.values()))
+        console = Console()
+        console.print(table)
+        console.print(f"{rows.num_rows:,} rows" if rows.num_rows else "No rows: check the ids, or try another query.")

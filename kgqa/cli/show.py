@@ -1,0 +1,68 @@
+"""``kgqa show``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from kgqa.records import Instance, Paragraph
+
+
+def show(
+    dataset: Annotated[Path, Argument(help="The dataset's folder, as kgqa-workspace/datasets/medhop.")],
+    id: Annotated[str | None, Argument(help="The sample's id; without it, the first sample.")] = None,  # noqa: A002
+    masked: Annotated[bool, Option("--masked", help="Show the masked twin.")] = False,
+) -> None:
+    """Print one sample with its chain and its mentions in colour."""
+    from rich.console import Console  # noqa: PLC0415
+
+    import kgqa  # noqa: PLC0415
+
+    instance = kgqa.show(dataset, id, masked=masked)
+    console = Console(highlight=False)
+    console.print(f"[bold]{_plain(instance.question)}[/]   ({instance.id})", soft_wrap=True)
+    _print_candidates(console, instance)
+    _print_chains(console, instance)
+    names = {candidate.id for candidate in instance.candidates or ()}
+    for paragraph in instance.paragraphs:
+        mark = " [green](on a chain to the answer)[/]" if paragraph.supporting else ""
+        console.print(f"\n[bold]{_plain(paragraph.id)}[/] {_plain(paragraph.title or '')}{mark}", soft_wrap=True)
+        console.print(_coloured(paragraph, names, instance.answer_id))
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape  # noqa: PLC0415
+
+    return escape(text)
+
+
+def _print_candidates(console: Console, instance: Instance) -> None:
+    shown = []
+    for candidate in instance.candidates or ():
+        text = _plain(candidate.text)
+        shown.append(f"[bold green]{text} (answer)[/]" if candidate.id == instance.answer_id else f"[yellow]{text}[/]")
+    console.print("Candidates: " + "; ".join(shown), soft_wrap=True)
+
+
+def _print_chains(console: Console, instance: Instance) -> None:
+    for candidate, chains in zip(instance.candidates or (), instance.chains or (), strict=bool(instance.chains)):
+        if candidate.id == instance.answer_id:
+            for chain in chains:
+                console.print("Chain: " + _plain(" → ".join(chain)), soft_wrap=True)
+
+
+def _coloured(paragraph: Paragraph, candidates: set[str], answer: str | None) -> Text:
+    """The text with the answer green, other candidates yellow, other mentions cyan."""
+    from rich.text import Text  # noqa: PLC0415
+
+    text = Text(paragraph.text)
+    for mention in paragraph.mentions or ():
+        style = "bold green" if mention.entity == answer else "bold yellow" if mention.entity in candidates else "cyan"
+        text.stylize(style, mention.start, mention.end)
+    return text

@@ -1,0 +1,38 @@
+"""``kgqa export``: a finished dataset in the papers' own formats, under their own file names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kgqa.errors import SettingsError, StorageError, storage_errors, suggestion
+from kgqa.formats import native, qangaroo
+
+FORMATS = ("qangaroo",)
+
+
+def export(dataset: Path, *, to: str, out: Path) -> list[Path]:
+    """Write ``dataset`` (a folder of ours) in format ``to`` into the folder ``out``; return the files.
+
+    For ``qangaroo``: ``train.json``, ``dev.json``, ``test.json`` and a ``.masked.json`` twin of each. Existing files are never replaced. Raises
+    KgqaError; nothing is left behind where it does.
+    """
+    if to not in FORMATS:
+        raise SettingsError(f"format {to!r} is not known; {suggestion(to, FORMATS)}")
+    jobs = [(path, out / f"{split}.json") for split, path in native.split_files(dataset).items()]
+    if (dataset / "masked").is_dir():
+        jobs += [(path, out / f"{split}.masked.json") for split, path in native.split_files(dataset / "masked").items()]
+    for _, target in jobs:
+        if target.exists():
+            raise StorageError(f"{target}: this file is already there; choose another --out, or remove it.")
+    partial = [(source, target, target.with_name(f".{target.name}.partial")) for source, target in jobs]
+    with storage_errors(out):
+        out.mkdir(parents=True, exist_ok=True)
+        try:
+            for source, _, temporary in partial:
+                qangaroo.write(native.read(source), temporary)
+            for _, target, temporary in partial:
+                temporary.rename(target)
+        finally:
+            for _, _, temporary in partial:
+                temporary.unlink(missing_ok=True)
+    return [target for _, target in jobs]
