@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
+from unittest.mock import patch
 
 import ahocorasick_rs as ac
 import numpy as np
@@ -19,11 +21,11 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.linking import dictionary as rules
+from kgqa.linking import dictionary as dictionary_module
+from kgqa.linking.dictionary import FREE, INITIAL, Dictionary
 from kgqa.linking.matcher import Spans
-from kgqa.linking.tokens import IDEOGRAPH, SPACE, SYMBOL, TABLE_SIZE, WORD, character_tables, text_buffers
-from kgqa.settings import LinkingSettings
-from kgqa.sources.tables import frame
+from kgqa.linking.tokens import SPACE, TABLE_SIZE, WORD, character_tables, spellings, text_buffers
+from kgqa.linking.trie import Trie, build_trie
 
 OPEN, CLOSE = 1, 2
 """Markers around a word; as control characters they are in no token."""
@@ -37,7 +39,6 @@ IMPLEMENTATIONS = {
 Ints = npt.NDArray[np.int64]
 Patterns = tuple[list[bytes], npt.NDArray[np.int32]]
 """Patterns in token form, and for each the row of the entity that it links to, or -1 where it is shared."""
-assert {SPACE, WORD, SYMBOL, IDEOGRAPH} == {0, 1, 2, 3}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,28 +97,50 @@ def token_form(data: npt.NDArray[np.uint8], offsets: Ints) -> TokenForm:
     )
 
 
-def patterns(names: pa.Table, entities: pa.Table, settings: LinkingSettings) -> Patterns:
-    """What all names come to.
+@contextmanager
+def watched_names() -> Iterator[list[tuple[pa.ChunkedArray, npt.NDArray[np.int32]]]]:
+    """The names that stand in each dictionary built meanwhile, with their groups: what the rules left, which the dictionary keeps as hashes."""
+    seen = []
 
-    The rules are kgqa's own (:mod:`kgqa.linking.dictionary`). Names that match in any case have no short list of patterns and are refused.
+    def watched(names: pa.ChunkedArray) -> tuple[Trie, npt.NDArray[np.int32]]:
+        trie, group = build_trie(names)
+        seen.append((names, group))
+        return trie, group
+
+    with patch.object(dictionary_module, "build_trie", watched):
+        yield seen
+
+
+def patterns(names: pa.ChunkedArray, group: npt.NDArray[np.int32], dictionary: Dictionary) -> Patterns:
+    """What a dictionary's ``names``, each in its ``group``, come to; entity and priority are the dictionary's own.
+
+    Names that match in any case have no short list of patterns and are refused.
     """
-    rows = frame(entities).select(entity="id", kind="kind").with_row_index("row")
-    table, _ = rules._apply_rules(frame(names).join(rows, on="entity", how="left", maintain_order="left"), settings)
-    case = rules._cases(table, settings)
-    if (case == rules.FREE).any():
+    if (dictionary.case == FREE).any():
         raise ValueError("names that match in any case cannot be listed as patterns; choose a domain whose names are initial or exact.")
-    priority = table.select(rules._priority(settings)).to_series().to_list()
+    written = spellings(names)
+    forms = pl.DataFrame({"form": list(_forms(names)), "group": group, "whole": written[:, 0], "but_first": written[:, 1]}).unique()
+    entries = pl.DataFrame(
+        {
+            "group": np.repeat(np.arange(len(dictionary.offsets) - 1, dtype=np.int32), np.diff(dictionary.offsets)),
+            "initial": dictionary.case == INITIAL,
+            "spelling": dictionary.spelling,
+            "priority": dictionary.priority,
+            "row": dictionary.entity,
+        }
+    )
     owners: dict[str, list[tuple[int, int]]] = {}
-    for form, strictness, rank, row in zip(_forms(table["name"]), case.tolist(), priority, table["row"].to_list(), strict=True):
-        for pattern in _first_letters(form) if strictness == rules.INITIAL else [form]:
-            owners.setdefault(pattern, []).append((rank, row))
-    owners.pop("", None)
-    winners = [_winner(entries) for entries in owners.values()]
+    for initial, spelling in ((False, "whole"), (True, "but_first")):
+        fitting = entries.filter(initial=initial).join(forms, left_on=["group", "spelling"], right_on=["group", spelling])
+        for form, priority, row in fitting.select("form", "priority", "row").iter_rows():
+            for pattern in _first_letters(form) if initial else [form]:
+                owners.setdefault(pattern, []).append((priority, row))
+    winners = [_winner(found) for found in owners.values()]
     return [pattern.encode() for pattern in owners], np.array(winners, np.int32)
 
 
-def _forms(names: pl.Series) -> Iterator[str]:
-    form = token_form(*text_buffers(names.to_arrow().cast(pa.string())))
+def _forms(names: pa.ChunkedArray) -> Iterator[str]:
+    form = token_form(*text_buffers(names))
     first = np.searchsorted(form.document, np.arange(len(names) + 1))
     for begin, end in pairwise(first.tolist()):
         yield form.text[form.token_begin[begin] : form.token_end[end - 1]].decode() if begin < end else ""

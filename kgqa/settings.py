@@ -32,6 +32,8 @@ class PlainWordSettings(Settings):
     """The kinds of name to which the rule applies; main names are usually exempt."""
     kinds: tuple[str, ...] = ()
     """The kinds of entity to which it applies; empty: all."""
+    capitals: bool = True
+    """Whether it applies to names that match with a capital only."""
     spare_candidates: bool = False
     """Whether it spares entities that can be an answer."""
     keep: tuple[str, ...] = ()
@@ -76,8 +78,10 @@ class LinkingSettings(Settings):
     """Whether a name may be followed by a hyphen and a digit ("IL" in "IL-2")."""
     undescribed_words: bool = False
     """Whether single words are left out that are names of entities with neither an article nor a description."""
-    shortened_titles: bool = False
-    """Whether single words are left out to which the title of the entity's article adds a qualifier in parentheses."""
+    shortened_titles: str = ""
+    """What a title adds to an ambiguous name, as a regular expression (``" [(].*"``): a single word that lacks it counts as shared; empty: none."""
+    list_pages: str = ""
+    """How an article begins that only lists what its title may mean, as a regular expression: what it is about has no name; empty: none."""
     plain_words: tuple[PlainWordSettings, ...] = ()
     small_share: Share = 1.0
     """Capitalised words of which the texts write more than this share with a small letter are left out; 1: none."""

@@ -20,7 +20,7 @@ from kgqa.funnel import FunnelRow, as_records
 from kgqa.linking.dictionary import NAME_RULES
 from kgqa.linking.link import UNUSED_REASONS, link_mentions
 from kgqa.progress import Progress
-from kgqa.recipes.qangaroo.balance import balance
+from kgqa.recipes.qangaroo.balance import balance, draw_alternatives
 from kgqa.recipes.qangaroo.baselines import BaselineData, Baselines, Score
 from kgqa.recipes.qangaroo.corpus import article_of, asked_facts, expression_numbers, possible_candidates, row_numbers, stated
 from kgqa.recipes.qangaroo.gates import (
@@ -51,6 +51,8 @@ from kgqa.traversal.graph import Rows
 from kgqa.traversal.projection import graph_from_edges, project_edges
 from kgqa.workspace import Workspace
 
+CHOICE = 4
+"""Balancing chooses its candidates among so many times as many, drawn by hash."""
 LAYOUTS = {"wikidata": wikidata, "medline": medline}
 GATES: dict[str, type[Gate]] = {
     gate.__name__: gate
@@ -232,6 +234,7 @@ def traverse(run: Run) -> StageOutput:
     samples, more = pass_gates(samples, [TooFewCandidates(minimum=settings.min_candidates)])
     rejections += more
     if settings.balance.candidates and len(samples):
+        samples = draw_alternatives(samples, candidates=CHOICE * settings.balance.candidates, seed=run.seed)
         samples = add_chains(samples, graph, settings, workers=run.workers)
         samples = balance(samples, candidates=settings.balance.candidates, max_documents=settings.max_documents, seed=run.seed)
         limits: list[SampleGate] = [TooFewCandidates(minimum=settings.min_candidates)]

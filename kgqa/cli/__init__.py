@@ -8,8 +8,8 @@ import sys
 
 def main() -> None:
     """Run the command; a mistake of the user ends in one line on standard error and exit status 2."""
-    from kgqa.cli.app import app  # noqa: PLC0415 - what it costs to start is paid only by who starts it
-    from kgqa.errors import KgqaError  # noqa: PLC0415
+    from kgqa.cli.app import app
+    from kgqa.errors import KgqaError
 
     try:
         app()

@@ -15,8 +15,8 @@ def export(
     out: Annotated[Path, Option(help="Folder for the files; existing ones are not replaced.")],
 ) -> None:
     """Write a finished dataset in a paper's own format."""
-    import kgqa  # noqa: PLC0415
-    from kgqa.formats import qangaroo  # noqa: PLC0415
+    import kgqa
+    from kgqa.formats import qangaroo
 
     for path in kgqa.export(dataset, to=to, out=out):
         typer.echo(f"{path}: {path.stat().st_size / 1e6:,.1f} MB")

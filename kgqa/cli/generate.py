@@ -23,10 +23,10 @@ def generate(
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would run, on how much, and stop.")] = False,
 ) -> None:
     """Make a multi-hop dataset from a domain's graph and documents."""
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
-    import kgqa  # noqa: PLC0415
-    from kgqa.cli.progress import ConsoleProgress  # noqa: PLC0415
+    import kgqa
+    from kgqa.cli.progress import ConsoleProgress
 
     console = Console(highlight=False)
     if dry_run:
@@ -42,7 +42,7 @@ def generate(
 
 
 def _print_plan(console: Console, plan: Plan) -> None:
-    from rich.table import Table  # noqa: PLC0415
+    from rich.table import Table
 
     console.print(f"Domain {plan.domain}, from {plan.source}" + (" (the small domain that kgqa ships)" if plan.is_seed else ""))
     files = Table("input file", "megabytes")
@@ -56,9 +56,9 @@ def _print_plan(console: Console, plan: Plan) -> None:
 
 
 def _print_report(console: Console, report: Report) -> None:
-    from rich.table import Table  # noqa: PLC0415
+    from rich.table import Table
 
-    from kgqa.card import percent  # noqa: PLC0415
+    from kgqa.card import percent
 
     funnel = Table("stage", "what", "reason", "removed", "left", title="What was dropped, and why")
     for row in report.funnel:

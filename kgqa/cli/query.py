@@ -25,7 +25,7 @@ def query(
     list_all: Annotated[bool, Option("--list", help="List all queries with their parameters.")] = False,
 ) -> None:
     """Run a named Cypher query; its parameters follow as --PARAMETER VALUE."""
-    import kgqa  # noqa: PLC0415
+    import kgqa
 
     if format not in FORMATS:
         raise SettingsError(f"format {format!r} is not known; known are: {', '.join(FORMATS)}.")
@@ -57,7 +57,7 @@ def parameters(arguments: list[str]) -> dict[str, str]:
 
 
 def _print_list() -> None:
-    from kgqa.querying import askable_queries  # noqa: PLC0415
+    from kgqa.querying import askable_queries
 
     for query in askable_queries().values():
         typer.echo(f"{query.name}: {query.purpose}")
@@ -70,16 +70,16 @@ def _print(rows: pa.Table, format: str) -> None:  # noqa: A002
     if format == "json":
         typer.echo(json.dumps(rows.to_pylist(), indent=1, ensure_ascii=False))
     elif format == "csv":
-        import csv  # noqa: PLC0415
-        import sys  # noqa: PLC0415
+        import csv
+        import sys
 
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(rows.column_names)
         writer.writerows(zip(*rows.to_pydict().values(), strict=True))
     else:
-        from rich.console import Console  # noqa: PLC0415
-        from rich.markup import escape  # noqa: PLC0415
-        from rich.table import Table  # noqa: PLC0415
+        from rich.console import Console
+        from rich.markup import escape
+        from rich.table import Table
 
         table = Table(*rows.column_names)
         for row in rows.to_pylist():

@@ -20,9 +20,9 @@ def show(
     masked: Annotated[bool, Option("--masked", help="Show the masked twin.")] = False,
 ) -> None:
     """Print one sample with its chain and its mentions in colour."""
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
-    import kgqa  # noqa: PLC0415
+    import kgqa
 
     instance = kgqa.show(dataset, id, masked=masked)
     console = Console(highlight=False)
@@ -37,7 +37,7 @@ def show(
 
 
 def _plain(text: str) -> str:
-    from rich.markup import escape  # noqa: PLC0415
+    from rich.markup import escape
 
     return escape(text)
 
@@ -59,7 +59,7 @@ def _print_chains(console: Console, instance: Instance) -> None:
 
 def _coloured(paragraph: Paragraph, candidates: set[str], answer: str | None) -> Text:
     """The text with the answer green, other candidates yellow, other mentions cyan."""
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text
 
     text = Text(paragraph.text)
     for mention in paragraph.mentions or ():

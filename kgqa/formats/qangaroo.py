@@ -125,7 +125,8 @@ def _check(path: Path, number: int, record: Any) -> None:
         if field not in record:
             raise MissingInput(f"{where}: the field {field!r} is missing; every record needs {', '.join(FIELDS)}.")
         value = record[field]
-        if not isinstance(value, kind) or (kind is list and not all(isinstance(entry, str) for entry in value)):
+        texts = value if kind is list and isinstance(value, list) else [value]
+        if not isinstance(value, kind) or not all(isinstance(entry, str) for entry in texts):
             raise BrokenInput(f"{where}, field {field!r}: expected {'a list of texts' if kind is list else 'text'}.")
     if record["answer"] not in record["candidates"]:
         raise BrokenInput(f"{where}: the answer {record['answer']!r} is not among the candidates.")

@@ -27,7 +27,8 @@ NAME_RULES = {
     "only digits": "the name consists of digits and punctuation",
     "too short": "the name has fewer letters and digits than its source needs (linking.minimum_letters)",
     "undescribed": "the name is a single word, and the entity has neither an article nor a description (linking.undescribed_words)",
-    "shortened title": "the name is what the title of the entity's article begins with, so it means something else too (linking.shortened_titles)",
+    "shortened title": "the title of the entity's article adds a qualifier to the name, which counts as shared (linking.shortened_titles)",
+    "list of meanings": "the article about the entity lists what the name may mean (linking.list_pages)",
     "plain word": "the name is an everyday English word and not the entity's main name (linking.plain_words)",
     "mostly small": "the texts write the word mostly with a small letter, so it is no name there (linking.small_share)",
 }
@@ -56,7 +57,7 @@ class Dictionary:
 @lru_cache(maxsize=4)
 def plain_words(zipf: float) -> frozenset[str]:
     """Words of everyday English at or above this Zipf frequency (log10 of occurrences per billion words; wordfreq, Speer 2022)."""
-    import wordfreq  # noqa: PLC0415 - a large table that only linking needs
+    import wordfreq
 
     return frozenset(word for word, share in wordfreq.get_frequency_dict("en").items() if np.log10(share) + 9 >= zipf)
 
@@ -109,7 +110,7 @@ def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSett
         "only digits": ~pl.col("name").str.contains(r"\p{L}") if not settings.keep_numbers else pl.lit(False),
         "too short": pl.col("letters") < minimum,
         "undescribed": pl.col("word") & ~has_text if settings.undescribed_words else pl.lit(False),
-        "shortened title": _shortened(settings),
+        "list of meanings": _lists_meanings(texts, settings),
         "plain word": pl.any_horizontal(pl.lit(False), *(_plain(words) for words in settings.plain_words)),
     }
     table = table.with_columns(**{rule: test for rule, test in rules.items()})
@@ -120,7 +121,9 @@ def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSett
         removed[rule] = before - table.height
     before = table.height
     table = _without_mostly_small(table.drop(*rules), texts, settings)
-    return table, removed | {"mostly small": before - table.height}
+    removed["mostly small"] = before - table.height
+    table = table.with_columns(shortened=_shortened(settings))
+    return table, removed | {"shortened title": int(table["shortened"].sum())}
 
 
 def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
@@ -154,42 +157,54 @@ def _written_small(table: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
     return table.filter(pl.col("listed").fill_null(False) | in_article).select("entity", "name", either=pl.lit(True)).unique()
 
 
+def _lists_meanings(texts: pl.DataFrame, settings: LinkingSettings) -> pl.Expr:
+    """Names of what an article is about that only says what its title may mean."""
+    if not settings.list_pages:
+        return pl.lit(False)
+    begin = pl.col("text").str.slice(0, 160)
+    lists = texts.filter(pl.col("about").is_not_null() & begin.str.contains(settings.list_pages))
+    return pl.col("entity").is_in(lists["about"].implode()) & ~pl.col("candidate")
+
+
 def _plain(words: PlainWordSettings) -> pl.Expr:
     """Names in the reach of one ``plain_words`` rule."""
     common = sorted(plain_words(words.zipf) - set(words.keep))
-    test = pl.col("source").is_in(words.sources) & (pl.col("case") != EXACT) & pl.col("name").str.to_lowercase().is_in(common)
+    test = pl.col("source").is_in(words.sources) & pl.col("name").str.to_lowercase().is_in(common)
+    if not words.capitals:
+        test &= (pl.col("case") != EXACT) | pl.col("name").str.contains(r"^\p{Ll}")
     if words.kinds:
         test &= pl.col("kind").is_in(words.kinds)
     return test & ~pl.col("candidate") if words.spare_candidates else test
 
 
 def _shortened(settings: LinkingSettings) -> pl.Expr:
-    """Words that the title of the same entity's article begins with and goes on: "Union" of "Union (American Civil War)"."""
+    """Words to which the title of the same entity's article adds a qualifier: "Union" of "Union (American Civil War)"."""
     if not settings.shortened_titles:
         return pl.lit(False)
-    titles = pl.when(pl.col("source") == "title").then(pl.col("name").str.to_lowercase())
-    longer = titles.str.extract(r"^(.*) \([^()]*\)$")
-    return (pl.col("name").str.to_lowercase() == longer.max().over("entity")).fill_null(False) & pl.col("word")
+    lower = pl.col("name").str.to_lowercase()
+    stems = pl.when(pl.col("source") == "title").then(lower).str.extract(f"^(.+)(?:{settings.shortened_titles})$")
+    return pl.col("word") & (lower == stems.max().over("entity")).fill_null(False)
 
 
 def _without_mostly_small(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
     """Drop capitalised words that the texts write with a small letter more often than ``small_share`` allows."""
     if settings.small_share == 1 or texts.is_empty():
         return table
-    asked = pl.col("word") & (pl.col("case") == EXACT) & pl.col("name").str.contains(r"^\p{Lu}.*\p{Ll}")
-    words = table.filter(asked).select("name").unique()
+    asked = pl.col("name").str.extract(r"^(?:(?:[Tt]he|[Aa]n?) )?(\p{Lu}[\p{L}\p{M}'’-]*)$").str.extract(r"^(.+\p{Ll}.*)$")
+    asked = pl.when((pl.col("case") == EXACT) | pl.col("name").str.contains(" ")).then(asked)
+    words = table.select(name=asked).drop_nulls().unique()
     shares = small_shares(arrow(words)["name"], arrow(texts.select("text"))["text"])
     usual = words.filter(pl.Series(shares > settings.small_share))
-    return table.filter(~(asked & pl.col("name").is_in(usual["name"].implode())))
+    return table.filter(~asked.is_in(usual["name"].implode()).fill_null(False))
 
 
 def _with_namesakes(table: pl.DataFrame, nobody: int, settings: LinkingSettings) -> pl.DataFrame:
-    """Give each of ``shared.others`` a second bearer that no table knows, so that the name counts as shared.
+    """Give shortened titles and ``shared.others`` a second bearer that no table knows, so that the name counts as shared.
 
     Dropping such names would be wrong: a reader sees them stated, and a mask must hide them.
     """
     others = [name.lower() for name in settings.shared.others]
-    twins = table.filter(pl.col("name").str.to_lowercase().is_in(others))
+    twins = table.filter(pl.col("shortened") | pl.col("name").str.to_lowercase().is_in(others))
     return pl.concat([table, twins.with_columns(row=pl.lit(nobody, pl.UInt32), candidate=pl.lit(False))])
 
 
@@ -203,4 +218,5 @@ def _priority(settings: LinkingSettings) -> pl.Expr:
 
 def _spelling(names: pa.ChunkedArray, case: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
     """How a text must be spelt to match each name: wholly, or (INITIAL) but for the first character."""
-    return np.where(case == INITIAL, *spellings(names).T[::-1])
+    whole, but_first = spellings(names).T
+    return np.where(case == INITIAL, but_first, whole)

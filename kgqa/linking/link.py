@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from kgqa.errors import EmptyResult, UnknownId
 from kgqa.linking.dictionary import build_dictionary
 from kgqa.linking.matcher import Spans, match
+from kgqa.linking.places import accepted
 from kgqa.settings import DocumentSettings, LinkingSettings
 from kgqa.sources.tables import arrow, frame
 
@@ -41,7 +42,7 @@ class Linked:
     unused: pa.Table
     """``document, reason``: documents that take no part in the traversal."""
     report: dict[str, int]
-    """Names removed by each rule, and places left out because a name is shared."""
+    """Names removed by each rule, and places left out by each."""
 
 
 def link_mentions(
@@ -58,13 +59,14 @@ def link_mentions(
     Raises EmptyResult where no name is found in any text, UnknownId where ``documents.exclude_about`` names an unknown entity.
     """
     unused = unused_documents(tables, documents)
-    dictionary = build_dictionary(tables["names"], tables["entities"], linking, candidates)
+    dictionary = build_dictionary(tables["names"], tables["entities"], linking, candidates, documents=tables["documents"])
     texts = tables["documents"]["text"]
     matches = match(texts, dictionary, workers=workers, before_number=linking.before_number, advance=advance)
     if not len(matches.mentions.entity):
         raise EmptyResult("no name of any entity occurs in any document; check the names, or relax the rules under [linking].")
     ids = tables["documents"]["id"].combine_chunks(), tables["entities"]["id"].combine_chunks()
-    mentions = _table(matches.mentions, *ids)
+    standing, rejected = accepted(matches.mentions, texts, tables["names"], tables["entities"], linking)
+    mentions = _table(matches.mentions, *ids).filter(pa.array(standing))
     links = frame(mentions).group_by("document", "entity").agg(count=pl.len().cast(pl.Int64)).sort("document", "entity")
     return Linked(
         mentions=mentions,
@@ -72,7 +74,10 @@ def link_mentions(
         title_occurrences=_table(match(tables["documents"]["title"], dictionary, workers=workers).occurrences, *ids),
         links=arrow(links),
         unused=unused,
-        report={**{f"names: {rule}": count for rule, count in dictionary.removed.items()}, "places: shared name": matches.shared},
+        report={
+            **{f"names: {rule}": count for rule, count in dictionary.removed.items()},
+            **{f"places: {rule}": count for rule, count in {"shared name": matches.shared, **rejected}.items()},
+        },
     )
 
 

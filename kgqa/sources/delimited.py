@@ -11,7 +11,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -155,7 +155,7 @@ def _blocks(path: Path, advance: Callable[[int], None] | None) -> Iterator[tuple
     line, rest = 1, b""
     packed = path.suffix == ".gz"
     with path.open("rb") as raw:
-        stream: IO[bytes] = gzip.open(raw, "rb") if packed else raw
+        stream: IO[bytes] = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if packed else raw
         at = 0
         while True:
             try:

@@ -24,10 +24,10 @@ TABLES = ("entity", "document", "fact", "mentions", "about")
 def engine() -> Any:
     """The engine's module; raises StoreError if it is missing or a version that is known or suspected to answer wrongly."""
     try:
-        import ladybug  # noqa: PLC0415 - loads a large library
+        import ladybug
     except ImportError:
         raise StoreError(f"the embedded graph engine is not installed; run: pip install ladybug=={ENGINE_VERSION}") from None
-    check_engine_version(ladybug.__version__)
+    check_engine_version(str(ladybug.__version__))
     return ladybug
 
 

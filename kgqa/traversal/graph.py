@@ -35,7 +35,8 @@ class Rows:
 
     def counts(self) -> Offsets:
         """Neighbours of each row."""
-        return np.diff(self.offsets)
+        counts: Offsets = np.diff(self.offsets)
+        return counts
 
     @classmethod
     def from_counts(cls, counts: npt.NDArray[np.integer], targets: IntArray) -> Rows:

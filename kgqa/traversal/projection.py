@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
+
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +14,7 @@ from kgqa.settings import ProjectionSettings
 from kgqa.sources.tables import arrow, frame
 from kgqa.store.base import GraphStore
 from kgqa.store.queries import Query
-from kgqa.traversal.graph import Graph, Rows
+from kgqa.traversal.graph import Graph, IntArray, Rows
 
 ROLES = ("document_to_entity", "entity_to_document")
 
@@ -48,9 +48,9 @@ def graph_from_edges(edges: pa.Table, entities: pa.Table, documents: pa.Table) -
     )
 
 
-def _rows(ids: pa.ChunkedArray, known: pa.ChunkedArray, what: str) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+def _rows(ids: pa.ChunkedArray, known: pa.ChunkedArray, what: str) -> IntArray:
     rows = pc.index_in(ids, known)
     if rows.null_count:
         stranger = ids.filter(pc.is_null(rows))[0].as_py()
         raise StoreError(f"a projection query returned the {what} id {stranger!r}, which is not in the tables; mend the query.")
-    return rows.combine_chunks().to_numpy()
+    return rows.combine_chunks().to_numpy()  # type: ignore[no-any-return]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
-from kgqa.linking.tokens import mixed
+from kgqa.linking.tokens import mixed, shuffling
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.traversal.graph import Rows
 
@@ -17,17 +18,36 @@ def balance(samples: Samples, *, candidates: int, max_documents: int, seed: int)
 
     The answer's chains come first. Alternatives with at least as many chains as the answer are preferred, and among equals the choice is
     drawn by hash. Then chains are added in rounds, one per candidate, as long as all of a round fits into ``max_documents``; if not even the
-    first round fits, the alternatives that do fit stay. Samples whose answer alone needs more documents keep no candidate.
+    first round fits, the alternatives that do fit stay. Samples whose answer alone needs more documents keep no candidate. A candidate's
+    chains come shorter ones first, and among equals in an order drawn by hash, so that no document is favoured for its id.
     """
     kept_candidates, kept_chains = _choose(
         samples.candidates.offsets, samples.candidates.targets, samples.questions.answer, samples.questions.id,
-        samples.chains.offsets, samples.nodes.offsets, samples.nodes.targets,
+        samples.chains.offsets, _chain_order(samples, seed), samples.nodes.offsets, samples.nodes.targets,
         candidates, max_documents, int(samples.nodes.targets.max(initial=0)) + 1, np.uint64(seed),
     )  # fmt: skip
     chains = samples.chains.keep(kept_chains)
     nodes = samples.nodes.take(np.flatnonzero(kept_chains))
     chains = Rows(offsets=chains.offsets, targets=np.arange(len(chains.targets), dtype=np.int32))
     return replace(samples, chains=chains, nodes=nodes).without_candidates(~kept_candidates)
+
+
+def draw_alternatives(samples: Samples, *, candidates: int, seed: int) -> Samples:
+    """Keep the answer and ``candidates - 1`` alternatives drawn by hash; chains are then sought for these only, not for hundreds."""
+    question = samples.question_of_candidate()
+    drawn = shuffling(samples.questions.id[question], samples.candidates.targets, seed=seed)
+    order = np.lexsort((drawn, ~samples.is_answer(), question))
+    dropped = np.zeros(len(order), np.bool_)
+    dropped[order] = np.arange(len(order)) - samples.candidates.offsets[question[order]] >= candidates
+    return samples.without_candidates(dropped)
+
+
+def _chain_order(samples: Samples, seed: int) -> npt.NDArray[np.int64]:
+    """The chains of each candidate in the order in which rounds take them."""
+    candidate = samples.chains.sources()
+    question = samples.question_of_candidate()[candidate]
+    drawn = shuffling(samples.questions.id[question], np.arange(len(candidate)) - samples.chains.offsets[candidate], seed=seed)
+    return np.lexsort((drawn, samples.nodes.counts(), candidate))
 
 
 @njit(cache=True, nogil=True)
@@ -46,7 +66,7 @@ def _add(chain, node_offsets, nodes, stamp, mark, documents, limit):  # type: ig
 
 @njit(cache=True, nogil=True)
 def _choose(  # type: ignore[no-untyped-def]
-    candidate_offsets, candidates, answers, ids, chain_offsets, node_offsets, nodes, wanted, limit, largest, seed
+    candidate_offsets, candidates, answers, ids, chain_offsets, chains, node_offsets, nodes, wanted, limit, largest, seed
 ):
     kept_candidates = np.zeros(len(candidates), np.bool_)
     kept_chains = np.zeros(len(node_offsets) - 1, np.bool_)
@@ -75,7 +95,7 @@ def _choose(  # type: ignore[no-untyped-def]
         for i in order:
             if counts[i] == 0:
                 continue
-            more = _add(chain_offsets[first + i], node_offsets, nodes, stamp, mark, documents, limit)
+            more = _add(chains[chain_offsets[first + i]], node_offsets, nodes, stamp, mark, documents, limit)
             if more >= 0:
                 documents = more
                 chosen[count] = i
@@ -90,7 +110,7 @@ def _choose(  # type: ignore[no-untyped-def]
             # A round counts only if it fits as a whole; documents marked by one that does not are not used, as no chain of it is kept.
             tried = documents
             for k in range(count):
-                tried = _add(chain_offsets[first + chosen[k]] + rounds, node_offsets, nodes, stamp, mark, tried, limit)
+                tried = _add(chains[chain_offsets[first + chosen[k]] + rounds], node_offsets, nodes, stamp, mark, tried, limit)
                 if tried < 0:
                     break
             if tried < 0:
@@ -100,5 +120,5 @@ def _choose(  # type: ignore[no-untyped-def]
         for k in range(count):
             kept_candidates[first + chosen[k]] = True
             for chain in range(chain_offsets[first + chosen[k]], chain_offsets[first + chosen[k]] + rounds):
-                kept_chains[chain] = True
+                kept_chains[chains[chain]] = True
     return kept_candidates, kept_chains

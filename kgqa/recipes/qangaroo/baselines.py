@@ -11,7 +11,7 @@ from numba import njit
 
 from kgqa.linking.tokens import shuffling, token_hashes
 from kgqa.recipes.qangaroo.samples import SPLITS, Samples
-from kgqa.traversal.graph import IntArray, Rows
+from kgqa.traversal.graph import Rows
 
 RESAMPLES = 1000
 NAMES = ("random", "max-mention", "majority per query type", "TF-IDF", "document-cue")

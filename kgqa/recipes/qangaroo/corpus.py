@@ -62,9 +62,9 @@ def asked_facts(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> F
         facts = pl.concat([facts, turned])
     entities = tables["entities"]["id"]
     head, tail = (row_numbers(facts[name].to_arrow().cast(pa.string()), entities) for name in ("head", "tail"))
-    relation = row_numbers(facts["relation"].to_arrow().cast(pa.string()), tables["relations"]["id"])
-    order = np.lexsort((tail, relation, head))
-    return Facts(head=head[order], relation=relation[order], tail=tail[order])
+    relation_row = row_numbers(facts["relation"].to_arrow().cast(pa.string()), tables["relations"]["id"])
+    order = np.lexsort((tail, relation_row, head))
+    return Facts(head=head[order], relation=relation_row[order], tail=tail[order])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,4 +110,4 @@ def expression_numbers(entities: pa.Table, surface: str) -> IntArray:
     if surface == "id":
         return np.arange(entities.num_rows, dtype=np.int32)
     rank = frame(entities).select(pl.col("label").str.to_lowercase().rank("dense"))
-    return rank.to_series().cast(pl.Int32).to_numpy()  # type: ignore[no-any-return]
+    return rank.to_series().cast(pl.Int32).to_numpy()

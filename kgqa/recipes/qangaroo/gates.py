@@ -67,7 +67,8 @@ class NoDocumentFromSubject(QuestionGate):
 
     def rejected(self, questions: Questions) -> BoolArray:
         """The subject's row of the adjacency is empty."""
-        return self.graph.documents_of.counts()[questions.head] == 0
+        stuck: BoolArray = self.graph.documents_of.counts()[questions.head] == 0
+        return stuck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +131,7 @@ class AnswerNotReached(SampleGate):
 
     def rejected(self, samples: Samples) -> BoolArray:
         """No candidates at all: the search records them only where it reached the answer."""
-        return samples.candidates.counts() == 0
+        return samples.candidates.counts() < 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +237,7 @@ def pass_gates(items: T, gates: Iterable[Gate]) -> tuple[T, list[Rejection]]:
     rejections = []
     for gate in gates:
         rejected = gate.rejected(items)  # type: ignore[attr-defined]
-        questions = getattr(items, "questions", items)
+        questions: Questions = getattr(items, "questions", items)
         rejections.append(Rejection(gate=type(gate), questions=questions.select(rejected)))
         items = items.select(~rejected)
     return items, rejections

@@ -105,7 +105,8 @@ class Samples:
 
     def is_answer(self) -> BoolArray:
         """For each entry of ``candidates.targets`` whether it is its question's answer."""
-        return self.candidates.targets == self.questions.answer[self.question_of_candidate()]
+        same: BoolArray = self.candidates.targets == self.questions.answer[self.question_of_candidate()]
+        return same
 
     def to_table(self) -> pa.Table:
         """One row per sample: the question's columns, ``candidates``, ``chains`` (per candidate, per chain: nodes), ``documents``."""
@@ -143,7 +144,8 @@ def _only_chunk(column: pa.ChunkedArray) -> pa.ListArray:
 
 
 def _lengths(array: pa.ListArray) -> npt.NDArray[np.int64]:
-    return np.diff(array.offsets.to_numpy()).astype(np.int64)
+    lengths: npt.NDArray[np.int64] = np.diff(array.offsets.to_numpy()).astype(np.int64)
+    return lengths
 
 
 def _rows(array: pa.ListArray) -> Rows:

@@ -1,0 +1,49 @@
+# Two commands set everything up on a fresh machine with Python 3.11 to 3.13 and a network: "make demo" and "make test".
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+DEMO ?= kgqa-workspace-demo
+
+.PHONY: help demo test test-real lint types bench golden clean
+
+help:  ## Show this list.
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(BIN)/kgqa: pyproject.toml
+	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v <= (3, 13) else "kgqa needs Python 3.11, 3.12 or 3.13, this is %d.%d: make PYTHON=python3.12 ..." % v)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.tools: $(BIN)/kgqa
+	$(BIN)/python -m pip install --quiet --group test --group lint --group bench
+	@touch $@
+
+demo: $(BIN)/kgqa  ## Install kgqa, make a dataset from each shipped seed domain, and show one sample.
+	$(BIN)/kgqa generate --domain wikidata --workspace $(DEMO)/wikidata
+	$(BIN)/kgqa generate --domain medline --workspace $(DEMO)/medline
+	$(BIN)/kgqa query hubs --limit 5 --workspace $(DEMO)/wikidata
+	$(BIN)/kgqa show $(DEMO)/wikidata/datasets/wikihop
+
+test: $(VENV)/.tools  ## Install everything the tests need, and run all that need no real data.
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'not real_data' $(ARGS)
+
+test-real: $(VENV)/.tools  ## Run the tests on the real data in ../shared/data (or KGQA_DATA).
+	$(BIN)/python -m pytest -m real_data $(ARGS)
+
+lint: $(VENV)/.tools  ## Check style.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.tools  ## Check types, strictly.
+	$(BIN)/mypy
+
+bench: $(VENV)/.tools  ## Measure what the documentation claims; writes docs/benchmarks.md.
+	$(BIN)/python -m benchmarks $(ARGS)
+
+golden: $(VENV)/.tools  ## Accept today's seed datasets as the golden ones; look at the difference before you commit it.
+	$(BIN)/python -m pytest tests/golden --update-golden
+
+clean:  ## Delete the environment and the demo's datasets.
+	rm -rf $(VENV) $(DEMO)
