@@ -1,9 +1,9 @@
 """The competitor of the matcher: ``ahocorasick_rs`` made to give the same mentions, with the work around it vectorised.
 
-Names and texts are brought to the same token form: white space goes, a run of letters and digits stands between two markers, any other
-visible character stands alone. A name then matches only on token boundaries, and it matches wherever its tokens do. Case is in the patterns:
-a name whose first letter is free is one pattern for each way to write that letter. So the automaton's leftmost-longest matches are the
-matcher's mentions, and what is left to do is to look up which entity a pattern belongs to.
+Names and texts are brought to the same token form: white space goes, a run of letters and digits stands between two markers, any
+other visible character stands alone. A name then matches only on token boundaries, and it matches wherever its tokens do. Case is in
+the patterns: a name whose first letter is free is one pattern for each way to write that letter. So the automaton's leftmost-longest
+matches are the matcher's mentions, and what is left to do is to look up which entity a pattern belongs to.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def token_form(data: npt.NDArray[np.uint8], offsets: Ints) -> TokenForm:
 
 @contextmanager
 def watched_names() -> Iterator[list[tuple[pa.ChunkedArray, npt.NDArray[np.int32]]]]:
-    """The names that stand in each dictionary built meanwhile, with their groups: what the rules left, which the dictionary keeps as hashes."""
+    """The names in each dictionary built meanwhile, with their groups: what the rules left, which a dictionary keeps as hashes only."""
     seen = []
 
     def watched(names: pa.ChunkedArray) -> tuple[Trie, npt.NDArray[np.int32]]:
@@ -161,7 +161,7 @@ def _writings() -> Mapping[str, str]:
     if not _WRITINGS:
         classes, folded, plain = character_tables()
         of_fold: dict[int, set[str]] = {}
-        for code in np.flatnonzero((classes == WORD)).tolist():
+        for code in np.flatnonzero(classes == WORD).tolist():
             of_fold.setdefault(int(folded[code]), set()).add(chr(plain[code]))
         _WRITINGS.update({letter: "".join(sorted(letters)) for letters in of_fold.values() for letter in letters})
     return _WRITINGS

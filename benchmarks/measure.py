@@ -33,7 +33,8 @@ class Table:
         """The same for a terminal."""
         rows = [list(self.columns), *map(list, self.rows)]
         widths = [max(len(row[i]) for row in rows) for i in range(len(self.columns))]
-        lines = ["  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))) for row in rows]
+        cells = [[row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))] for row in rows]
+        lines = ["  ".join(row) for row in cells]
         return "\n".join([self.title, *(f"  {line.rstrip()}" for line in lines), *(f"  {note}" for note in self.notes)])
 
 
@@ -88,7 +89,7 @@ def data_folder(name: str) -> Path | None:
 
 def absent(name: str) -> str:
     """What a section says where its data is absent."""
-    return f"Skipped: the folder {name} is not there; set KGQA_DATA to the folder that holds it (docs/benchmarks.md cannot be made whole without)."
+    return f"Skipped: the real data in the folder {name!r} is not there; set KGQA_DATA to the folder that holds it."
 
 
 def machine() -> str:
@@ -101,7 +102,7 @@ def machine() -> str:
 def version_of(package: str) -> str:
     """The version of an installed package."""
     if package == "kgqa":
-        from kgqa.version import __version__  # noqa: PLC0415 - a checkout need not be installed
+        from kgqa.version import __version__
 
         return __version__
     return version(package)

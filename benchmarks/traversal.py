@@ -83,8 +83,9 @@ def measured(world: World, size: Size, folder: Path, *, rounds: int) -> Table:
         columns=("", "questions", "ms per question", "questions/s", "time ÷ kgqa's, one worker"),
         rows=rows,
         notes=[
-            f"{world.graph.documents:,} documents and as many entities, {size.links:,} links; {asked:,} questions, all of which reach their answer, so "
-            f"questions/s are samples/s; median {np.median(candidates):.0f} candidates and {np.median(documents):.0f} documents a sample. "
+            f"{world.graph.documents:,} documents and as many entities, {size.links:,} links; {asked:,} questions. "
+            "All of them reach their answer, so questions/s are samples/s; "
+            f"median {np.median(candidates):.0f} candidates and {np.median(documents):.0f} documents a sample. "
             f"{rounds} rounds in turn; median and range.",
             f"kgqa end to end ÷ the bare kernel: {spread(ratios(ours, each[runs[2][0]]))}.",
             "All found the same candidates for the questions that they were given (checked before timing). "
@@ -121,7 +122,7 @@ def bare(world: World) -> int:
     return int(_search_all(*arrays, world.questions.head, SETTINGS.traversal.max_documents))
 
 
-@njit(nogil=True)  # type: ignore[untyped-decorator]
+@njit(nogil=True)
 def _search_all(  # type: ignore[no-untyped-def]
     document_offsets, document_targets, entity_offsets, entity_targets, heads, max_documents
 ):
@@ -153,10 +154,11 @@ def scale() -> Section:
         ("finding and assembling the samples, two workers", f"{done - made:,.1f}", f"{peak():.1f}"),
     ]
     note = (
-        f"{size.documents:,} documents and as many entities, {size.links:,} links, {len(samples):,} questions, {len(samples.candidates.targets):,} "
-        f"candidates with a chain each; {1e3 * (done - made) / len(samples):.3f} ms a question."
+        f"{size.documents:,} documents and as many entities, {size.links:,} links, {len(samples):,} questions, "
+        f"{len(samples.candidates.targets):,} candidates with a chain each; {1e3 * (done - made) / len(samples):.3f} ms a question."
     )
-    return Section(title=TITLE, tables=[Table(title="Wikipedia's size, simulated", columns=("", "seconds", "peak GiB so far"), rows=rows, notes=[note])])
+    table = Table(title="Wikipedia's size, simulated", columns=("", "seconds", "peak GiB so far"), rows=rows, notes=[note])
+    return Section(title=TITLE, tables=[table])
 
 
 def peak() -> float:

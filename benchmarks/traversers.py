@@ -1,7 +1,7 @@
 """The same traversal in other ways: plain Python, polars, DuckDB, Cypher on the embedded store.
 
-Each is made once from a :class:`~benchmarks.synthetic.World` and then asked for the candidates of questions. They return candidates alone, while
-kgqa also brings the chain to each and the documents on it: the comparison is in their favour.
+Each is made once from a :class:`~benchmarks.synthetic.World` and then asked for the candidates of questions. They return candidates
+alone, while kgqa also brings the chain to each and the documents on it: the comparison is in their favour.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from benchmarks.synthetic import RELATIONS, World
 from kgqa.recipes.qangaroo.samples import Questions
+from kgqa.sources.tables import arrow
 from kgqa.store import embedded
 from kgqa.store.queries import parse_queries
 
@@ -116,11 +117,12 @@ class PolarsTraverser:
 
 
 DUCKDB_QUERY = """
-WITH step1 AS (SELECT DISTINCT q.question, m.entity FROM asked q JOIN about a ON a.entity = q.head JOIN mentions m ON m.document = a.document),
-step2 AS (SELECT DISTINCT s.question, m.entity FROM step1 s JOIN about a ON a.entity = s.entity JOIN mentions m ON m.document = a.document),
-step3 AS (SELECT DISTINCT s.question, m.entity FROM step2 s JOIN about a ON a.entity = s.entity JOIN mentions m ON m.document = a.document),
+WITH step1 AS (SELECT DISTINCT q.question, m.entity FROM asked q JOIN about a ON a.entity = q.head JOIN mentions m USING (document)),
+step2 AS (SELECT DISTINCT s.question, m.entity FROM step1 s JOIN about a USING (entity) JOIN mentions m USING (document)),
+step3 AS (SELECT DISTINCT s.question, m.entity FROM step2 s JOIN about a USING (entity) JOIN mentions m USING (document)),
 reached AS (SELECT * FROM step1 UNION SELECT * FROM step2 UNION SELECT * FROM step3)
-SELECT r.question, r.entity FROM reached r JOIN asked q ON q.question = r.question JOIN roles e ON e.entity = r.entity AND e.relation = q.relation
+SELECT r.question, r.entity
+FROM reached r JOIN asked q ON q.question = r.question JOIN roles e ON e.entity = r.entity AND e.relation = q.relation
 WHERE r.entity <> q.head
 AND (r.entity = q.answer OR NOT EXISTS (FROM facts f WHERE f.head = q.head AND f.relation = q.relation AND f.entity = r.entity))
 ORDER BY r.question, r.entity
@@ -190,9 +192,9 @@ def store_tables(world: World) -> dict[str, pa.Table]:
         ),
         "relations": pl.DataFrame({"id": [f"r{i}" for i in range(RELATIONS)], "label": [f"relation {i}" for i in range(RELATIONS)]}),
         "facts": tables["facts"].select(head=pl.format("E{}", "head"), relation=pl.format("r{}", "relation"), tail=id_of["entity"]),
-        "links": tables["mentions"].select(**{"document": id_of["document"], "entity": id_of["entity"], "count": pl.lit(1, pl.Int64)}),
+        "links": tables["mentions"].select(document=id_of["document"], entity=id_of["entity"], count=pl.lit(1, pl.Int64)),
     }
-    return {name: embedded.arrow(table) for name, table in made.items()}
+    return {name: arrow(table) for name, table in made.items()}
 
 
 def _grouped(found: pl.DataFrame, questions: int) -> Candidates:

@@ -95,8 +95,11 @@ STORAGE_REASONS = {
     errno.EDQUOT: "the disk quota is used up; free some space and run the same command again",
     errno.EFBIG: "the file would be larger than the system allows; raise the limit or choose another --workspace",
     errno.EROFS: "the folder is read-only; choose a writable one",
-    errno.EACCES: "permission denied; choose a folder that you may write to",
-    errno.EPERM: "permission denied; choose a folder that you may write to",
+    errno.EACCES: "permission denied; choose a folder that you may use",
+    errno.EPERM: "permission denied; choose a folder that you may use",
+    errno.EEXIST: "a file stands where a folder must go; remove it or choose another path",
+    errno.ELOOP: "the links in this path lead in a circle; choose another path",
+    errno.ENOLCK: "this file system has no locks; choose another --workspace",
     errno.ENOTDIR: "a part of the path is a file, not a folder; choose another path",
     errno.EISDIR: "a folder stands where a file must go; remove it or choose another path",
     errno.ENAMETOOLONG: "the name is too long for this file system; choose a shorter one",
@@ -118,9 +121,9 @@ def storage_errors(path: Path) -> Iterator[None]:
 
 def _reason_in_text(message: str) -> str | None:
     """Arrow reports a full disk as an OSError without errno, its number in the text."""
-    for number in STORAGE_REASONS:
+    for number, reason in STORAGE_REASONS.items():
         if f"errno {number}]" in message or f"errno: {number}" in message:
-            return STORAGE_REASONS[number]
+            return reason
     return None
 
 

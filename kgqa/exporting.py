@@ -10,7 +10,7 @@ from kgqa.formats import native, qangaroo
 FORMATS = ("qangaroo",)
 
 
-def export(dataset: Path, *, to: str, out: Path) -> list[Path]:
+def export(dataset: str | Path, *, to: str, out: str | Path) -> list[Path]:
     """Write ``dataset`` (a folder of ours) in format ``to`` into the folder ``out``; return the files.
 
     For ``qangaroo``: ``train.json``, ``dev.json``, ``test.json`` and a ``.masked.json`` twin of each. Existing files are never replaced. Raises
@@ -18,6 +18,7 @@ def export(dataset: Path, *, to: str, out: Path) -> list[Path]:
     """
     if to not in FORMATS:
         raise SettingsError(f"format {to!r} is not known; {suggestion(to, FORMATS)}")
+    dataset, out = Path(dataset), Path(out)
     jobs = [(path, out / f"{split}.json") for split, path in native.split_files(dataset).items()]
     if (dataset / "masked").is_dir():
         jobs += [(path, out / f"{split}.masked.json") for split, path in native.split_files(dataset / "masked").items()]

@@ -19,7 +19,7 @@ from kgqa.progress import Progress, Silent
 from kgqa.recipes.qangaroo.samples import SPLITS
 from kgqa.sources.delimited import find_file
 from kgqa.stages import LAYOUTS, STAGES, Run, Stage
-from kgqa.workspace import StageRecord, Workspace, file_hash, key_of, remove
+from kgqa.workspace import TEMPORARY, StageRecord, Workspace, file_hash, key_of, remove
 
 DEFAULT_WORKSPACE = Path("kgqa-workspace")
 CARD_VERSION = 1
@@ -62,8 +62,8 @@ class Plan:
 def generate(
     domain: str | Path,
     *,
-    source: Path | None = None,
-    workspace: Path = DEFAULT_WORKSPACE,
+    source: str | Path | None = None,
+    workspace: str | Path = DEFAULT_WORKSPACE,
     seed: int = 0,
     workers: int = 1,
     limit: int | None = None,
@@ -74,7 +74,7 @@ def generate(
     ``domain`` is the name of a built-in domain or the path of a TOML file; without ``source`` its shipped seed domain is read. ``limit`` asks
     only so many questions. The same input, settings and seed give the same bytes for any ``workers``. Raises KgqaError.
     """
-    loaded = load_domain(domain, source=source)
+    loaded = load_domain(domain, source=None if source is None else Path(source))
     _check(seed=seed, workers=workers, limit=limit)
     inputs = _inputs(loaded)
     place = Workspace(Path(workspace))
@@ -92,19 +92,22 @@ def generate(
 
 
 def plan(
-    domain: str | Path, *, source: Path | None = None, workspace: Path = DEFAULT_WORKSPACE, seed: int = 0, limit: int | None = None
+    domain: str | Path, *, source: str | Path | None = None, workspace: str | Path = DEFAULT_WORKSPACE, seed: int = 0, limit: int | None = None
 ) -> Plan:
     """What :func:`generate` would do with the same arguments; reads and writes nothing but small files. Raises KgqaError."""
-    loaded = load_domain(domain, source=source)
+    loaded = load_domain(domain, source=None if source is None else Path(source))
     _check(seed=seed, workers=1, limit=limit)
     place = Workspace(Path(workspace))
     run = Run(domain=loaded, workspace=place, seed=seed, workers=1, limit=limit, progress=Silent())
-    stages = []
-    for stage, key in _keys(run, _inputs(loaded)):
-        stages.append((stage.doing, "finished before" if place.finished(stage.name, key) else "to do"))
-    stages.append(("Writing the dataset", "to do"))
-    files = {path.name: path.stat().st_size for path in _input_files(loaded)}
+    inputs = _inputs(loaded)
+    place.belongs_to(domain=loaded.settings.name, inputs=inputs)
     dataset = place.path / "datasets" / loaded.settings.dataset
+    done, last = {}, ""
+    for stage, last in _keys(run, inputs):
+        done[stage.doing] = place.finished(stage.name, last) is not None
+    done["Writing the dataset"] = _written(dataset, _dataset_key(run, last)) is not None
+    stages = [(doing, "finished before" if is_done else "to do") for doing, is_done in done.items()]
+    files = {path.name: path.stat().st_size for path in _input_files(loaded)}
     return Plan(domain=loaded.settings.name, source=loaded.source, dataset=dataset, files=files, stages=stages, is_seed=loaded.is_seed)
 
 
@@ -134,6 +137,11 @@ def _keys(run: Run, inputs: dict[str, str]) -> Iterator[tuple[Stage, str]]:
         yield stage, key
 
 
+def _dataset_key(run: Run, last: str) -> str:
+    """Hash of everything that the dataset depends on; ``last`` is the key of the last stage."""
+    return key_of(CARD_VERSION, run.domain.settings.model_dump(mode="json"), run.seed, run.domain.is_seed, last)
+
+
 def _perform(stage: Stage, key: str, run: Run) -> StageRecord:
     place = run.workspace
     begin = time.perf_counter()
@@ -159,7 +167,7 @@ def _finish(run: Run, records: list[StageRecord], reused: list[str], inputs: dic
     baselines = next(record.report["baselines"] for record in records if "baselines" in record.report)
     seconds = {record.stage: record.seconds for record in records}
     folder = run.workspace.path / "datasets" / settings.dataset
-    key = key_of(CARD_VERSION, settings.model_dump(mode="json"), run.seed, run.domain.is_seed, records[-1].key)
+    key = _dataset_key(run, records[-1].key)
     written = _written(folder, key)
     if written:
         reused.append("write_dataset")
@@ -185,7 +193,8 @@ def _finish(run: Run, records: list[StageRecord], reused: list[str], inputs: dic
                 }
             )
             text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True)
-            (partial / "manifest.json").write_text(text + "\n", "utf-8")
+            # A folder's name need not be UTF-8; what it has instead is written as an escape.
+            (partial / "manifest.json").write_text(text + "\n", "utf-8", "backslashreplace")
 
         run.workspace.replace(folder, write)
         counts = manifest["counts"]
@@ -209,7 +218,7 @@ def _written(folder: Path, key: str) -> dict[str, Any] | None:
 @contextmanager
 def _interruptible(workspace: Workspace) -> Iterator[None]:
     try:
-        for leftover in workspace.path.rglob(".*.partial"):
+        for leftover in list(workspace.path.rglob(f".*{TEMPORARY}*")):
             remove(leftover)
         yield
     except KeyboardInterrupt:

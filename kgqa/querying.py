@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from kgqa.errors import QueryError, StoreError, suggestion
+from kgqa.errors import QueryError, StoreError, storage_errors, suggestion
 from kgqa.generation import DEFAULT_WORKSPACE
 from kgqa.store.embedded import EmbeddedStore
 from kgqa.store.queries import Query, read_queries
@@ -22,14 +22,18 @@ def askable_queries() -> dict[str, Query]:
     return {name: query for name, query in sorted(read_queries().items()) if query.file not in INTERNAL}
 
 
-def query(name: str, parameters: Mapping[str, str] | None = None, *, workspace: Path = DEFAULT_WORKSPACE) -> pa.Table:
+def query(name: str, parameters: Mapping[str, str] | None = None, *, workspace: str | Path = DEFAULT_WORKSPACE) -> pa.Table:
     """The rows of the query ``name`` with ``parameters`` as text, on the graph in ``workspace``. Raises QueryError or StoreError."""
     known = askable_queries()
     if name not in known:
         raise QueryError(f"there is no query {name!r}; {suggestion(name, list(known))}")
     arguments = known[name].arguments(dict(parameters or {}))
-    graph = Workspace(Path(workspace)).graph
-    if not graph.is_file():
-        raise StoreError(f"{workspace}: there is no graph in this workspace; run kgqa generate --workspace {workspace} first.")
-    with EmbeddedStore(graph) as store:
+    place = Workspace(Path(workspace))
+    with storage_errors(place.path):
+        if not place.graph.is_file():
+            raise StoreError(f"{workspace}: there is no graph in this workspace; run kgqa generate --workspace {workspace} first.")
+        # The engine may crash on a damaged file, or answer wrongly, so the file is compared with its hash first.
+        if place.finished("build_store") is None:
+            raise StoreError(f"{place.graph}: the graph is damaged or unfinished; kgqa generate --workspace {workspace} makes it anew.")
+    with EmbeddedStore(place.graph) as store:
         return store.run(known[name], arguments)

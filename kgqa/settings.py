@@ -28,12 +28,12 @@ class PlainWordSettings(Settings):
 
     zipf: float = Field(default=4.0, ge=0, le=8)
     """A word at or above this Zipf frequency is everyday (wordfreq; 4 = ten times in a million words)."""
+    words: tuple[str, ...] = ()
+    """Rarer words that the texts use in another sense (lower case)."""
     sources: tuple[str, ...] = ()
     """The kinds of name to which the rule applies; main names are usually exempt."""
     kinds: tuple[str, ...] = ()
     """The kinds of entity to which it applies; empty: all."""
-    capitals: bool = True
-    """Whether it applies to names that match with a capital only."""
     spare_candidates: bool = False
     """Whether it spares entities that can be an answer."""
     keep: tuple[str, ...] = ()
@@ -73,13 +73,13 @@ class LinkingSettings(Settings):
     """Names of at most so many letters and digits match in exact case only."""
     case: dict[str, Literal["free", "initial", "exact", "as_written"]] = {}
     """Kind of name → how longer ones match: any case, any case of the first letter only, exactly, or (as_written) exactly unless another
-    name of the entity or its article has the name with a small first letter."""
+    name of the entity, or the article of what is no possible answer, has the name with a small first letter."""
     before_number: bool = True
     """Whether a name may be followed by a hyphen and a digit ("IL" in "IL-2")."""
     undescribed_words: bool = False
     """Whether single words are left out that are names of entities with neither an article nor a description."""
     shortened_titles: str = ""
-    """What a title adds to an ambiguous name, as a regular expression (``" [(].*"``): a single word that lacks it counts as shared; empty: none."""
+    """What a title adds to an ambiguous name, as a regular expression: a single word that lacks it counts as shared; empty: none."""
     list_pages: str = ""
     """How an article begins that only lists what its title may mean, as a regular expression: what it is about has no name; empty: none."""
     plain_words: tuple[PlainWordSettings, ...] = ()

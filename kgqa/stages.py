@@ -19,6 +19,7 @@ from kgqa.errors import EmptyResult
 from kgqa.funnel import FunnelRow, as_records
 from kgqa.linking.dictionary import NAME_RULES
 from kgqa.linking.link import UNUSED_REASONS, link_mentions
+from kgqa.linking.places import PLACE_RULES
 from kgqa.progress import Progress
 from kgqa.recipes.qangaroo.balance import balance, draw_alternatives
 from kgqa.recipes.qangaroo.baselines import BaselineData, Baselines, Score
@@ -144,15 +145,11 @@ def link(run: Run) -> StageOutput:
     linked = link_mentions(
         tables, settings.linking, settings.documents, candidates=candidates, workers=run.workers, advance=run.progress.advance
     )
-    rows = [
-        FunnelRow(stage="link", what="names", reason=NAME_RULES[rule.removeprefix("names: ")], removed=count, left=None, setting="linking")
-        for rule, count in linked.report.items() if rule.startswith("names: ")
-    ]  # fmt: skip
-    shared = linked.report["places: shared name"]
-    rows.append(
-        FunnelRow(stage="link", what="places", reason="the name there belongs to several entities", removed=shared, left=None,
-                  setting="linking.shared")
-    )  # fmt: skip
+    rows = []
+    for rule, count in linked.report.items():
+        what, name = rule.split(": ")
+        reason = NAME_RULES[name] if what == "names" else PLACE_RULES[name]
+        rows.append(FunnelRow(stage="link", what=what, reason=reason, removed=count, left=None, setting="linking"))
     for reason, count in frame(linked.unused).group_by("reason").len().sort("reason").iter_rows():
         rows.append(FunnelRow(stage="link", what="documents", reason=UNUSED_REASONS[reason], removed=count, left=None, setting="documents"))
     rows.append(FunnelRow(stage="link", what="mentions", reason="linked", removed=None, left=linked.mentions.num_rows))

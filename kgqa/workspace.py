@@ -64,13 +64,19 @@ class Workspace:
         with storage_errors(self.path):
             if self.path.is_dir() and any(self.path.iterdir()) and not (self.path / ".lock").exists():
                 raise WorkspaceError(f"{self.path}: this folder is not empty and is no workspace of kgqa; choose another --workspace.")
-            self.tables.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(parents=True, exist_ok=True)
+            # The lock comes first: it marks the folder as ours, so that a run that is cut off here does not lock itself out.
             lock = (self.path / ".lock").open("a")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.close()
-            raise WorkspaceBusy(f"{self.path}: another run uses this workspace; wait for it to end, or choose another --workspace.") from None
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self.tables.mkdir(exist_ok=True)
+            except BlockingIOError:
+                lock.close()
+                busy = f"{self.path}: another run uses this workspace; wait for it to end, or choose another --workspace."
+                raise WorkspaceBusy(busy) from None
+            except OSError:
+                lock.close()
+                raise
         self._lock = lock
         return self
 
@@ -81,11 +87,18 @@ class Workspace:
 
     def claim(self, *, domain: str, inputs: Mapping[str, str]) -> None:
         """Make the workspace that of ``domain`` and its input files (name → SHA-256), or raise WorkspaceMismatch if it is another's."""
+        if not self.belongs_to(domain=domain, inputs=inputs):
+            self.write_json(self.path / "workspace.json", {"format": FORMAT, "domain": domain, "inputs": dict(inputs)})
+
+    def belongs_to(self, *, domain: str, inputs: Mapping[str, str]) -> bool:
+        """Whether the workspace is that of ``domain`` and ``inputs``; raises WorkspaceMismatch if it is another's.
+
+        False where it is nobody's: where nothing was finished, so that a faulty file can be mended and tried again.
+        """
         path = self.path / "workspace.json"
-        mine = {"format": FORMAT, "domain": domain, "inputs": dict(inputs)}
-        if not path.exists():
-            self.write_json(path, mine)
-            return
+        with storage_errors(path):
+            if not path.exists() or not (any(self.tables.glob("*.json")) or (self.path / "datasets").exists()):
+                return False
         try:
             found = json.loads(path.read_text("utf-8"))
             version, owner, files = found["format"], found["domain"], dict(found["inputs"])
@@ -99,14 +112,15 @@ class Workspace:
         changed = sorted(name for name in {*files, *inputs} if files.get(name) != inputs.get(name))
         if changed:
             raise WorkspaceMismatch(f"{self.path}: made from another input ({', '.join(changed)} differs); {other}.")
+        return True
 
-    def finished(self, stage: str, key: str) -> StageRecord | None:
-        """The record of ``stage`` if it was run with this ``key`` and all its files are there as they were written."""
+    def finished(self, stage: str, key: str | None = None) -> StageRecord | None:
+        """The record of ``stage`` if it was run with this ``key`` (None: any) and all its files are there as they were written."""
         try:
             record = StageRecord(**json.loads((self.tables / f"{stage}.json").read_text("utf-8")))
         except (OSError, ValueError, TypeError):
             return None
-        if record.key != key:
+        if key not in {record.key, None}:
             return None
         for name, digest in record.outputs.items():
             path = self.path / name
@@ -134,8 +148,8 @@ class Workspace:
             return pq.read_table(self.tables / f"{name}.parquet", memory_map=False)
 
     def write_json(self, path: Path, data: Mapping[str, Any]) -> None:
-        """Write ``data``, whole or not at all."""
-        text = json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+        """Write ``data``, whole or not at all, in its own order: a resumed run reads a report as the first run had it."""
+        text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
         self.replace(path, lambda partial: partial.write_text(text, "utf-8"))
 
     def replace(self, path: Path, write: Callable[[Path], object]) -> None:
@@ -143,11 +157,11 @@ class Workspace:
         partial = path.with_name(f".{path.name}{TEMPORARY}")
         with storage_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            remove(partial)
+            discard(partial)
             try:
                 write(partial)
             except BaseException:
-                remove(partial)
+                discard(partial)
                 raise
             if path.is_dir():
                 # A folder cannot be replaced in one step; the old one is set aside and only deleted once the new one stands.
@@ -166,6 +180,12 @@ def remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def discard(partial: Path) -> None:
+    """Delete a temporary file or folder with everything that its writer put beside it, as the engine's ``.wal`` and ``.shadow``."""
+    for path in partial.parent.glob(f"{partial.name}*"):
+        remove(path)
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
 
 def main() -> None:
     """Run the command; a mistake of the user ends in one line on standard error and exit status 2."""
-    from kgqa.cli.app import app
-    from kgqa.errors import KgqaError
+    from kgqa.errors import InterruptedRun, KgqaError
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without a letter shows its number
     try:
-        app()
+        try:
+            from kgqa.cli.app import app
+
+            app()
+        except KeyboardInterrupt:
+            raise InterruptedRun("stopped; run the same command again.") from None
     except KgqaError as error:
         print(f"kgqa: {' '.join(str(error).split())}", file=sys.stderr)
+        if isinstance(error, InterruptedRun):
+            # Python ends with the signal's status, not with ours, where the signal came while a library ran code by PyRun_String.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(2)
         sys.exit(2)
     except BrokenPipeError:
         # Whoever read our output has gone, as in "kgqa query hubs | head"; nothing is wrong.

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from kgqa.cli import export, generate, query, show
+from kgqa.errors import InterruptedRun
 from kgqa.version import __version__
 
+
+class Commands(TyperGroup):
+    """Typer would end a command that the user stops without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; raises InterruptedRun where the user stops it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise InterruptedRun("stopped; run the same command again.") from None
+
+
 app = typer.Typer(
+    cls=Commands,
     name="kgqa",
     help="Turn a knowledge graph and documents into multi-hop question-answering datasets.",
     no_args_is_help=True,

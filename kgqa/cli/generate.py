@@ -28,7 +28,7 @@ def generate(
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     if dry_run:
         _print_plan(console, kgqa.plan(domain, source=source, workspace=workspace, seed=seed, limit=limit))
         return

@@ -81,9 +81,11 @@ def _print(rows: pa.Table, format: str) -> None:  # noqa: A002
         from rich.markup import escape
         from rich.table import Table
 
-        table = Table(*rows.column_names)
+        table = Table()
+        for name in rows.column_names:
+            table.add_column(name, overflow="fold")
         for row in rows.to_pylist():
             table.add_row(*("" if value is None else escape(str(value)) for value in row.values()))
-        console = Console()
+        console = Console(emoji=False)
         console.print(table)
         console.print(f"{rows.num_rows:,} rows" if rows.num_rows else "No rows: check the ids, or try another query.")

@@ -25,8 +25,8 @@ def show(
     import kgqa
 
     instance = kgqa.show(dataset, id, masked=masked)
-    console = Console(highlight=False)
-    console.print(f"[bold]{_plain(instance.question)}[/]   ({instance.id})", soft_wrap=True)
+    console = Console(highlight=False, emoji=False)
+    console.print(f"[bold]{_plain(instance.question)}[/]   ({_plain(instance.id)})", soft_wrap=True)
     _print_candidates(console, instance)
     _print_chains(console, instance)
     names = {candidate.id for candidate in instance.candidates or ()}

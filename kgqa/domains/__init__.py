@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from kgqa.errors import SettingsError, suggestion
+from kgqa.errors import SettingsError, storage_errors, suggestion
 from kgqa.resources import resource
 from kgqa.settings import DomainSettings
 from kgqa.store.queries import Query, read_queries
@@ -41,18 +42,17 @@ def built_in() -> list[str]:
 def load_domain(domain: str | Path, *, source: Path | None = None) -> Domain:
     """The domain with this name or in this TOML file, with its source folder.
 
-    Without ``source`` the shipped seed domain is used, with the settings in its own ``domain.toml``. Raises SettingsError.
+    Without ``source`` the shipped seed domain is used, with the settings in its own ``domain.toml``, which give way to those that the user
+    wrote. Raises SettingsError.
     """
     path = _find(str(domain))
-    raw = _read(path)
     if source is not None:
-        return _checked(path, raw, Path(source), is_seed=False)
+        return _checked(path, _read(path), Path(source), is_seed=False)
+    raw = _read(path, for_seed=True)
     seed = raw.get("seed_domain", "")
     if not seed:
         raise SettingsError(f"{path.name}: this domain ships no data of its own; give --source the folder with its files.")
-    folder = resource("seeds") / seed
-    overlay = folder / "domain.toml"
-    return _checked(path, _merged(raw, _parse(overlay)) if overlay.is_file() else raw, folder, is_seed=True)
+    return _checked(path, raw, resource("seeds") / str(seed), is_seed=True)
 
 
 def _find(domain: str) -> Path:
@@ -60,19 +60,23 @@ def _find(domain: str) -> Path:
         return _FOLDER / f"{domain}.toml"
     path = Path(domain)
     if path.suffix == ".toml":
-        if not path.is_file():
-            raise SettingsError(f"{path}: there is no such domain file; built in are: {', '.join(built_in())}.")
+        with storage_errors(path):
+            if not path.is_file():
+                raise SettingsError(f"{path}: there is no such domain file; built in are: {', '.join(built_in())}.")
         return path
     raise SettingsError(
         f"domain {domain!r} is not known: {suggestion(domain, built_in())} For a domain of your own give the path of its .toml file."
     )
 
 
-def _read(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
+def _read(path: Path, seen: tuple[Path, ...] = (), *, for_seed: bool = False) -> dict[str, Any]:
     raw = _parse(path)
     base = raw.pop("extends", None)
     if base is None:
-        return raw
+        overlay = resource("seeds") / str(raw.get("seed_domain", "")) / "domain.toml"
+        if not for_seed or not overlay.is_file():
+            return raw
+        return _merged(raw, _parse(overlay)) if path.parent == _FOLDER else _merged(_parse(overlay), raw)
     if path in seen:
         raise SettingsError(f"{path}: 'extends' leads back to this file; one of them must stand alone.")
     if not isinstance(base, str):
@@ -80,7 +84,16 @@ def _read(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
     other = _FOLDER / f"{base}.toml" if base in built_in() else path.parent / base
     if not other.is_file():
         raise SettingsError(f"{path}: extends {base!r}, which is neither a built-in domain ({', '.join(built_in())}) nor a file here.")
-    return _merged(_read(other, (*seen, path)), raw)
+    return _merged(_moved(_read(other, (*seen, path), for_seed=for_seed), other.parent, path.parent), raw)
+
+
+def _moved(raw: dict[str, Any], old: Path, new: Path) -> dict[str, Any]:
+    """``raw`` with the query files that it names, relative to the folder ``old``, named relative to ``new``."""
+    projection = raw.get("projection")
+    if not isinstance(projection, dict) or not isinstance(projection.get("files"), list):
+        return raw
+    files = [os.path.relpath(old / str(name), new) for name in projection["files"]]
+    return {**raw, "projection": {**projection, "files": files}}
 
 
 def _parse(path: Path) -> dict[str, Any]:
@@ -88,10 +101,12 @@ def _parse(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text("utf-8"))
     except UnicodeDecodeError:
         raise SettingsError(f"{path}: this is not UTF-8; save the file as UTF-8.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path}: this is not TOML: {error}.") from None
+    except ValueError as error:
+        raise SettingsError(f"{path}: this is not TOML: {error}; mend the file.") from None
+    except RecursionError:
+        raise SettingsError(f"{path}: this is not a domain, its lists are nested too deeply; mend the file.") from None
     except OSError as error:
-        raise SettingsError(f"{path}: cannot be read: {error.strerror}.") from None
+        raise SettingsError(f"{path}: cannot be read ({error.strerror}); give another file.") from None
 
 
 def _merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
@@ -116,7 +131,11 @@ def _checked(path: Path, raw: dict[str, Any], source: Path, *, is_seed: bool) ->
                 raise SettingsError(f"{path}: projection.{role}: there is no query {name!r}; {suggestion(name, list(queries))}")
             missing = {"document", "entity"} - set(queries[name].returns)
             if missing:
-                raise SettingsError(f"{path}: projection.{role}: the query {name!r} does not return {' and '.join(sorted(missing))}.")
+                raise SettingsError(
+                    f"{path}: projection.{role}: the query {name!r} does not return {' and '.join(sorted(missing))}; name one that does."
+                )
+            if queries[name].params:
+                raise SettingsError(f"{path}: projection.{role}: the query {name!r} has parameters; a projection's query must have none.")
     return Domain(settings=settings, source=source, is_seed=is_seed, queries=queries)
 
 
@@ -127,7 +146,7 @@ def _sentence(error: ValidationError) -> str:
     if first["type"] == "extra_forbidden":
         return f"unknown setting {name!r}; {suggestion(str(first['loc'][-1]), _known(first['loc'][:-1]))}"
     if first["type"] == "missing":
-        return f"the setting {name!r} is missing."
+        return f"the setting {name!r} is missing; add it, or begin with extends = \"wikidata\" to take that domain's."
     message = first["msg"].removeprefix("Value error, ")
     return f"the setting {name or 'file'!r} cannot be {first['input']!r}: {message}." if first["type"] != "value_error" else f"{name}: {message}."
 
@@ -136,5 +155,5 @@ def _known(place: tuple[int | str, ...]) -> list[str]:
     """The settings that exist at ``place``."""
     model: Any = DomainSettings
     for part in place:
-        model = model.model_fields[str(part)].annotation
+        model = get_args(model)[0] if isinstance(part, int) else model.model_fields[part].annotation
     return sorted(model.model_fields)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgqa.errors import BrokenInput, MissingInput
+from kgqa.errors import BrokenInput, MissingInput, storage_errors
 from kgqa.records import Candidate, Instance, Mention, Paragraph, Step
 from kgqa.workspace import write_parquet
 
@@ -63,21 +64,39 @@ def write(instances: Iterable[Instance], path: Path) -> None:
 def read(path: Path, *, batch: int = 256) -> Iterator[Instance]:
     """The Instances of one file, in order, ``batch`` rows in memory at a time.
 
-    Raises MissingInput where the file or a column is missing, BrokenInput where it is not Parquet.
+    Raises MissingInput where the file or a column is missing, BrokenInput where it is not Parquet or does not hold Instances.
     """
-    if not path.is_file():
-        raise MissingInput(f"{path}: there is no such file.")
-    try:
-        file = pq.ParquetFile(path)
-    except pa.ArrowInvalid:
-        raise BrokenInput(f"{path}: this is not a whole Parquet file; make the dataset again.") from None
-    missing = [name for name in SCHEMA.names if name not in file.schema_arrow.names]
-    if missing:
-        raise MissingInput(f"{path}: the column {missing[0]!r} is missing, so these are not Instances of kgqa.")
-    with file:
+    with _opened(path) as file:
         for rows in file.iter_batches(batch_size=batch, columns=SCHEMA.names):
             for row in rows.to_pylist():
                 yield instance(row)
+
+
+def find(path: Path, id: str) -> Instance | None:  # noqa: A002 - what the field is called
+    """The Instance with this ``id``, or None; of the other rows only the ids are read. Raises as :func:`read` does."""
+    with _opened(path) as file:
+        for group in range(file.num_row_groups):
+            ids = file.read_row_group(group, columns=["id"])["id"].to_pylist()
+            if id in ids:
+                rows = file.read_row_group(group, columns=SCHEMA.names).slice(ids.index(id), 1)
+                return instance(rows.to_pylist()[0])
+    return None
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+    if not path.is_file():
+        raise MissingInput(f"{path}: there is no such file; make the dataset again.")
+    try:
+        with pq.ParquetFile(path) as file:
+            missing = [name for name in SCHEMA.names if name not in file.schema_arrow.names]
+            if missing:
+                raise MissingInput(f"{path}: the column {missing[0]!r} is missing, so these are not Instances of kgqa.")
+            yield file
+    except (pa.ArrowException, OSError):
+        raise BrokenInput(f"{path}: this is not a whole Parquet file; make the dataset again.") from None
+    except TypeError:
+        raise BrokenInput(f"{path}: a row is no Instance of kgqa; make the dataset again.") from None
 
 
 def instance(row: dict[str, Any]) -> Instance:
@@ -111,7 +130,10 @@ def _each(values: list[Any] | None, make: Any) -> tuple[Any, ...] | None:
 
 def split_files(dataset: Path) -> dict[str, Path]:
     """The split files of a dataset folder; raises MissingInput where it has none."""
-    files = {split: dataset / f"{split}.parquet" for split in SPLITS if (dataset / f"{split}.parquet").is_file()}
+    with storage_errors(dataset):
+        files = {split: dataset / f"{split}.parquet" for split in SPLITS if (dataset / f"{split}.parquet").is_file()}
     if not files:
-        raise MissingInput(f"{dataset}: this folder holds no dataset (no train.parquet, dev.parquet or test.parquet).")
+        raise MissingInput(
+            f"{dataset}: this folder holds no dataset (no train.parquet, dev.parquet or test.parquet); give one that kgqa generate made."
+        )
     return files

@@ -8,6 +8,7 @@ is. The format has no place for paragraph ids, titles, mentions, chains and alia
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ FIELDS: dict[str, type] = {"id": str, "query": str, "answer": str, "candidates":
 NOT_HELD = ("paragraph ids", "titles", "mentions", "supporting marks", "chains", "aliases of the answer", "provenance")
 """What an Instance may have and this format cannot hold; exporting says so."""
 PLACEHOLDER = "___MASK"
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
@@ -101,7 +103,8 @@ def read(path: Path) -> Iterator[Instance]:
     if not path.is_file():
         raise MissingInput(f"{path}: there is no such file.")
     try:
-        records = json.loads(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        records = json.loads(text)
     except UnicodeDecodeError as error:
         raise BrokenInput(f"{path.name}, byte {error.start}: this is not UTF-8; save the file as UTF-8.") from None
     except (ValueError, RecursionError) as error:
@@ -111,10 +114,19 @@ def read(path: Path) -> Iterator[Instance]:
     seen: dict[str, int] = {}
     for number, record in enumerate(records, start=1):
         _check(path, number, record)
+        if _SURROGATE.search(text):
+            _check_characters(path, number, record)
         if record["id"] in seen:
             raise DuplicateId(f"{path.name}, record {number}: id {record['id']} was already used in record {seen[record['id']]}; drop one.")
         seen[record["id"]] = number
         yield from_record(record)
+
+
+def _check_characters(path: Path, number: int, record: Any) -> None:
+    try:
+        json.dumps(record, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise BrokenInput(f"{path.name}, record {number}: a text holds half of a surrogate pair, which is no character; mend it.") from None
 
 
 def _check(path: Path, number: int, record: Any) -> None:

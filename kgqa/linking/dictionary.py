@@ -27,7 +27,7 @@ NAME_RULES = {
     "only digits": "the name consists of digits and punctuation",
     "too short": "the name has fewer letters and digits than its source needs (linking.minimum_letters)",
     "undescribed": "the name is a single word, and the entity has neither an article nor a description (linking.undescribed_words)",
-    "shortened title": "the title of the entity's article adds a qualifier to the name, which counts as shared (linking.shortened_titles)",
+    "shortened title": "the title of the entity's article adds a qualifier to the name, so others share it (linking.shortened_titles)",
     "list of meanings": "the article about the entity lists what the name may mean (linking.list_pages)",
     "plain word": "the name is an everyday English word and not the entity's main name (linking.plain_words)",
     "mostly small": "the texts write the word mostly with a small letter, so it is no name there (linking.small_share)",
@@ -113,7 +113,7 @@ def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSett
         "list of meanings": _lists_meanings(texts, settings),
         "plain word": pl.any_horizontal(pl.lit(False), *(_plain(words) for words in settings.plain_words)),
     }
-    table = table.with_columns(**{rule: test for rule, test in rules.items()})
+    table = table.with_columns(**rules)
     removed = {}
     for rule in rules:
         before = table.height
@@ -123,7 +123,8 @@ def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSett
     table = _without_mostly_small(table.drop(*rules), texts, settings)
     removed["mostly small"] = before - table.height
     table = table.with_columns(shortened=_shortened(settings))
-    return table, removed | {"shortened title": int(table["shortened"].sum())}
+    removed["shortened title"] = int(table["shortened"].sum())
+    return table.filter(~pl.col("shortened") | pl.col("candidate")), removed
 
 
 def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
@@ -146,15 +147,20 @@ def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSe
 
 
 def _written_small(table: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
-    """``entity, name, either``: names that may begin with a small letter, as another name of the entity or its own article does."""
-    listed = table.select("entity", name="small").unique().with_columns(listed=pl.lit(True)).join(
-        table.select("entity", "name"), on=["entity", "name"], how="semi"
-    )
+    """``entity, name, either``: names that may begin with a small letter.
+
+    The label tells it. Where only an article is known, whose title always has a capital, the article's own text does, but for what can be
+    an answer only if another of its names is a common noun.
+    """
+    listed = table.select("entity", name="small").unique()
+    listed = listed.join(table.select("entity", "name"), on=["entity", "name"], how="semi").with_columns(listed=pl.lit(True))
     articles = texts.filter(pl.col("about").is_not_null()).select(entity="about", text="text")
     table = table.join(listed, left_on=["entity", "small"], right_on=["entity", "name"], how="left")
     table = table.join(articles, on="entity", how="left")
+    common = pl.col("name").str.contains(r"^\p{Ll}").any().over("entity")
     in_article = pl.col("text").str.contains(pl.lit(" ") + pl.col("small"), literal=True).fill_null(False)
-    return table.filter(pl.col("listed").fill_null(False) | in_article).select("entity", "name", either=pl.lit(True)).unique()
+    small = pl.col("listed").fill_null(False) | (in_article & (common | ~pl.col("candidate")))
+    return table.filter(small).select("entity", "name", either=pl.lit(True)).unique()
 
 
 def _lists_meanings(texts: pl.DataFrame, settings: LinkingSettings) -> pl.Expr:
@@ -168,10 +174,9 @@ def _lists_meanings(texts: pl.DataFrame, settings: LinkingSettings) -> pl.Expr:
 
 def _plain(words: PlainWordSettings) -> pl.Expr:
     """Names in the reach of one ``plain_words`` rule."""
-    common = sorted(plain_words(words.zipf) - set(words.keep))
-    test = pl.col("source").is_in(words.sources) & pl.col("name").str.to_lowercase().is_in(common)
-    if not words.capitals:
-        test &= (pl.col("case") != EXACT) | pl.col("name").str.contains(r"^\p{Ll}")
+    common = sorted((plain_words(words.zipf) | set(words.words)) - set(words.keep))
+    bare = pl.col("name").str.to_lowercase().str.strip_prefix("the ")
+    test = pl.col("source").is_in(words.sources) & bare.is_in(common)
     if words.kinds:
         test &= pl.col("kind").is_in(words.kinds)
     return test & ~pl.col("candidate") if words.spare_candidates else test
@@ -201,7 +206,7 @@ def _without_mostly_small(table: pl.DataFrame, texts: pl.DataFrame, settings: Li
 def _with_namesakes(table: pl.DataFrame, nobody: int, settings: LinkingSettings) -> pl.DataFrame:
     """Give shortened titles and ``shared.others`` a second bearer that no table knows, so that the name counts as shared.
 
-    Dropping such names would be wrong: a reader sees them stated, and a mask must hide them.
+    Dropping the names of possible candidates would be wrong: a reader sees them stated, and a mask must hide them.
     """
     others = [name.lower() for name in settings.shared.others]
     twins = table.filter(pl.col("shortened") | pl.col("name").str.to_lowercase().is_in(others))
@@ -219,4 +224,5 @@ def _priority(settings: LinkingSettings) -> pl.Expr:
 def _spelling(names: pa.ChunkedArray, case: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
     """How a text must be spelt to match each name: wholly, or (INITIAL) but for the first character."""
     whole, but_first = spellings(names).T
-    return np.where(case == INITIAL, but_first, whole)
+    spelling: npt.NDArray[np.uint64] = np.where(case == INITIAL, but_first, whole)
+    return spelling

@@ -18,7 +18,7 @@ from kgqa.linking.places import accepted
 from kgqa.settings import DocumentSettings, LinkingSettings
 from kgqa.sources.tables import arrow, frame
 
-TOKEN = r"[\p{L}\p{N}]+(?:[-'./][\p{L}\p{N}]+)*|[^\s\p{L}\p{N}]"
+WORD_OR_SIGN = r"[\p{L}\p{N}]+(?:[-'./][\p{L}\p{N}]+)*|[^\s\p{L}\p{N}]"
 """What counts as a token of a text's length: words with their hyphens, and single signs, as the published MedHop texts are split."""
 UNUSED_REASONS = {
     "excluded article": "the settings leave out the article about this entity (documents.exclude_about)",
@@ -91,7 +91,7 @@ def unused_documents(tables: Mapping[str, pa.Table], settings: DocumentSettings)
     if not settings.max_tokens:
         return arrow(left_out.sort("document"))
     texts = frame(tables["documents"].select(["title", "text"]))
-    text, title = (texts[column].str.count_matches(TOKEN).cast(pl.Int64) for column in ("text", "title"))
+    text, title = (texts[column].str.count_matches(WORD_OR_SIGN).cast(pl.Int64) for column in ("text", "title"))
     long = documents.filter(text - title > settings.max_tokens).select(document="id", reason=pl.lit("too long"))
     return arrow(pl.concat([left_out, long]).unique("document", keep="first", maintain_order=True).sort("document"))
 

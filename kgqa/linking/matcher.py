@@ -21,13 +21,15 @@ ENTRY = np.dtype(
 """The columns of a :class:`Dictionary` side by side, so that resolving a name touches one cache line."""
 NODE = np.dtype([("following", np.uint64), ("first_entry", np.int32), ("last_entry", np.int32)], align=True)
 """A node of the trie with the entries of the names that end there; none where the two are equal."""
-LONGEST_NAME = 64
-"""Tokens; a longer name is matched by its first 64 only, which no real name reaches."""
+BATCH = 1 << 20
+"""Bytes of text that one thread works on at a time; a batch ends where a text ends."""
+NESTED = 64
+"""Names that begin at the same token, each a part of the next; no real dictionary has so many, and longer ones would be left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spans:
-    """Places in documents, ordered by (document, start, end, entity); ``start`` and ``end`` count characters."""
+    """Places in documents, ordered by document and start; ``start`` and ``end`` count characters."""
 
     document: npt.NDArray[np.int32]
     start: npt.NDArray[np.int32]
@@ -42,7 +44,8 @@ class Matches:
     mentions: Spans
     """Without overlap: each place is the longest name there, and belongs to one entity."""
     occurrences: Spans
-    """Every name of every possible candidate, inside longer names and shared names too: what a reader would see stated."""
+    """Every name of every possible candidate, inside longer names and shared names too: what a reader would see stated. Where several begin
+    at one place the longest comes first, and of several entities with one name the one with the best claim to it."""
     shared: int
     """Longest matches left out because the name belongs to several entities."""
 
@@ -59,8 +62,8 @@ def match(
     """Match ``dictionary`` in ``texts`` in batches of about 1 MiB on ``workers`` threads; ``advance`` gets the bytes of each batch.
 
     Memory: the texts, the result (16 bytes a span) and 20 bytes per byte of one batch and worker. The result does not depend on
-    ``workers``: batches are cut by size alone and joined in order. ``before_number`` false rejects a name directly followed by a hyphen and a
-    digit, as "IL" in "IL-2".
+    ``workers``: batches are cut by size alone and joined in order. ``before_number`` false rejects a name directly followed by a hyphen
+    and a digit, as "IL" in "IL-2".
     """
     data, offsets = text_buffers(texts)
     classes, folded, plain = character_tables()
@@ -78,7 +81,7 @@ def match(
     def run(bounds: tuple[int, int]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int]:
         return _match_batch(data, offsets, *bounds, *tables, occurrences, before_number)  # type: ignore[no-any-return]
 
-    batches = list(_batches(offsets, 1 << 20))
+    batches = list(_batches(offsets, BATCH))
     parts = []
     with ThreadPoolExecutor(workers) as pool:
         for (first, last), part in zip(batches, pool.map(run, batches), strict=True):
@@ -127,8 +130,8 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
     continuation = np.zeros(longest + 1, np.int32)
     mentions, mention_count = np.empty((4096, 4), np.int32), 0
     found, found_count = np.empty((4096, 4), np.int32), 0
-    stack_node, stack_last = np.empty(LONGEST_NAME, np.int32), np.empty(LONGEST_NAME, np.int32)
-    stack_spelling = np.empty(LONGEST_NAME, np.uint64)
+    stack_node, stack_last = np.empty(NESTED, np.int32), np.empty(NESTED, np.int32)
+    stack_spelling = np.empty(NESTED, np.uint64)
     shared = 0
     zero = np.uint64(0)
     for document in range(first_document, last_document):
@@ -147,7 +150,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
             last = i
             spelling, step = spellings[i], TOKEN_STEP
             while True:
-                if nodes[node].first_entry < nodes[node].last_entry and depth < LONGEST_NAME:
+                if nodes[node].first_entry < nodes[node].last_entry and depth < NESTED:
                     stack_node[depth], stack_last[depth], stack_spelling[depth] = node, last, spelling
                     depth += 1
                 if last + 1 >= count or tokens[last + 1] < 0:
@@ -168,7 +171,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                 stop = ends[last]
                 if not before_number and stop + 1 < length and data[begin + stop] == 45 and 48 <= data[begin + stop + 1] <= 57:
                     continue
-                best, winner, draw, seen = np.int32(2147483647), np.int32(-1), False, np.int32(-1)
+                best, winner, draw, first_here = np.int32(2147483647), np.int32(-1), False, found_count
                 for entry in range(nodes[stack_node[level]].first_entry, nodes[stack_node[level]].last_entry):
                     case = entries[entry].case
                     if case != FREE and stack_spelling[level] - (initials[i] if case == INITIAL else zero) != entries[entry].spelling:
@@ -179,8 +182,13 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                         best, winner = entries[entry].priority, entity
                     elif entries[entry].priority == best and entity != winner:
                         draw = True
-                    if occurrences and entries[entry].candidate and entity != seen:
-                        seen = entity
+                    if occurrences and entries[entry].candidate:
+                        # An entity may have the name from two sources, of different priority.
+                        again = False
+                        for place in range(first_here, found_count):
+                            again = again or found[place, 3] == entity
+                        if again:
+                            continue
                         if found_count == len(found):
                             found = _grown(found)
                         found[found_count, 0], found[found_count, 1] = document, starts[i]

@@ -7,6 +7,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from kgqa.linking.dictionary import plain_words
 from kgqa.linking.matcher import Spans
 from kgqa.settings import LinkingSettings, SupportSettings
 from kgqa.sources.tables import frame
@@ -18,8 +19,11 @@ PLACE_RULES = {
 }
 """Rule → the sentence that the funnel shows."""
 
-BEFORE = r"""[^\s.!?:"“(\[]\s\p{Lu}[\p{L}\p{M}'’.]*["”]?[ -]$"""
-"""A capitalised word that does not begin a sentence, up to the mention."""
+BEFORE = r"""(^|\S*\s)(\p{Lu}[\p{L}\p{M}'’.]*)["”]?[ -]$"""
+"""A capitalised word up to the mention, and what stands before it."""
+SENTENCE_END = r"""^$|[.!?:"“(\[]\s$|\n$"""
+OPENER = 5.0
+"""A word of at least this Zipf frequency may have its capital from the beginning of a sentence ("In Germany")."""
 AFTER = r"^[ -]\p{Lu}"
 REACH = 32
 """Characters looked at before a mention."""
@@ -30,28 +34,34 @@ def accepted(
 ) -> tuple[npt.NDArray[np.bool_], dict[str, int]]:
     """Which ``mentions`` stand, and how many each rule takes away."""
     table = pl.DataFrame({"document": mentions.document, "start": mentions.start, "end": mentions.end, "entity": mentions.entity})
-    needs_text = settings.whole_names or bool(settings.support.letters) or bool(settings.support.with_digit)
+    supports = bool(settings.support.letters or settings.support.with_digit)
     keep = np.ones(len(table), np.bool_)
-    if not needs_text:
+    if not (settings.whole_names or supports):
         return keep, {"part of a name": 0, "unsupported": 0}
     text = pl.Series(texts).gather(table["document"])
     table = table.with_columns(text=text, surface=text.str.slice(table["start"], table["end"] - table["start"]))
     if settings.whole_names:
         keep &= ~_part_of_a_name(table)
     parts = int((~keep).sum())
-    keep &= _supported(table, keep, weak_names(names, entities, settings.support))
+    if supports:
+        keep &= _supported(table, keep, weak_names(names, entities, settings.support))
     return keep, {"part of a name": parts, "unsupported": int((~keep).sum()) - parts}
 
 
 def _part_of_a_name(table: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Single capitalised words directly before or after another one, as "Trinity" in "They Call Me Trinity"."""
+    """Single capitalised words directly before or after another one, as "Trinity" in "They Call Me Trinity".
+
+    A capitalised word before does not count where it may have its capital from the beginning of a sentence.
+    """
     rows = table.select("text", "start", "end", "surface").with_row_index("at").filter(pl.col("surface").str.contains(r"^\p{Lu}\S*$"))
     start = pl.col("start").cast(pl.Int64)
     first = pl.max_horizontal(start - REACH, 0)
-    before = pl.col("text").str.slice(first, start - first).str.contains(BEFORE)
+    before = pl.col("text").str.slice(first, start - first)
+    word = before.str.extract(BEFORE, 2)
+    opener = before.str.extract(BEFORE, 1).str.contains(SENTENCE_END) & word.str.to_lowercase().is_in(sorted(plain_words(OPENER)))
     after = pl.col("text").str.slice(pl.col("end"), 2).str.contains(AFTER)
     mask = np.zeros(len(table), np.bool_)
-    mask[rows.filter(before | after)["at"].to_numpy()] = True
+    mask[rows.filter(after | (word.is_not_null() & ~opener))["at"].to_numpy()] = True
     return mask
 
 

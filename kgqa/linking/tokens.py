@@ -1,8 +1,9 @@
 """Text → tokens, each with the place where it stands and a hash of its folded characters.
 
-A token is a run of letters, digits and combining marks, or one other visible character. White space separates and is otherwise
-ignored, so that "( ER)-negative" and "(ER)-negative" are the same tokens. Folding lower-cases and makes typographic quotation marks and
-dashes equal to the plain ones. Tables of both live in :func:`character_tables`; the kernels see only arrays.
+A token is a run of letters, digits and combining marks, or one other visible character; ideographs and kana, which are written without
+spaces, are a token each. White space separates and is otherwise ignored, so that "( ER)-negative" and "(ER)-negative" are the same tokens;
+control and format characters count as white space. Folding lower-cases letters one by one and makes typographic quotation marks and dashes
+equal to the plain ones. Tables of both live in :func:`character_tables`; the kernels see only arrays.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ def character_tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32], np
             classes[code] = SPACE
         elif category[0] in "LNM":
             classes[code] = IDEOGRAPH if category == "Lo" and 0x2E80 <= code <= 0xA4CF else WORD
-        lower = character.lower()
-        folded[code] = ord(lower) if len(lower) == 1 and ord(lower) < TABLE_SIZE else ord(character)
+        # A sign such as Ⓐ has a small form, but it is no letter; one that becomes two characters (İ) keeps its case.
+        lower = character.lower() if classes[code] == WORD else character
+        folded[code] = ord(lower if len(lower) == 1 else character)
     return classes, folded, plain
 
 
@@ -74,8 +76,8 @@ def mixed(value):  # type: ignore[no-untyped-def]
 def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spellings, initials):  # type: ignore[no-untyped-def]
     """Split bytes ``begin`` to ``end`` of ``data`` (uint8, UTF-8) into tokens; return how many there are.
 
-    ``starts`` and ``ends`` (int32, bytes counted from ``begin``), ``hashes`` (uint64, of the folded characters), ``spellings`` and ``initials``
-    (uint64) are filled from index 0 and must hold ``end - begin`` entries. A spelling is a sum over the characters that folding changes, so
+    ``starts`` and ``ends`` (int32, bytes counted from ``begin``), ``hashes`` (uint64, of the folded characters), ``spellings`` and
+    ``initials`` (uint64) are filled from index 0 and must hold ``end - begin`` entries. A spelling is a sum over the characters that folding changes, so
     two tokens with equal hashes are written alike if their spellings are equal, and alike but for the first character if these are equal
     less their ``initials``. O(bytes), no allocation.
     """
@@ -206,6 +208,12 @@ def _shuffling(groups, members, seed):  # type: ignore[no-untyped-def]
     return out
 
 
-def shuffling(groups: npt.NDArray[np.uint64], members: npt.NDArray[np.integer], *, seed: int = 0) -> npt.NDArray[np.uint64]:
-    """A pseudo-random number for each (group, member) pair that depends on nothing else: sorting by it shuffles the members of a group."""
-    return _shuffling(groups, members, np.uint64(seed))  # type: ignore[no-any-return]
+def shuffling(
+    groups: npt.NDArray[np.uint64], members: npt.NDArray[np.integer], *, purpose: str, seed: int = 0
+) -> npt.NDArray[np.uint64]:
+    """A pseudo-random number for each (group, member) pair: sorting by it shuffles the members of a group.
+
+    ``purpose`` keeps draws apart: were candidates drawn and ties broken by the same numbers, whoever was drawn would always lose the tie.
+    """
+    salt = text_hashes(pa.array([purpose]), seed=seed)[0]
+    return _shuffling(groups, members, salt)  # type: ignore[no-any-return]

@@ -10,6 +10,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, cast
 
@@ -49,15 +50,15 @@ def read_json_lines(path: Path, fields: tuple[str, ...], *, advance: Callable[[i
     options = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
     tables = []
     for first_line, block in _blocks(path, advance):
-        try:
-            table = pyarrow.json.read_json(
-                pa.BufferReader(block),
-                read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=max(len(block), 1)),
-                parse_options=options,
-            ).select(list(fields))
-        except (pa.ArrowInvalid, KeyError):
-            table = None
-        # A blank line is skipped by the parser, which would shift every line number after it; nulls need their line too.
+        table = None
+        # Only lines that begin an object go to Arrow's parser: it crashes on a bare null, and skips blank lines, which shifts line numbers.
+        if block.startswith(b"{") and block.count(b"\n{") + 1 == block.count(b"\n"):
+            with suppress(pa.ArrowInvalid, KeyError):
+                table = pyarrow.json.read_json(
+                    pa.BufferReader(block),
+                    read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=max(len(block), 1)),
+                    parse_options=options,
+                ).select(list(fields))
         if table is None or table.num_rows != block.count(b"\n") or any(column.null_count for column in table.columns):
             table = _lines_one_by_one(path, first_line, block, fields)
         lines = pa.array(range(first_line, first_line + table.num_rows)) if "line" not in table.column_names else None
@@ -77,7 +78,7 @@ def _lines_one_by_one(path: Path, first_line: int, block: bytes, fields: tuple[s
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", "it is nested too deeply")
+            reason = "it is nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
             column = f", column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
             raise BrokenInput(f"{where}{column}: this is not JSON ({reason}); mend or drop the line.") from None
         if not isinstance(record, dict):

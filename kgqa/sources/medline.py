@@ -34,9 +34,10 @@ def read(folder: Path, *, advance: Callable[[int], None] | None = None) -> Sourc
     paths = {name: find_file(folder, name) for name in FILES}
     drugs = _entities(paths["drugs.tsv"], "drug", ("drugbank_id", "name", "synonyms"), advance)
     proteins = _entities(paths["proteins.tsv"], "protein", ("uniprot_id", "gene", "synonyms", "names"), advance)
-    shared = set(drugs["id"]) & set(proteins["id"])
-    if shared:
-        raise DuplicateId(f"{paths['proteins.tsv'].name}: the protein id {min(shared)} is also a drug's; give one of them another id.")
+    for shared, first, line in drugs.select("id", "line").join(proteins.select("id", "line"), on="id").sort("line_right").iter_rows():
+        where = f"{paths['proteins.tsv'].name}, line {line}"
+        drug = f"{paths['drugs.tsv'].name}, line {first}"
+        raise DuplicateId(f"{where}: the protein id {shared} is also a drug's ({drug}); give one of them another id.")
     documents = _abstracts(paths["abstracts.jsonl"], advance)
     entities = pl.concat([drugs.select("id", "kind", "label", "description"), proteins.select("id", "kind", "label", "description")])
     relations = pl.DataFrame(RELATIONS, schema=["id", "label", "symmetric"], orient="row")

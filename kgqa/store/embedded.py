@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from kgqa.errors import StoreError
+from kgqa.errors import StorageError, StoreError
 from kgqa.sources.tables import arrow, frame
 from kgqa.store.queries import Query, Value, read_queries
 
@@ -53,7 +53,12 @@ class EmbeddedStore:
         """The rows of ``query``; see :class:`~kgqa.store.base.GraphStore`."""
         if "embedded" not in query.stores:
             raise StoreError(f"query {query.name} does not run on the embedded store, only on: {', '.join(query.stores)}.")
-        return _execute(self._connection, query, dict(arguments or {}))
+        rows = _execute(self._connection, query, dict(arguments or {}))
+        found = {field.name: _kind(field.type) for field in rows.schema}
+        if list(found) != list(query.returns) or any(kind not in {found[name], "number"} for name, kind in query.returns.items()):
+            told, is_so = (", ".join(f"{name}: {kind}" for name, kind in kinds.items()) for kinds in (query.returns, found))
+            raise StoreError(f"query {query.name} ({query.file}): its header says that it returns {told}, but it returns {is_so}; mend it.")
+        return rows
 
     def close(self) -> None:
         """Close the file."""
@@ -87,6 +92,12 @@ def build(path: Path, tables: Mapping[str, pa.Table], *, threads: int = 0, advan
                 _execute(connection, queries[f"load_{name}"], {"rows": rows[name]})
             if advance:
                 advance(rows[name].num_rows)
+    except StoreError as error:
+        # The engine speaks of a failed checkpoint, or of a read past the end of the file that it could not write.
+        if "IO exception" in str(error):
+            where, remedy = path.parent, "free some space and run the same command again"
+            raise StorageError(f"{where}: the disk is full or limits the size of files; {remedy}.") from error
+        raise
     finally:
         connection.close()
         database.close()
@@ -103,6 +114,12 @@ def graph_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         "mentions": tables["links"].select(["document", "entity", "count"]),
         "about": arrow(documents.filter(pl.col("about").is_not_null()).select("about", "id")),
     }
+
+
+def _kind(type_: pa.DataType) -> str:
+    """The word for this type in a query's header."""
+    kinds = {"string": pa.types.is_string, "integer": pa.types.is_integer, "number": pa.types.is_floating, "boolean": pa.types.is_boolean}
+    return next((kind for kind, test in kinds.items() if test(type_)), str(type_))
 
 
 def _open(path: Path, *, read_only: bool, threads: int) -> tuple[Any, Any]:

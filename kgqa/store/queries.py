@@ -164,9 +164,13 @@ def _convert(text: str, kind: str) -> Value:
             raise ValueError(text)
         return text.lower() == "true"
     if kind == "integer":
-        return int(text)
+        number = int(text)
+        if abs(number) >= 2**63:
+            raise ValueError(text)
+        return number
     if kind == "number":
         return float(text)
+    text.encode("utf-8")  # a command line can hold bytes that are no text
     return text
 
 

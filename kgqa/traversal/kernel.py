@@ -81,15 +81,19 @@ def find_candidates(  # type: ignore[no-untyped-def]
     ``roles[role_offsets[e]:role_offsets[e + 1]]`` (sorted); not if it is the head, nor another true object of the query: ``fact_relations``
     and ``fact_tails`` list the head's facts. The answer is always an end point. Returns ``reached`` (bool, whether the answer is),
     ``counts`` (int32, candidates per query), ``candidates`` (int32, ascending within a query; none where the answer is not reached),
-    ``lengths`` (int32, nodes of the chain of each candidate) and ``nodes`` (int32: entity, document, entity, …). One search per distinct head.
+    ``lengths`` (int32, nodes of the chain of each candidate), ``nodes`` (int32: entity, document, entity, …), ``document_counts`` and
+    ``chained`` (int32: the documents on the chains of each query, ascending); the last four are empty without chains. One search per distinct
+    head.
     """
     entities, documents = len(document_offsets) - 1, len(entity_offsets) - 1
     order, entity_depth, entity_parent = np.empty(entities, np.int32), np.empty(entities, np.int32), np.empty(entities, np.int32)
     document_depth, document_parent = np.empty(documents, np.int32), np.empty(documents, np.int32)
     entity_stamp, document_stamp = np.full(entities, -1, np.int32), np.full(documents, -1, np.int32)
     excluded, wanted = np.full(entities, -1, np.int32), np.empty(entities, np.int32)
+    chained_stamp, chained, document_count = np.full(documents, -1, np.int32), np.empty(1024, np.int32), 0
     queries = len(heads)
     reached, counts = np.zeros(queries, np.bool_), np.zeros(queries, np.int32)
+    document_counts = np.zeros(queries, np.int32)
     candidates, lengths, nodes = np.empty(1024, np.int32), np.empty(1024, np.int32), np.empty(8192, np.int32)
     candidate_count, node_count, visited = 0, 0, 0
     for query in range(queries):
@@ -117,6 +121,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
             candidates, lengths = _grown(candidates, candidate_count + found), _grown(lengths, candidate_count + found)
         candidates[candidate_count : candidate_count + found] = np.sort(wanted[:found])
         if with_chains:
+            first_document = document_count
             for i in range(candidate_count, candidate_count + found):
                 length = 2 * entity_depth[candidates[i]] + 1
                 lengths[i] = length
@@ -124,13 +129,24 @@ def find_candidates(  # type: ignore[no-untyped-def]
                     nodes = _grown(nodes, node_count + length)
                 entity = candidates[i]
                 for at in range(node_count + length - 1, node_count, -2):
+                    document = entity_parent[entity]
                     nodes[at] = entity
-                    nodes[at - 1] = entity_parent[entity]
-                    entity = document_parent[entity_parent[entity]]
+                    nodes[at - 1] = document
+                    entity = document_parent[document]
+                    if chained_stamp[document] != query:
+                        chained_stamp[document] = query
+                        if document_count == len(chained):
+                            chained = _grown(chained, document_count + 1)
+                        chained[document_count] = document
+                        document_count += 1
                 nodes[node_count] = head
                 node_count += length
+            chained[first_document:document_count].sort()
+            document_counts[query] = document_count - first_document
         candidate_count += found
-    return reached, counts, candidates[:candidate_count].copy(), lengths[:candidate_count].copy(), nodes[:node_count].copy()
+    lengths = lengths[: candidate_count if with_chains else 0].copy()
+    chained = chained[:document_count].copy()
+    return reached, counts, candidates[:candidate_count].copy(), lengths, nodes[:node_count].copy(), document_counts, chained
 
 
 @njit(cache=True, nogil=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc

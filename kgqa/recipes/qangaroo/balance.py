@@ -17,8 +17,8 @@ def balance(samples: Samples, *, candidates: int, max_documents: int, seed: int)
     """Keep the answer and at most ``candidates - 1`` alternatives, each with the same number of chains.
 
     The answer's chains come first. Alternatives with at least as many chains as the answer are preferred, and among equals the choice is
-    drawn by hash. Then chains are added in rounds, one per candidate, as long as all of a round fits into ``max_documents``; if not even the
-    first round fits, the alternatives that do fit stay. Samples whose answer alone needs more documents keep no candidate. A candidate's
+    drawn by hash. Then chains are added in rounds, one per candidate, as long as all of a round fits into ``max_documents``; if not even
+    the first round fits, the alternatives that do fit stay. Samples whose answer alone needs more documents keep no candidate. A candidate's
     chains come shorter ones first, and among equals in an order drawn by hash, so that no document is favoured for its id.
     """
     kept_candidates, kept_chains = _choose(
@@ -29,13 +29,13 @@ def balance(samples: Samples, *, candidates: int, max_documents: int, seed: int)
     chains = samples.chains.keep(kept_chains)
     nodes = samples.nodes.take(np.flatnonzero(kept_chains))
     chains = Rows(offsets=chains.offsets, targets=np.arange(len(chains.targets), dtype=np.int32))
-    return replace(samples, chains=chains, nodes=nodes).without_candidates(~kept_candidates)
+    return replace(samples, chains=chains, nodes=nodes).without_candidates(~kept_candidates).with_documents()
 
 
 def draw_alternatives(samples: Samples, *, candidates: int, seed: int) -> Samples:
     """Keep the answer and ``candidates - 1`` alternatives drawn by hash; chains are then sought for these only, not for hundreds."""
     question = samples.question_of_candidate()
-    drawn = shuffling(samples.questions.id[question], samples.candidates.targets, seed=seed)
+    drawn = shuffling(samples.questions.id[question], samples.candidates.targets, purpose="alternatives", seed=seed)
     order = np.lexsort((drawn, ~samples.is_answer(), question))
     dropped = np.zeros(len(order), np.bool_)
     dropped[order] = np.arange(len(order)) - samples.candidates.offsets[question[order]] >= candidates
@@ -46,7 +46,7 @@ def _chain_order(samples: Samples, seed: int) -> npt.NDArray[np.int64]:
     """The chains of each candidate in the order in which rounds take them."""
     candidate = samples.chains.sources()
     question = samples.question_of_candidate()[candidate]
-    drawn = shuffling(samples.questions.id[question], np.arange(len(candidate)) - samples.chains.offsets[candidate], seed=seed)
+    drawn = shuffling(samples.questions.id[question], np.arange(len(candidate)) - samples.chains.offsets[candidate], purpose="chains", seed=seed)
     return np.lexsort((drawn, samples.nodes.counts(), candidate))
 
 

@@ -64,7 +64,7 @@ class Baselines:
         self._tokens = _tokens(data)
 
     def scores(self, samples: Samples, *, rng: np.random.Generator) -> list[Score]:
-        """All baselines on dev and test; ties are broken by hash, the same for the same sample, and ``rng`` draws the bootstrap resamples."""
+        """All baselines on dev and test; ties are broken by hash, the same for the same sample; ``rng`` draws the bootstrap resamples."""
         train = samples.select(samples.questions.split == 0)
         result = []
         for number in (1, 2):
@@ -90,7 +90,7 @@ def _score(name: str, split: str, samples: Samples, scores: Scores, rng: np.rand
     if not count:
         return Score(baseline=name, split=split, samples=0, accuracy=None, low=None, high=None)
     sample = samples.question_of_candidate()
-    ties = shuffling(samples.questions.id[sample], samples.candidates.targets)
+    ties = shuffling(samples.questions.id[sample], samples.candidates.targets, purpose="ties")
     order = np.lexsort((ties, scores, sample))
     best = order[samples.candidates.offsets[1:] - 1]
     right = int(samples.is_answer()[best].sum())
@@ -184,14 +184,14 @@ def _tokens(data: BaselineData) -> _Tokens:
 
 
 @njit(cache=True, nogil=True)
-def _tf_idf(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - three nested sets of words, counted in one place
+def _tf_idf(  # type: ignore[no-untyped-def]
     candidate_offsets, candidates, document_offsets, documents, heads, relations,
     text_offsets, text, label_offsets, label, relation_offsets, relation, idf,
 ):  # fmt: skip
     out = np.zeros(len(candidates), np.float64)
     stamp, count = np.full(len(idf), -1, np.int64), np.zeros(len(idf), np.int64)
-    asked = np.full(len(idf), -1, np.int64)
-    mark = 0
+    asked, named = np.full(len(idf), -1, np.int64), np.full(len(idf), -1, np.int64)
+    mark, name = 0, 0
     for sample in range(len(candidate_offsets) - 1):
         first, last = candidate_offsets[sample], candidate_offsets[sample + 1]
         head, kind = heads[sample], relations[sample]
@@ -217,9 +217,11 @@ def _tf_idf(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - three nested set
                         base += count[word] * idf[word]
             for c in range(first, last):
                 score = base
+                name += 1
                 for i in range(label_offsets[candidates[c]], label_offsets[candidates[c] + 1]):
                     word = label[i]
-                    if stamp[word] == mark and asked[word] != mark:
+                    if stamp[word] == mark and asked[word] != mark and named[word] != name:
+                        named[word] = name
                         score += count[word] * idf[word]
                 out[c] = max(out[c], score)
     return out

@@ -17,6 +17,9 @@ from numba import njit
 from kgqa.recipes.qangaroo.samples import BoolArray, Questions, Samples
 from kgqa.traversal.graph import Graph, IntArray, Rows
 
+ROUNDING = 1e-9
+"""A share of 0.29 of 100 samples is 29, though their product as floats is a little less."""
+
 
 class _Selectable(Protocol):
     def __len__(self) -> int: ...
@@ -203,12 +206,12 @@ class AnswerTooFrequent(SampleGate):
     def cap(self, counts: npt.NDArray[np.integer]) -> int:
         """How many samples an answer may keep, given how many each has."""
         if self.of == "entering":
-            return max(1, int(self.share * counts.sum()))
+            return max(1, int(self.share * counts.sum() + ROUNDING))
         caps = np.arange(1, counts.max() + 1)
         ordered = np.sort(counts)
         below = np.searchsorted(ordered, caps)
         total = np.concatenate([[0], np.cumsum(ordered)])[below] + caps * (len(counts) - below)
-        fitting = np.flatnonzero(caps <= self.share * total)
+        fitting = np.flatnonzero(caps <= self.share * total + ROUNDING)
         return int(caps[fitting[-1]]) if len(fitting) else 1
 
 
@@ -237,7 +240,8 @@ def pass_gates(items: T, gates: Iterable[Gate]) -> tuple[T, list[Rejection]]:
     rejections = []
     for gate in gates:
         rejected = gate.rejected(items)  # type: ignore[attr-defined]
-        questions: Questions = getattr(items, "questions", items)
+        questions = items.questions if isinstance(items, Samples) else items
+        assert isinstance(questions, Questions)
         rejections.append(Rejection(gate=type(gate), questions=questions.select(rejected)))
         items = items.select(~rejected)
     return items, rejections

@@ -73,12 +73,19 @@ class InstanceMaker:
     def _shuffled(self, samples: Samples) -> Rows:
         """The documents in the order shown: drawn by hash, so that it says nothing and never changes."""
         sample = samples.documents.sources()
-        drawn = shuffling(samples.questions.id[sample], samples.documents.targets, seed=self._seed)
+        drawn = shuffling(samples.questions.id[sample], samples.documents.targets, purpose="documents shown", seed=self._seed)
         order = np.lexsort((drawn, sample))
         return Rows(offsets=samples.documents.offsets, targets=samples.documents.targets[order])
 
     def _table(
-        self, samples: Samples, documents: Rows, texts: pa.Array, titles: pa.Array, mentions: pa.Array, candidates: pa.Array, answers: pa.Array
+        self,
+        samples: Samples,
+        documents: Rows,
+        texts: pa.Array,
+        titles: pa.Array,
+        mentions: pa.Array,
+        candidates: pa.Array,
+        answers: pa.Array,
     ) -> pa.Table:
         count = len(samples)
         shown = len(documents.targets)
@@ -174,7 +181,9 @@ def _answers(tables: Mapping[str, pa.Table]) -> pa.Array:
 
 
 def _mention_lists(mentions: Places, entities: pa.Array) -> pa.Array:
-    rows = pa.StructArray.from_arrays([entities.take(pa.array(mentions.entity)), pa.array(mentions.start), pa.array(mentions.end)], fields=list(MENTION))
+    rows = pa.StructArray.from_arrays(
+        [entities.take(pa.array(mentions.entity)), pa.array(mentions.start), pa.array(mentions.end)], fields=list(MENTION)
+    )
     return pa.ListArray.from_arrays(mentions.offsets.astype(np.int32), rows)
 
 

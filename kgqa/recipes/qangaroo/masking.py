@@ -1,7 +1,7 @@
 """The masked twin: every expression of a candidate becomes a placeholder (Welbl et al. 2018, section 6.2).
 
-Placeholders are the same within a sample and drawn anew for each sample. All names of a candidate are replaced, on token boundaries, longest
-first, also where a name is shared or stands inside a longer one.
+Placeholders are the same within a sample and drawn anew for each sample. All names of a candidate are replaced, on token boundaries,
+longest first, also where a name is shared or stands inside a longer one.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgqa.errors import EmptyResult
-from kgqa.linking.tokens import text_hashes
+from kgqa.linking.tokens import shuffling, text_hashes
 from kgqa.recipes.qangaroo.corpus import asked_facts
 from kgqa.recipes.qangaroo.samples import Questions
 from kgqa.settings import QangarooSettings
@@ -48,7 +48,7 @@ def joined(*parts: pa.Array) -> pa.Array:
 
 def first_try(questions: Questions, limit: int, *, seed: int) -> npt.NDArray[np.bool_]:
     """Which ``limit`` questions a first try asks: a random choice that grows with ``limit`` and never changes."""
-    order = np.argsort(questions.id ^ text_hashes(pa.array([str(seed)]))[0], kind="stable")
+    order = np.argsort(shuffling(questions.id, np.zeros(len(questions), np.int64), purpose="first try", seed=seed), kind="stable")
     chosen = np.zeros(len(questions), np.bool_)
     chosen[order[:limit]] = True
     return chosen

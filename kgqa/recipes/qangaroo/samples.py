@@ -78,8 +78,8 @@ class Samples:
         )
 
     def without_candidates(self, dropped: BoolArray) -> Samples:
-        """The same samples less the dropped entries of ``candidates.targets`` and their chains; documents are found anew."""
-        return self._without_candidates(~dropped).with_documents()
+        """The same samples less the dropped entries of ``candidates.targets`` and their chains; if there are any, documents are found anew."""
+        return self._without_candidates(~dropped).with_documents() if dropped.any() else self
 
     def _without_candidates(self, kept: BoolArray) -> Samples:
         chains = self.chains.take(np.flatnonzero(kept))
@@ -123,9 +123,7 @@ class Samples:
     def from_table(cls, table: pa.Table) -> Samples:
         """What :meth:`to_table` made."""
         table = table.combine_chunks()
-        candidates, chains, documents = (
-            _only_chunk(table[name]) for name in ("candidates", "chains", "documents")
-        )
+        candidates, chains, documents = (_only_chunk(table[name]) for name in ("candidates", "chains", "documents"))
         per_candidate = chains.flatten()
         nodes = per_candidate.flatten()
         numbers = np.arange(len(nodes), dtype=np.int32)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgqa.recipes.qangaroo.corpus import Facts
-from kgqa.recipes.qangaroo.samples import Questions, Samples, chain_documents
+from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.settings import QangarooSettings
 from kgqa.traversal.graph import Graph, IntArray, Rows
 from kgqa.traversal.kernel import find_candidates, find_chains
@@ -49,7 +49,7 @@ def find_samples(
     fact_offsets = facts.offsets(graph.entities)
     tree = settings.traversal.chains == "tree"
 
-    def run(bounds: tuple[int, int]) -> tuple[npt.NDArray[np.bool_], IntArray, IntArray, IntArray, IntArray]:
+    def run(bounds: tuple[int, int]) -> tuple[npt.NDArray[np.generic], ...]:
         first, last = bounds
         return find_candidates(  # type: ignore[no-any-return]
             *_arrays(graph), settings.traversal.max_documents,
@@ -58,13 +58,14 @@ def find_samples(
         )  # fmt: skip
 
     parts = _in_batches(run, questions.head, workers, advance)
-    counts, targets, lengths, nodes = (np.concatenate([part[i] for part in parts]) for i in (1, 2, 3, 4))
-    candidates = Rows.from_counts(counts, targets)
-    chain_counts = np.full(len(targets), int(tree), np.int64)
-    chains = Rows.from_counts(chain_counts, np.arange(len(targets) if tree else 0, dtype=np.int32))
-    chain_nodes = Rows.from_counts(lengths if tree else lengths[:0], nodes)
-    documents = chain_documents(candidates, chains, chain_nodes)
-    return Samples(questions=questions, candidates=candidates, chains=chains, nodes=chain_nodes, documents=documents)
+    counts, targets, lengths, nodes, document_counts, documents = (np.concatenate([part[i] for part in parts]) for i in range(1, 7))
+    return Samples(
+        questions=questions,
+        candidates=Rows.from_counts(counts, targets),
+        chains=Rows.from_counts(np.full(len(targets), int(tree)), np.arange(len(lengths), dtype=np.int32)),
+        nodes=Rows.from_counts(lengths, nodes),
+        documents=Rows.from_counts(document_counts, documents),
+    )
 
 
 def add_chains(
@@ -116,9 +117,7 @@ def _arrays(graph: Graph) -> tuple[npt.NDArray[np.int64], IntArray, npt.NDArray[
     return documents.offsets, documents.targets, entities.offsets, entities.targets
 
 
-def _in_batches(
-    run: Callable[[tuple[int, int]], R], heads: IntArray, workers: int, advance: Callable[[int], None] | None
-) -> list[R]:
+def _in_batches(run: Callable[[tuple[int, int]], R], heads: IntArray, workers: int, advance: Callable[[int], None] | None) -> list[R]:
     """``run`` on ranges of queries that end where a head ends; results in order."""
     batches = list(_batches(heads))
     parts = []

@@ -1,0 +1,45 @@
+"""The command line as users meet it: what it printed, and the one sentence in which a mistake ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = [sys.executable, "-m", "kgqa"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    def sentence(self, *parts: str) -> str:
+        """The sentence of a mistake, which must be the only line on standard error and hold all ``parts``."""
+        assert self.status == 2, (self.status, self.err)
+        lines = self.err.splitlines()
+        assert len(lines) == 1, self.err
+        assert lines[0].startswith("kgqa: "), lines
+        assert lines[0].endswith((".", "?")), lines
+        for part in parts:
+            assert part in lines[0], (part, lines[0])
+        return lines[0]
+
+
+def environment() -> dict[str, str]:
+    """This checkout's ``kgqa``, whatever folder the command runs in."""
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def run_command(*arguments: str | Path, cwd: Path | None = None) -> Outcome:
+    """``kgqa ARGUMENTS`` as a process of its own."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)], cwd=cwd, env=environment(), capture_output=True, text=True, check=False, timeout=120
+    )
+    return Outcome(status=done.returncode, out=done.stdout, err=done.stderr)

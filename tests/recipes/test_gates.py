@@ -1,0 +1,228 @@
+"""Every gate against its definition in plain Python, and the properties that all of them share."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgqa.recipes.qangaroo import gates
+from kgqa.recipes.qangaroo.gates import (
+    AnswerNotReached,
+    AnswerStatedBesideSubject,
+    AnswerStatedInSubjectDocument,
+    AnswerTooFrequent,
+    DocumentCue,
+    Gate,
+    NoDocumentFromSubject,
+    QuestionGate,
+    TooFewCandidates,
+    TooManyCandidates,
+    TooManyDocuments,
+    pass_gates,
+)
+from kgqa.traversal.graph import Graph, Rows
+from tests.recipes.drawing import DOCUMENTS, ENTITIES, Record, records, to_samples, without
+
+Pairs = set[tuple[int, int]]
+Definition = Callable[[list[Record]], list[bool]]
+"""For each record whether it must go."""
+PAIRS = st.sets(st.tuples(st.integers(0, ENTITIES - 1), st.integers(0, DOCUMENTS - 1)), max_size=30)
+"""Entity and document."""
+
+
+def rows(pairs: Pairs, count: int) -> Rows:
+    columns = np.array(sorted(pairs), np.int32).reshape(-1, 2)
+    return Rows.from_pairs(columns[:, 0], columns[:, 1], count)
+
+
+def each(test: Callable[[Record], bool]) -> Definition:
+    return lambda made: [test(record) for record in made]
+
+
+def turned(pairs: Pairs) -> Pairs:
+    return {(b, a) for a, b in pairs}
+
+
+def without_document(pairs: Pairs) -> tuple[Gate, Definition]:
+    graph = Graph(documents_of=rows(pairs, ENTITIES), entities_of=rows(turned(pairs), DOCUMENTS))
+    return NoDocumentFromSubject(graph=graph), each(lambda r: not any(entity == r.head for entity, _ in pairs))
+
+
+def in_own_article(pairs: Pairs, articles: dict[int, int]) -> tuple[Gate, Definition]:
+    column = np.array([articles.get(entity, -1) for entity in range(ENTITIES)], np.int32)
+    gate = AnswerStatedInSubjectDocument(articles=column, stated=rows(turned(pairs), DOCUMENTS))
+    return gate, each(lambda r: (r.answer, articles.get(r.head, -1)) in pairs)
+
+
+def beside(pairs: Pairs) -> tuple[Gate, Definition]:
+    both = each(lambda r: any((r.head, d) in pairs and (r.answer, d) in pairs for d in range(DOCUMENTS)))
+    return AnswerStatedBesideSubject(stating=rows(pairs, ENTITIES)), both
+
+
+def cap_of(sizes: list[int], share: float, of: str) -> int:
+    """The cap by its definition: of those that enter, or the largest that holds among those that stay; never below one."""
+    if of == "entering":
+        return max(1, math.floor(Fraction(str(share)) * sum(sizes)))
+    fitting = [cap for cap in range(1, max(sizes) + 1) if cap <= Fraction(str(share)) * sum(min(size, cap) for size in sizes)]
+    return max(fitting, default=1)
+
+
+def too_frequent(share: float, of: str) -> tuple[Gate, Definition]:
+    def definition(made: list[Record]) -> list[bool]:
+        result = []
+        for record in made:
+            split = [other for other in made if other.split == record.split]
+            cap = cap_of(list(Counter(other.answer for other in split).values()), share, of)
+            earlier = [other for other in split if other.answer == record.answer and other.id < record.id]
+            result.append(len(earlier) >= cap)
+        return result
+
+    return AnswerTooFrequent(share=share, of=of), definition
+
+
+def cue(limit: int) -> tuple[Gate, Definition]:
+    def definition(made: list[Record]) -> list[bool]:
+        seen = Counter((record.split, record.answer, document) for record in made for document in record.documents)
+        return [any(seen[record.split, record.answer, document] > limit for document in record.documents) for record in made]
+
+    return DocumentCue(limit=limit), definition
+
+
+SMALL = st.integers(1, 6)
+SHARES = st.sampled_from([0.001, 0.1, 0.2, 0.25, 0.29, 0.3, 0.5, 0.7, 1.0])
+CASES: dict[type[Gate], st.SearchStrategy[tuple[Gate, Definition]]] = {
+    NoDocumentFromSubject: st.builds(without_document, PAIRS),
+    AnswerStatedInSubjectDocument: st.builds(
+        in_own_article, PAIRS, st.dictionaries(st.integers(0, ENTITIES - 1), st.integers(0, DOCUMENTS - 1), max_size=ENTITIES)
+    ),
+    AnswerStatedBesideSubject: st.builds(beside, PAIRS),
+    AnswerNotReached: st.just((AnswerNotReached(), each(lambda r: not r.chains))),
+    TooFewCandidates: SMALL.map(lambda n: (TooFewCandidates(minimum=n), each(lambda r: len(r.chains) < n))),
+    TooManyCandidates: SMALL.map(lambda n: (TooManyCandidates(maximum=n), each(lambda r: len(r.chains) > n))),
+    TooManyDocuments: SMALL.map(lambda n: (TooManyDocuments(maximum=n), each(lambda r: len(r.documents) > n))),
+    AnswerTooFrequent: st.builds(too_frequent, SHARES, st.sampled_from(["entering", "kept"])),
+    DocumentCue: st.integers(0, 4).map(cue),
+}
+RECORDS = records(most=14, chains=1, answers=3).flatmap(
+    lambda made: st.lists(st.booleans(), min_size=len(made), max_size=len(made)).map(
+        lambda empty: [without(r, *r.chains) if none and r.id % 5 == 0 else r for r, none in zip(made, empty, strict=True)]
+    )
+)
+EVERY_GATE = pytest.mark.parametrize("kind", list(CASES), ids=lambda kind: kind.__name__)
+
+
+def all_gates() -> set[type[Gate]]:
+    """Every class below Gate that can be used."""
+    found, open_ = set(), [Gate]
+    while open_:
+        kind = open_.pop()
+        open_ += kind.__subclasses__()
+        found |= set() if inspect.isabstract(kind) or kind is Gate else {kind}
+    # A dataclass with slots is made anew; the class that it was made from is still a subclass.
+    return {kind for kind in found if getattr(gates, kind.__name__, kind) is kind}
+
+
+def items_for(gate: Gate, made: list[Record]):  # type: ignore[no-untyped-def]
+    samples = to_samples(made)
+    return samples.questions if isinstance(gate, QuestionGate) else samples
+
+
+def ids(items: object) -> list[int]:
+    return [int(number) for number in getattr(items, "questions", items).id]  # type: ignore[attr-defined]
+
+
+def test_every_gate_has_a_definition_here() -> None:
+    assert set(CASES) == all_gates()
+
+
+@EVERY_GATE
+def test_every_gate_says_why_and_what_to_change(kind: type[Gate]) -> None:
+    assert kind.reason[0].islower() or kind.reason.startswith("a ")
+    assert len(kind.reason.split()) >= 4
+    assert not kind.reason.endswith(".")
+    assert kind.setting.split(",")[0].strip()
+    assert len({other.reason for other in CASES}) == len(CASES)
+
+
+@EVERY_GATE
+@given(data=st.data(), made=RECORDS)
+def test_every_gate_rejects_what_its_definition_says(kind: type[Gate], data: st.DataObject, made: list[Record]) -> None:
+    gate, definition = data.draw(CASES[kind])
+    assert gate.rejected(items_for(gate, made)).tolist() == definition(made)  # type: ignore[attr-defined]
+
+
+@EVERY_GATE
+@given(data=st.data(), made=RECORDS)
+def test_kept_and_rejected_are_the_input(kind: type[Gate], data: st.DataObject, made: list[Record]) -> None:
+    gate, definition = data.draw(CASES[kind])
+    kept, rejections = pass_gates(items_for(gate, made), [gate])
+    assert [rejection.gate for rejection in rejections] == [kind]
+    gone = ids(rejections[0].questions)
+    assert sorted(ids(kept) + gone) == sorted(record.id for record in made)
+    assert gone == [record.id for record, must_go in zip(made, definition(made), strict=True) if must_go]
+
+
+@EVERY_GATE
+@given(data=st.data(), made=RECORDS)
+def test_a_gate_lets_through_what_it_let_through(kind: type[Gate], data: st.DataObject, made: list[Record]) -> None:
+    gate, _ = data.draw(CASES[kind])
+    if isinstance(gate, AnswerTooFrequent) and gate.of == "entering":
+        return  # Its share is of what arrives, which is less the second time.
+    kept, _ = pass_gates(items_for(gate, made), [gate])
+    again, rejections = pass_gates(kept, [gate])
+    assert ids(again) == ids(kept)
+    assert len(rejections[0].questions) == 0
+
+
+@given(made=RECORDS, first=CASES[TooFewCandidates], second=CASES[AnswerTooFrequent])
+def test_gates_are_passed_in_order_and_each_sees_what_the_one_before_left(
+    made: list[Record], first: tuple[Gate, Definition], second: tuple[Gate, Definition]
+) -> None:
+    kept, rejections = pass_gates(to_samples(made), [first[0], second[0]])
+    middle = [record for record, gone in zip(made, first[1](made), strict=True) if not gone]
+    assert ids(kept) == [record.id for record, gone in zip(middle, second[1](middle), strict=True) if not gone]
+    assert [len(rejection.questions) for rejection in rejections] == [len(made) - len(middle), len(middle) - len(kept)]
+
+
+@given(made=RECORDS, share=SHARES, of=st.sampled_from(["entering", "kept"]), order=st.randoms(use_true_random=False))
+def test_the_answer_cap_chooses_by_id_not_by_place(made: list[Record], share: float, of: str, order) -> None:  # type: ignore[no-untyped-def]
+    gate = AnswerTooFrequent(share=share, of=of)
+    mixed = order.sample(made, len(made))
+    kept, turned_kept = (pass_gates(to_samples(some), [gate])[0] for some in (made, mixed))
+    assert sorted(ids(kept)) == sorted(ids(turned_kept))
+
+
+@given(sizes=st.lists(st.integers(1, 30), min_size=1, max_size=12), share=SHARES)
+def test_the_answer_cap_keeps_its_promise_and_one_sample_of_each_answer(sizes: list[int], share: float) -> None:
+    kinds = [answer for answer, size in enumerate(sizes) for _ in range(size)]
+    made = [Record(id=i, split=0, head=0, relation=0, answer=answer, chains={answer: [(0, 0, answer)]}) for i, answer in enumerate(kinds)]
+    for of in ("entering", "kept"):
+        kept, _ = pass_gates(to_samples(made), [AnswerTooFrequent(share=share, of=of)])
+        left = Counter(kept.questions.answer.tolist())
+        assert set(left) == set(range(len(sizes)))
+        whole = len(made) if of == "entering" else len(kept)
+        assert max(left.values()) <= max(1, Fraction(str(share)) * whole)
+
+
+def test_a_share_is_meant_as_it_is_written() -> None:
+    assert AnswerTooFrequent(share=0.29, of="entering").cap(np.array([60, 40])) == 29
+    assert AnswerTooFrequent(share=0.29, of="kept").cap(np.array([29] * 3 + [13])) == 29
+
+
+def test_the_document_cue_is_counted_within_each_split() -> None:
+    made = [Record(id=i, split=i % 3, head=1, relation=0, answer=2, chains={2: [(1, 0, 2)]}) for i in range(6)]
+    assert DocumentCue(limit=2).rejected(to_samples(made)).tolist() == [False] * 6
+    assert DocumentCue(limit=1).rejected(to_samples(made)).tolist() == [True] * 6
+
+
+def test_a_document_is_counted_once_however_many_chains_use_it() -> None:
+    made = [Record(id=0, split=0, head=1, relation=0, answer=2, chains={2: [(1, 0, 2), (1, 0, 3, 1, 2)], 3: [(1, 0, 3)]})]
+    assert DocumentCue(limit=1).rejected(to_samples(made)).tolist() == [False]

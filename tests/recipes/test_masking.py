@@ -1,0 +1,185 @@
+"""Masking replaces every expression of a sample's candidates and nothing else, and knows where everything is afterwards."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from kgqa.linking.matcher import match
+from kgqa.recipes.qangaroo.corpus import Places
+from kgqa.recipes.qangaroo.masking import MaskedTexts, draw_placeholders, mask_texts
+from kgqa.traversal.graph import Rows
+from tests.linking.oracle import Name, tokens
+from tests.linking.test_matcher import column, dictionary, places, written
+
+Span = tuple[int, int, int]
+"""Start, end, entity."""
+ENTITIES = 5
+MASK = re.compile(r"___MASK(\d+)___")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """Texts with their occurrences and mentions, and which documents each sample shows with which candidates."""
+
+    texts: list[str]
+    occurrences: list[list[Span]]
+    mentions: list[list[Span]]
+    samples: list[tuple[list[int], dict[int, int]]]
+    """Documents; candidate → number of its placeholder."""
+
+
+def as_places(spans: list[list[Span]]) -> Places:
+    columns = np.array([span for part in spans for span in part], np.int32).reshape(-1, 3)
+    offsets = np.concatenate([[0], np.cumsum([len(part) for part in spans])]).astype(np.int64)
+    return Places(offsets=offsets, entity=columns[:, 2].copy(), start=columns[:, 0].copy(), end=columns[:, 1].copy())
+
+
+def rows(parts: list[list[int]]) -> Rows:
+    return Rows.from_counts(np.array([len(part) for part in parts], np.int64), np.array([n for part in parts for n in part], np.int32))
+
+
+def masked(case: Case) -> tuple[list[str], list[list[Span]]]:
+    numbers = np.array([number for _, candidates in case.samples for number in candidates.values()], np.int32)
+    found: MaskedTexts = mask_texts(
+        column(case.texts), as_places(case.occurrences), as_places(case.mentions), rows([shown for shown, _ in case.samples]),
+        rows([list(candidates) for _, candidates in case.samples]), numbers,
+    )  # fmt: skip
+    spans = found.mentions
+    listed = list(zip(spans.start.tolist(), spans.end.tolist(), spans.entity.tolist(), strict=True))
+    return found.texts.to_pylist(), [listed[a:b] for a, b in zip(spans.offsets[:-1], spans.offsets[1:], strict=True)]
+
+
+def chosen(occurrences: list[Span], candidates: dict[int, int]) -> list[Span]:
+    """Longest first, then leftmost, then the one that comes first; none over another; in the order of the text."""
+    kept: list[Span] = []
+    for span in sorted((s for s in occurrences if s[2] in candidates), key=lambda span: (span[0] - span[1], span[0])):
+        if all(span[1] <= other[0] or other[1] <= span[0] for other in kept):
+            kept.append(span)
+    return sorted(kept)
+
+
+def plainly_masked(text: str, occurrences: list[Span], mentions: list[Span], candidates: dict[int, int]) -> tuple[str, list[Span]]:
+    """The same in plain Python."""
+    spans = chosen(occurrences, candidates)
+    free = [m for m in mentions if all(m[1] <= span[0] or span[1] <= m[0] for span in spans)]
+    out, found, at = "", [], 0
+    for start, end, entity in sorted(spans + free):
+        out += text[at:start]
+        shown = f"___MASK{candidates[entity]}___" if (start, end, entity) in spans else text[start:end]
+        found.append((len(out), len(out) + len(shown), entity))
+        out, at = out + shown, end
+    return out + text[at:], found
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    texts = draw(st.lists(st.text(st.characters(codec="utf-8"), max_size=14), min_size=1, max_size=4))
+    occurrences, mentions = [], []
+    for text in texts:
+        spans = st.tuples(st.integers(0, len(text)), st.integers(1, 6), st.integers(0, ENTITIES - 1))
+        fitting = [(s, min(s + n, len(text)), e) for s, n, e in draw(st.lists(spans, max_size=8)) if s < len(text)]
+        occurrences.append(sorted(dict.fromkeys(fitting), key=lambda span: (span[0], -span[1])))
+        apart: list[Span] = []
+        for s, n, e in sorted(draw(st.lists(spans, max_size=6))):
+            if s < len(text) and (not apart or apart[-1][1] <= s):
+                apart.append((s, min(s + n, len(text)), e))
+        mentions.append(apart)
+    samples = draw(
+        st.lists(
+            st.tuples(
+                st.lists(st.integers(0, len(texts) - 1), max_size=3),
+                st.dictionaries(st.integers(0, ENTITIES - 1), st.integers(0, 99), min_size=1, max_size=3),
+            ),
+            max_size=4,
+        )
+    )
+    return Case(texts=texts, occurrences=occurrences, mentions=mentions, samples=samples)
+
+
+@settings(max_examples=400)
+@given(case=cases())
+def test_texts_and_mentions_are_those_of_the_plain_version(case: Case) -> None:
+    expected = [
+        plainly_masked(case.texts[d], case.occurrences[d], case.mentions[d], candidates)
+        for shown, candidates in case.samples
+        for d in shown
+    ]
+    texts, mentions = masked(case)
+    assert texts == [text for text, _ in expected]
+    assert mentions == [spans for _, spans in expected]
+
+
+@given(case=cases())
+def test_putting_the_names_back_gives_the_text_back(case: Case) -> None:
+    shown = [(d, candidates) for documents, candidates in case.samples for d in documents]
+    for (document, candidates), text in zip(shown, masked(case)[0], strict=True):
+        if not MASK.search(case.texts[document]):
+            names = iter([case.texts[document][start:end] for start, end, _ in chosen(case.occurrences[document], candidates)])
+            assert MASK.sub(lambda _, names=names: next(names), text) == case.texts[document]  # type: ignore[misc]
+
+
+@settings(max_examples=300)
+@given(
+    names=st.lists(st.tuples(written(most=3).filter(tokens), st.integers(0, 4)), min_size=1, max_size=7),
+    texts=st.lists(written(most=14), min_size=1, max_size=3),
+    wanted=st.sets(st.integers(0, 4), min_size=1, max_size=3),
+)
+@example(names=[("New York", 0), ("York City", 1), ("City", 2)], texts=["New York City"], wanted={0, 1, 2})
+def test_no_name_of_a_candidate_is_left(names: list[tuple[str, int]], texts: list[str], wanted: set[int]) -> None:
+    known = dictionary(
+        [Name(name=name, entity=entity, case="free", priority=entity, candidate=True) for name, entity in names if "_" not in name]
+        or [Name(name="x", entity=0, case="free", priority=0, candidate=True)]
+    )
+    found = places(match(column(texts), known).occurrences)
+    occurrences = [[(s, e, entity) for d, s, e, entity in found if d == document] for document in range(len(texts))]
+    numbers = {entity: number for number, entity in enumerate(sorted(wanted))}
+    case = Case(texts=texts, occurrences=occurrences, mentions=[[] for _ in texts], samples=[(list(range(len(texts))), numbers)])
+    left = places(match(column(masked(case)[0]), known).occurrences)
+    assert not [place for place in left if place[3] in wanted]
+
+
+@given(
+    sizes=st.lists(st.integers(1, 100), min_size=1, max_size=5),
+    ids=st.lists(st.integers(0, 2**64 - 1), min_size=5, max_size=5, unique=True),
+    room=st.integers(0, 30),
+    seed=st.integers(0, 9),
+)
+def test_placeholders_differ_within_a_sample_and_depend_on_its_id_alone(sizes: list[int], ids: list[int], room: int, seed: int) -> None:
+    placeholders = max(sizes) + room
+
+    def drawn(sizes: list[int], ids: list[int]) -> list[list[int]]:
+        candidates = rows([list(range(size)) for size in sizes])
+        flat = draw_placeholders(candidates, np.array(ids, np.uint64), placeholders=placeholders, seed=seed).tolist()
+        return [flat[a:b] for a, b in zip(candidates.offsets[:-1], candidates.offsets[1:], strict=True)]
+
+    together = drawn(sizes, ids[: len(sizes)])
+    for size, number, part in zip(sizes, ids, together, strict=False):
+        assert len(set(part)) == size
+        assert all(0 <= n < placeholders for n in part)
+        assert drawn([size], [number]) == [part]
+
+
+def test_placeholders_are_drawn_anew_for_each_sample_and_evenly() -> None:
+    count = 2000
+    candidates = rows([[4, 7]] * count)
+    ids = np.random.default_rng(0).integers(0, 2**63, count).astype(np.uint64)
+    first, second = draw_placeholders(candidates, ids, placeholders=10, seed=0).reshape(count, 2).T
+    for drawn in (first, second):
+        assert all(150 < n < 250 for n in np.bincount(drawn, minlength=10).tolist())
+    assert (draw_placeholders(candidates, ids, placeholders=10, seed=1)[::2] != first).any()
+
+
+def test_placeholders_of_one_two_and_three_digits() -> None:
+    case = Case(texts=["a b c"], occurrences=[[(0, 1, 0), (2, 3, 1), (4, 5, 2)]], mentions=[[]], samples=[([0], {0: 0, 1: 42, 2: 999})])
+    assert masked(case)[0] == ["___MASK0___ ___MASK42___ ___MASK999___"]
+
+
+def test_nothing_to_mask_is_nothing() -> None:
+    assert masked(Case(texts=[""], occurrences=[[]], mentions=[[]], samples=[])) == ([], [])
+    assert pa.array(masked(Case(texts=["é"], occurrences=[[]], mentions=[[]], samples=[([0, 0], {0: 1})]))[0]).to_pylist() == ["é", "é"]

@@ -1,0 +1,77 @@
+"""Columns hold what records say, and every way of choosing from them keeps chains with their candidates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgqa.recipes.qangaroo.samples import Questions, Samples
+from tests.recipes.drawing import ENTITIES, Record, check_chains, records, to_records, to_samples, without
+
+
+@given(made=records())
+def test_columns_and_records_say_the_same(made: list[Record]) -> None:
+    samples = to_samples(made)
+    assert to_records(samples) == made
+    assert len(samples) == len(made)
+    for record in made:
+        check_chains(record)
+
+
+@given(made=records(), before=st.integers(0, 3), after=st.integers(0, 3))
+def test_a_table_gives_the_same_samples_back_also_as_a_part_of_a_larger_one(made: list[Record], before: int, after: int) -> None:
+    table = to_samples(made).to_table()
+    assert to_records(Samples.from_table(table)) == made
+    part = Samples.from_table(table.slice(before, max(0, len(made) - before - after)))
+    assert to_records(part) == made[before : max(before, len(made) - after)]
+    assert Samples.from_table(pa.concat_tables([table, table])).to_table().equals(pa.concat_tables([table, table]).combine_chunks())
+
+
+@given(made=records())
+def test_a_file_gives_the_same_samples_back(made: list[Record]) -> None:
+    sink = pa.BufferOutputStream()
+    pq.write_table(to_samples(made).to_table(), sink)
+    assert to_records(Samples.from_table(pq.read_table(pa.BufferReader(sink.getvalue())))) == made
+
+
+@given(made=records())
+def test_questions_give_the_same_table_back(made: list[Record]) -> None:
+    questions = to_samples(made).questions
+    assert Questions.from_table(questions.to_table()).to_table().equals(questions.to_table())
+
+
+@given(made=records(), data=st.data())
+def test_select_takes_whole_samples(made: list[Record], data: st.DataObject) -> None:
+    kept = data.draw(st.lists(st.booleans(), min_size=len(made), max_size=len(made)))
+    chosen = to_samples(made).select(np.array(kept, np.bool_))
+    assert to_records(chosen) == [record for record, keep in zip(made, kept, strict=True) if keep]
+
+
+@given(made=records(), dropped=st.sets(st.integers(0, ENTITIES - 1)))
+def test_without_candidates_drops_them_with_their_chains_and_documents(made: list[Record], dropped: set[int]) -> None:
+    samples = to_samples(made)
+    left = samples.without_candidates(np.isin(samples.candidates.targets, sorted(dropped)))
+    assert to_records(left) == [without(record, *dropped) for record in made]
+    for record in to_records(left):
+        check_chains(record)
+
+
+@given(made=records(), factor=st.sampled_from([-1, 5, 7]))
+def test_with_candidates_by_orders_them_and_nothing_else(made: list[Record], factor: int) -> None:
+    samples = to_samples(made)
+    ordered = to_records(samples.with_candidates_by(samples.candidates.targets * factor % ENTITIES))
+    assert ordered == made
+    for record in ordered:
+        check_chains(record)
+        keys = [candidate * factor % ENTITIES for candidate in record.chains]
+        assert keys == sorted(keys)
+
+
+@given(made=records())
+def test_is_answer_marks_one_candidate_of_each_sample(made: list[Record]) -> None:
+    samples = to_samples(made)
+    assert samples.candidates.targets[samples.is_answer()].tolist() == [record.answer for record in made]
+    assert samples.question_of_candidate()[samples.is_answer()].tolist() == list(range(len(made)))

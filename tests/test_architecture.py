@@ -1,0 +1,184 @@
+"""What holds for the code as a whole: who may import whom, what is public, what is said where."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import kgqa
+from kgqa.domains import built_in, load_domain
+from kgqa.querying import INTERNAL, askable_queries
+from kgqa.stages import GATES
+from kgqa.store.embedded import TABLES
+from kgqa.store.queries import read_queries
+from tests.command import ROOT
+from tests.recipes.test_gates import all_gates
+
+PACKAGE = ROOT / "kgqa"
+LAYERS = (
+    {"version", "errors", "records", "settings", "funnel", "progress", "resources"},
+    {"manifest", "workspace", "sources"},
+    {"linking", "store", "formats"},
+    {"traversal", "splits", "domains", "card"},
+    {"recipes"},
+    {"stages"},
+    {"dataset"},
+    {"generation", "exporting", "showing"},
+    {"querying"},
+    {"__init__"},
+    {"cli"},
+    {"__main__"},
+)
+"""Each part of the package may import from itself and from what stands above it here."""
+MODULES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+TEXT = {".py", ".md", ".toml", ".cypher", ".yml", ".yaml", ".txt", ".json", ".jsonl", ".tsv", ".cfg", ".sh", ".csv", ""}
+EVERY_MODULE = pytest.mark.parametrize("module", MODULES)
+
+
+def part_of(module: str) -> str:
+    """``linking`` of ``linking/tokens.py``, ``stages`` of ``stages.py``."""
+    return module.split("/", maxsplit=1)[0].removesuffix(".py")
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    """The parts of kgqa that a module imports, wherever in it."""
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative import"
+            names = [f"{node.module}.{alias.name}" if node.module == "kgqa" else node.module or "" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            if name.split(".")[0] == "kgqa":
+                part = name.split(".")[1] if "." in name else "__init__"
+                yield part if any(part in layer for layer in LAYERS) else "__init__"
+
+
+@EVERY_MODULE
+def test_imports_point_one_way(module: str) -> None:
+    part = part_of(module)
+    (level,) = [level for level, layer in enumerate(LAYERS) if part in layer]
+    allowed = {part}.union(*LAYERS[:level])
+    assert set(imported(MODULES[module])) <= allowed
+
+
+def test_every_part_of_the_package_has_its_layer() -> None:
+    assert {part_of(module) for module in MODULES} == set().union(*LAYERS)
+
+
+def test_the_front_door_is_sorted_and_everything_behind_it_is_there() -> None:
+    assert list(kgqa.__all__) == sorted(kgqa.__all__)
+    assert set(kgqa.__all__) == {*kgqa._HOMES, "__version__"}
+    for name in kgqa.__all__:
+        assert getattr(kgqa, name) is not None
+    for name, home in kgqa._HOMES.items():
+        assert getattr(importlib.import_module(home), name) is getattr(kgqa, name)
+        assert home.split(".")[1] not in kgqa.__all__
+    with pytest.raises(AttributeError, match="nothing"):
+        kgqa.nothing  # noqa: B018
+
+
+def test_what_type_checkers_see_is_what_is_there() -> None:
+    blocks = [node for node in MODULES["__init__.py"].body if isinstance(node, ast.If)]
+    shown = {alias.name: node.module for block in blocks for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert shown == kgqa._HOMES
+
+
+def undocumented(tree: ast.AST, name: str) -> Iterator[str]:
+    """Public modules, classes and functions, and methods of public classes, without a docstring."""
+    if isinstance(tree, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(tree) is None:
+        yield name
+    if isinstance(tree, ast.Module | ast.ClassDef):
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and (not node.name.startswith("_") or node.name == "__init__"):
+                yield from undocumented(node, f"{name}: {node.name}")
+
+
+@EVERY_MODULE
+def test_everything_public_says_what_it_is(module: str) -> None:
+    assert not list(undocumented(MODULES[module], module))
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if part_of(module) != "cli"])
+def test_the_library_prints_nothing(module: str) -> None:
+    called = [node.func for node in ast.walk(MODULES[module]) if isinstance(node, ast.Call)]
+    assert not [name for name in called if isinstance(name, ast.Name) and name.id in {"print", "input"}]
+    assert "rich" not in {
+        alias.name.split(".")[0] for node in ast.walk(MODULES[module]) if isinstance(node, ast.Import) for alias in node.names
+    }
+    assert not [
+        n for n in ast.walk(MODULES[module]) if isinstance(n, ast.ImportFrom) and (n.module or "").split(".")[0] in {"rich", "typer"}
+    ]
+
+
+def test_every_query_is_used_by_the_store_projected_by_a_domain_or_open_to_users() -> None:
+    queries = read_queries()
+    assert all(query.purpose and query.returns and query.stores for query in queries.values())
+    internal = {name for name, query in queries.items() if query.file in INTERNAL}
+    assert internal == {f"{step}_{table}" for step in ("schema", "load") for table in TABLES}
+    assert set(askable_queries()) == set(queries) - internal
+    projections = [load_domain(domain).settings.projection for domain in built_in()]
+    projected = {name for p in projections for name in (*p.document_to_entity, *p.entity_to_document)}
+    assert projected == {name for name, query in queries.items() if query.file in {f"{domain}.cypher" for domain in built_in()}}
+
+
+@pytest.mark.parametrize("name", sorted(askable_queries()))
+def test_every_read_is_ordered(name: str) -> None:
+    query = askable_queries()[name]
+    assert re.search(r"\bORDER BY\b", query.text)
+    assert not re.search(r"\b(CREATE|MERGE|SET|DELETE|DROP|COPY|LOAD|ATTACH)\b", query.text)
+
+
+def test_query_text_comes_from_files_alone() -> None:
+    executed = [
+        node.args[0]
+        for tree in MODULES.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "execute"
+    ]
+    assert executed
+    assert all(isinstance(argument, ast.Attribute) and argument.attr == "text" for argument in executed)
+    texts = [(module, node.value) for module, tree in MODULES.items() for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    spoken = re.compile(r"\bMATCH\s*\(|\bRETURN\s+\w|\bUNWIND\s|\bCOPY\s+\w+\s+FROM\b|CREATE (NODE|REL) TABLE")
+    assert not [(module, text) for module, text in texts if isinstance(text, str) and spoken.search(text)]
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if part_of(module) == "store"])
+def test_no_text_of_a_query_is_put_together_in_the_store(module: str) -> None:
+    for node in ast.walk(MODULES[module]):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Query":
+            (text,) = [keyword.value for keyword in node.keywords if keyword.arg == "text"]
+            assert isinstance(text, ast.Name)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "_execute":
+            assert isinstance(node.args[1], ast.Name | ast.Subscript)
+
+
+def repository_texts() -> Iterator[Path]:
+    """Text files that are part of the repository, not made by tools."""
+    for folder, below, files in os.walk(ROOT):
+        made_by_tools = {name for name in below if name.startswith((".", "kgqa-workspace")) and name != ".ci"} | {
+            "__pycache__",
+            "build",
+            "dist",
+        }
+        below[:] = sorted(set(below) - made_by_tools)
+        yield from (Path(folder, name) for name in sorted(files) if Path(name).suffix in TEXT)
+
+
+def test_no_file_names_a_place_on_one_machine() -> None:
+    place = re.compile(rb"(?<![\w.:/])/(?:work|tmp|root|home|Users)/")
+    files = list(repository_texts())
+    assert len(files) > 60
+    assert not [path.relative_to(ROOT).as_posix() for path in files if place.search(path.read_bytes())]
+
+
+def test_every_gate_is_registered_under_its_name() -> None:
+    assert set(GATES.values()) == all_gates()
+    assert all(name == gate.__name__ for name, gate in GATES.items())

@@ -1,0 +1,187 @@
+"""The commands as documented: their help, what they print, and what they leave alone."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+
+import kgqa
+from kgqa.cli.app import app
+from kgqa.formats import native
+from tests import contents
+from tests.command import COMMAND, ROOT, environment, run_command
+from tests.conftest import Cli
+
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+HEAVY = ("numpy", "pyarrow", "polars", "numba", "torch", "pydantic", "rich.progress", "ladybug")
+STRANGE = "[bold]Tagus[/bold] [/] <b>&amp;</b> :smile: [link=x] \\"
+
+
+def test_the_commands_are_those_that_users_know() -> None:
+    assert set(COMMANDS) == {"generate", "export", "show", "query"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_documents_every_option(name: str, cli: Cli) -> None:
+    outcome = cli(name, "--help")
+    assert outcome.status == 0
+    assert outcome.err == ""
+    assert COMMANDS[name].help
+    for parameter in COMMANDS[name].params:
+        if parameter.name == "help":
+            continue
+        assert parameter.help, parameter.name
+        shown = parameter.opts[-1] if parameter.param_type_name == "option" else parameter.name
+        assert shown.lower() in outcome.out.lower(), shown
+
+
+def test_help_and_version(cli: Cli) -> None:
+    outcome = cli("--help")
+    assert outcome.status == 0
+    assert all(name in outcome.out for name in COMMANDS)
+    assert cli("--version").out == f"kgqa {kgqa.__version__}\n"
+    assert cli().status == 2
+
+
+def test_the_readme_mentions_every_command() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert [name for name in COMMANDS if f"kgqa {name}" not in readme] == []
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys; sys.argv = ['kgqa', '--help']\n"
+        "from kgqa.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_documented_command_lines_work(tmp_path: Path) -> None:
+    outcome = run_command("generate", "--domain", "wikidata", cwd=tmp_path)
+    assert outcome.status == 0, outcome.err
+    assert outcome.err == ""
+    assert "using the small domain that kgqa ships" in outcome.out
+    dataset = Path("kgqa-workspace/datasets/wikihop")
+    assert f"kgqa show {dataset}" in outcome.out
+    assert run_command("show", dataset, cwd=tmp_path).status == 0
+    assert run_command("query", "hubs", "--limit", "2", cwd=tmp_path).out.rstrip().endswith("2 rows")
+    out = run_command("export", dataset, "--to", "qangaroo", "--out", "official", cwd=tmp_path)
+    assert "This format has no place for: paragraph ids" in out.out
+    splits = [f"{split}{kind}.json" for split in native.SPLITS for kind in ("", ".masked")]
+    assert sorted(contents.files(tmp_path / "official")) == sorted(splits)
+
+
+def test_a_source_of_ones_own_is_read(tmp_path: Path, cli: Cli) -> None:
+    outcome = cli(
+        "generate", "--domain", "medline", "--source", ROOT / "seeds" / "medline", "--workspace", tmp_path / "w", "--limit", "300"
+    )
+    assert outcome.status == 0, outcome.err
+    assert "small domain" not in outcome.out
+    assert "not asked in this first try" in outcome.out
+    for table in ("What was dropped, and why", "How far it can be guessed", "Time"):
+        assert table in outcome.out
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path, seed_wikidata: Path, cli: Cli) -> None:
+    outcome = cli("generate", "--domain", "wikidata", "--workspace", tmp_path / "w", "--dry-run")
+    assert outcome.status == 0
+    assert "Nothing was changed." in outcome.out
+    assert outcome.out.count("to do") == 8
+    assert list(tmp_path.iterdir()) == []
+    before = contents.files(seed_wikidata)
+    outcome = cli("generate", "--domain", "wikidata", "--workspace", seed_wikidata, "--dry-run")
+    assert outcome.out.count("finished before") == 8
+    assert contents.files(seed_wikidata) == before
+
+
+def test_show_prints_the_sample_that_is_asked_for(seed_wikidata: Path, cli: Cli) -> None:
+    dataset = seed_wikidata / "datasets" / "wikihop"
+    every = list(native.read(dataset / "test.parquet"))
+    assert cli("show", dataset).out == cli("show", dataset, kgqa.show(dataset).id).out
+    plain = cli("show", dataset, every[-1].id).out
+    assert every[-1].question in plain
+    assert every[-1].answers[0] in plain
+    masked = cli("show", dataset, every[-1].id, "--masked").out
+    assert "___MASK" in masked
+    assert "___MASK" not in plain
+    assert kgqa.show(dataset, every[-1].id) == every[-1]
+
+
+def test_query_lists_and_prints_in_three_formats(seed_wikidata: Path, cli: Cli) -> None:
+    listed = cli("query", "--list").out
+    assert "bridge_entities: " in listed
+    assert "--entity (string)" in listed
+    assert "--limit (integer, 50 by default)" in listed
+    assert "load_entity" not in listed
+    rows = kgqa.query("hubs", {"limit": "3"}, workspace=seed_wikidata).to_pylist()
+    ask = ("query", "hubs", "--limit", "3", "--workspace", seed_wikidata, "--format")
+    assert json.loads(cli(*ask, "json").out) == rows
+    table = list(csv.DictReader(io.StringIO(cli(*ask, "csv").out)))
+    assert table == [{name: str(value) for name, value in row.items()} for row in rows]
+    assert all(str(row["label"]) in cli(*ask, "table").out for row in rows)
+    assert "No rows" in cli("query", "find_entity", "--text", "zzzz", "--workspace", seed_wikidata).out
+
+
+def test_markup_in_names_is_shown_as_it_is(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:
+    dataset = wikidata_copy / "datasets" / "wikihop"
+    instance = kgqa.show(dataset)
+    assert instance.candidates
+    first = dataclasses.replace(instance.candidates[0], text=STRANGE)
+    strange = dataclasses.replace(
+        instance,
+        id="[i]1[/i]",
+        question=f"q {STRANGE}",
+        candidates=(first, *instance.candidates[1:]),
+        paragraphs=(dataclasses.replace(instance.paragraphs[0], title=STRANGE, text=STRANGE, mentions=()), *instance.paragraphs[1:]),
+    )
+    native.write([strange], dataset / "train.parquet")
+    shown = cli("show", dataset).out
+    assert shown.count(STRANGE) == 4
+    assert "([i]1[/i])" in shown
+    relations = (ROOT / "seeds" / "wikidata" / "relations.tsv").read_text("utf-8").replace("\tcountry\t", f"\t{STRANGE[:-2]}\t", 1)
+    source = tmp_path / "[bold]source"
+    source.mkdir()
+    for path in (ROOT / "seeds" / "wikidata").iterdir():
+        (source / path.name).write_bytes(path.read_bytes())
+    (source / "relations.tsv").write_text(relations, "utf-8")
+    made = cli("generate", "--domain", "wikidata", "--source", source, "--workspace", tmp_path / "[red]w[/]")
+    assert made.status == 0, made.err
+    assert f"kgqa show {tmp_path}/[red]w[/]/datasets/wikihop" in made.out
+    asked = ("query", "relation_counts", "--workspace", tmp_path / "[red]w[/]", "--format")
+    assert STRANGE[:-2] in cli(*asked, "csv").out
+    table = "".join(line.strip("│").split("│")[1].strip() for line in cli(*asked, "table").out.splitlines() if line.startswith("│ P17 "))
+    assert table.startswith("[bold]Tagus[/bold]")
+
+
+@pytest.mark.parametrize(
+    "command", [["query", "relation_counts"], ["query", "relation_counts", "--format", "csv"], ["query", "--list"], ["show"]]
+)
+def test_a_reader_who_goes_away_is_no_error(command: list[str], seed_wikidata: Path) -> None:
+    where = [str(seed_wikidata / "datasets" / "wikihop")] if command == ["show"] else ["--workspace", str(seed_wikidata)]
+    with subprocess.Popen([*COMMAND, *command, *where], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        assert run.stdout
+        assert run.stderr
+        run.stdout.close()
+        assert run.stderr.read() == b""
+
+
+def test_a_terminal_without_letters_shows_their_numbers(seed_wikidata: Path) -> None:
+    environ = {**environment(), "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    for command in (
+        ["show", str(seed_wikidata / "datasets" / "wikihop")],
+        ["query", "find_entity", "--text", "o", "--workspace", str(seed_wikidata)],
+    ):
+        done = subprocess.run([*COMMAND, *command], env=environ, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr

@@ -1,0 +1,105 @@
+"""The documentation is true: its commands run, its settings exist, its files are there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from kgqa.settings import DomainSettings
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """The fenced blocks of a page: language and text."""
+    return [(match[1], match[2]) for match in BLOCK.finditer(page.read_text("utf-8"))]
+
+
+def environment() -> dict[str, str]:
+    """This Python's ``kgqa`` first on the path."""
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def run(command: list[str], folder: Path) -> str:
+    """What ``command`` prints; it must succeed."""
+    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_the_tutorial_runs(tmp_path: Path) -> None:
+    commands = 0
+    for language, text in blocks(ROOT / "docs" / "tutorial.md"):
+        if language == "toml":
+            name = text.splitlines()[0].removeprefix("# ").strip()
+            (tmp_path / name).write_text(text, "utf-8")
+        elif language == "python":
+            run([sys.executable, "-c", text], tmp_path)
+        elif language == "sh":
+            for line in text.splitlines():
+                run(["sh", "-c", line], tmp_path)
+                commands += 1
+    assert commands >= 8
+    assert (tmp_path / "official" / "train.masked.json").is_file()
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
+    shown = [line for language, text in blocks(ROOT / "README.md") if language == "sh" for line in text.splitlines()]
+    commands = [re.sub(r"\s+#.*", "", line) for line in shown if line.startswith("kgqa ")]
+    assert len(commands) == 5
+    run(["sh", "-c", "kgqa generate --domain wikidata"], tmp_path)
+    for command in commands:
+        source = command.replace("--source DIR", f"--source {ROOT / 'seeds' / 'medline'} --workspace mine")
+        run(["sh", "-c", source], tmp_path)
+
+
+@pytest.mark.slow
+def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
+    programs = [text for language, text in blocks(ROOT / "README.md") if language == "python"]
+    assert len(programs) == 1
+    assert "train" in run([sys.executable, "-c", programs[0]], tmp_path)
+
+
+def settings_of(model: type[BaseModel], prefix: str = "") -> list[str]:
+    """The dotted name of every setting."""
+    names = []
+    for name, field in model.model_fields.items():
+        inner: Any = field.annotation
+        nested = isinstance(inner, type) and issubclass(inner, BaseModel)
+        names += settings_of(inner, f"{prefix}{name}.") if nested else [f"{prefix}{name}"]
+    return names
+
+
+def test_every_setting_is_described() -> None:
+    page = (ROOT / "docs" / "domains.md").read_text("utf-8")
+    described = set(re.findall(r"^\| `([a-z_.]+)` \|", page, re.MULTILINE))
+    assert described == set(settings_of(DomainSettings))
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: path.name)
+def test_links_lead_to_files(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_readme_describes_the_folders_that_are_there() -> None:
+    page = (ROOT / "README.md").read_text("utf-8")
+    for name in re.findall(r"`(kgqa/[\w/.]+|seeds/|docs/|cypher/|tests/|benchmarks/)`", page):
+        assert (ROOT / name).exists(), name
+
+
+def test_the_changelog_names_the_version() -> None:
+    from kgqa import __version__
+
+    assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")

@@ -1,0 +1,172 @@
+"""The compiled search finds exactly what brute force finds, however it is cut into batches and spread over threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgqa.recipes.qangaroo import search
+from kgqa.recipes.qangaroo.corpus import Facts
+from kgqa.recipes.qangaroo.samples import Questions, Samples
+from kgqa.settings import QangarooSettings, TraversalSettings
+from kgqa.traversal.graph import Graph, Rows
+from tests.traversal import oracle
+
+Pairs = list[tuple[int, int]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """A small graph with facts that are asked and the relations whose end points each entity is."""
+
+    entities: int
+    documents: int
+    forth: Pairs
+    """Entity → document."""
+    back: Pairs
+    """Document → entity."""
+    facts: list[tuple[int, int, int]]
+    """Head, relation, tail, in order; all of them are asked."""
+    roles: Pairs
+
+    def adjacency(self) -> tuple[list[list[int]], list[list[int]]]:
+        return (
+            [sorted(d for e, d in self.forth if e == entity) for entity in range(self.entities)],
+            [sorted(e for d, e in self.back if d == document) for document in range(self.documents)],
+        )
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    """Sparse and dense graphs, with hubs, isolated nodes, several questions per head and symmetric facts."""
+    entities, documents = draw(st.integers(2, 6)), draw(st.integers(1, 5))
+    cells = [(e, d) for e in range(entities) for d in range(documents)]
+    density = draw(st.sampled_from([0.2, 0.4, 0.8]))
+    most = int(density * len(cells)) + 1
+    forth = draw(st.sets(st.sampled_from(cells), max_size=most))
+    back = {(d, e) for e, d in draw(st.sets(st.sampled_from(cells), max_size=most))}
+    if draw(st.booleans()):
+        hub = draw(st.integers(0, entities - 1))
+        forth |= {(hub, d) for d in range(documents)}
+        back |= {(d, hub) for d in range(documents)}
+    ids = st.integers(0, entities - 1)
+    relations = st.integers(0, 1)
+    facts = draw(st.sets(st.tuples(ids, relations, ids), min_size=1, max_size=10))
+    facts |= {(t, r, h) for h, r, t in facts if r == 1}
+    roles = draw(st.sets(st.tuples(ids, relations), max_size=2 * entities))
+    return World(entities=entities, documents=documents, forth=sorted(forth), back=sorted(back), facts=sorted(facts), roles=sorted(roles))
+
+
+def rows(pairs: Pairs, count: int) -> Rows:
+    columns = np.array(pairs, np.int32).reshape(-1, 2)
+    return Rows.from_pairs(columns[:, 0], columns[:, 1], count)
+
+
+def searched(world: World, *, chains: str, max_documents: int, max_chains: int = 16, workers: int = 1) -> Samples:
+    """What the recipe's search makes of ``world``."""
+    traversal = TraversalSettings.model_validate({"max_documents": max_documents, "chains": chains, "max_chains": max_chains})
+    options = QangarooSettings(traversal=traversal)
+    head, relation, tail = np.array(world.facts, np.int32).T.copy()
+    questions = Questions(
+        id=np.arange(len(head), dtype=np.uint64), split=np.zeros(len(head), np.int8), head=head, relation=relation, answer=tail
+    )
+    graph = Graph(documents_of=rows(world.forth, world.entities), entities_of=rows(world.back, world.documents))
+    facts = Facts(head=head, relation=relation, tail=tail)
+    found = search.find_samples(questions, graph, facts, rows(world.roles, world.entities), options, workers=workers)
+    return found if chains == "tree" else search.add_chains(found, graph, options, workers=workers)
+
+
+Found = list[tuple[list[int], list[list[oracle.Chain]], list[int]]]
+
+
+def as_lists(samples: Samples) -> Found:
+    """Per question its candidates, the chains to each of them, and its documents."""
+    nodes = [tuple(chain.tolist()) for chain in np.split(samples.nodes.targets, samples.nodes.offsets[1:-1])]
+    chains = [[nodes[i] for i in part.tolist()] for part in np.split(samples.chains.targets, samples.chains.offsets[1:-1])]
+    result = []
+    for i in range(len(samples)):
+        part = slice(samples.candidates.offsets[i], samples.candidates.offsets[i + 1])
+        shown = samples.documents.targets[samples.documents.offsets[i] : samples.documents.offsets[i + 1]]
+        candidates = samples.candidates.targets[part].tolist()
+        result.append((candidates, chains[part] if candidates else [], shown.tolist()))
+    return result
+
+
+def expected(world: World, *, chains: str, max_documents: int, max_chains: int = 16) -> Found:
+    """The same by brute force."""
+    result: Found = []
+    for head, relation, answer in world.facts:
+        every = oracle.simple_chains(*world.adjacency(), head, max_documents)
+        others = {t for h, r, t in world.facts if (h, r) == (head, relation)} - {answer}
+        found = oracle.candidates(every, answer, {e for e, r in world.roles if r == relation}, others)
+        if chains == "tree":
+            kept = [[oracle.tree_chain(every, candidate)] for candidate in found]
+        else:
+            kept = [oracle.ordered_chains(every, c, longer=chains == "all_simple", limit=max_chains) for c in found]
+        result.append((found, kept, sorted({d for of_candidate in kept for chain in of_candidate for d in chain[1::2]})))
+    return result
+
+
+@pytest.mark.parametrize("max_documents", [1, 2, 3, 4])
+@pytest.mark.parametrize("chains", ["tree", "all_shortest", "all_simple"])
+@settings(max_examples=60)
+@given(world=worlds(), max_chains=st.sampled_from([1, 2, 3, 1000]))
+def test_the_search_finds_what_brute_force_finds(world: World, chains: str, max_documents: int, max_chains: int) -> None:
+    found = searched(world, chains=chains, max_documents=max_documents, max_chains=max_chains)
+    assert as_lists(found) == expected(world, chains=chains, max_documents=max_documents, max_chains=max_chains)
+
+
+@settings(max_examples=60)
+@given(world=worlds(), max_documents=st.integers(1, 4))
+def test_neither_the_head_nor_another_true_object_is_a_candidate_and_the_answer_always_is(world: World, max_documents: int) -> None:
+    for (head, relation, answer), (candidates, _, _) in zip(
+        world.facts, as_lists(searched(world, chains="tree", max_documents=max_documents)), strict=True
+    ):
+        others = {t for h, r, t in world.facts if (h, r) == (head, relation)} - {answer}
+        assert head not in candidates
+        assert not others & set(candidates)
+        assert not candidates or answer in candidates
+
+
+@pytest.mark.parametrize("chains", ["tree", "all_simple"])
+@pytest.mark.parametrize(("batch", "workers"), [(1, 1), (1, 4), (2, 3), (3, 2)])
+@settings(max_examples=25)
+@given(world=worlds())
+def test_the_result_does_not_depend_on_batches_and_threads(world: World, chains: str, batch: int, workers: int) -> None:
+    whole = as_lists(searched(world, chains=chains, max_documents=3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "BATCH", batch)
+        assert as_lists(searched(world, chains=chains, max_documents=3, workers=workers)) == whole
+
+
+def test_a_batch_ends_where_a_head_ends() -> None:
+    heads = np.array([0, 0, 0, 1, 2, 2, 3], np.int32)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "BATCH", 2)
+        assert list(search._batches(heads)) == [(0, 3), (3, 6), (6, 7)]
+
+
+def test_the_tie_between_two_shortest_chains_goes_to_the_lowest_document() -> None:
+    world = World(entities=3, documents=2, forth=[(0, 0), (0, 1)], back=[(0, 2), (1, 2), (1, 1)], facts=[(0, 0, 2)], roles=[(1, 0)])
+    candidates, chains, documents = as_lists(searched(world, chains="tree", max_documents=3))[0]
+    assert (candidates, chains, documents) == ([1, 2], [[(0, 1, 1)], [(0, 0, 2)]], [0, 1])
+
+
+def test_end_points_do_not_stop_the_traversal() -> None:
+    world = World(entities=3, documents=2, forth=[(0, 0), (1, 1)], back=[(0, 1), (1, 2)], facts=[(0, 0, 2)], roles=[(1, 0), (2, 0)])
+    assert as_lists(searched(world, chains="tree", max_documents=2))[0][1] == [[(0, 0, 1)], [(0, 0, 1, 1, 2)]]
+
+
+def test_a_long_row_of_candidates_outgrows_the_first_buffers() -> None:
+    many = 3000
+    pairs = [(0, entity) for entity in range(1, many)]
+    facts = [(0, 0, entity) for entity in (1, 2)]
+    world = World(entities=many, documents=1, forth=[(0, 0)], back=pairs, facts=facts, roles=[(entity, 0) for entity in range(many)])
+    for chains in ("tree", "all_shortest"):
+        found = as_lists(searched(world, chains=chains, max_documents=3))
+        assert [candidates for candidates, _, _ in found] == [[1, *range(3, many)], [*range(2, many)]]
+        assert all(of_candidate == [(0, 0, c)] for candidates, kept, _ in found for c, of_candidate in zip(candidates, kept, strict=True))
