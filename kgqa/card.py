@@ -34,8 +34,8 @@ def dataset_card(
         "## How far it can be guessed\n\n" + _BASELINES + "\n\n" + baseline_table(baselines),
         f"## Limits\n\n{LIMITS[settings.source.layout]}",
         f"## Licence\n\n{settings.licence}: texts and facts keep the licence of their source.",
-        f"## How it was made\n\nRecipe `qangaroo` with seed {seed}; content hash `{digest}`. All settings, inputs and versions are in `manifest.json`.\n\n"
-        + _settings_table(settings),
+        f"## How it was made\n\nRecipe `qangaroo` with seed {seed}; content hash `{digest}`. "
+        "All settings, inputs and versions are in `manifest.json`.\n\n" + _settings_table(settings),
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -50,13 +50,13 @@ def _front_matter(settings: DomainSettings, counts: dict[str, int]) -> str:
     names = {"train": "train", "dev": "validation", "test": "test"}
     files = [f"  - split: {names[split]}\n    path: FOLDER{split}.parquet" for split in counts]
     configs = [
-        f"- config_name: {name}\n" + ("  default: true\n" if name == "default" else "") + "  data_files:\n" + "\n".join(files).replace("FOLDER", folder)
-        for name, folder in (("default", ""), ("masked", "masked/"))
+        f"- config_name: {name}\n" + default + "  data_files:\n" + "\n".join(files).replace("FOLDER", folder)
+        for name, default, folder in (("default", "  default: true\n", ""), ("masked", "", "masked/"))
     ]
     return (
         "---\n"
-        f"pretty_name: {settings.title}\nlicense: {settings.licence}\nlanguage: en\ntask_categories: [question-answering, multiple-choice]\n"
-        "tags: [multi-hop, kgqa]\nconfigs:\n" + "\n".join(configs) + "\n---"
+        f"pretty_name: {settings.title}\nlicense: {settings.licence}\nlanguage: en\n"
+        "task_categories: [question-answering, multiple-choice]\ntags: [multi-hop, kgqa]\nconfigs:\n" + "\n".join(configs) + "\n---"
     )
 
 
@@ -80,7 +80,7 @@ def funnel_table(funnel: Iterable[FunnelRow]) -> str:
     return _table(
         ["stage", "what", "reason", "removed", "left"],
         [
-            [row.stage, row.what, row.reason, "" if row.removed is None else f"{row.removed:,}", "" if row.left is None else f"{row.left:,}"]
+            [row.stage, row.what, row.reason, *("" if count is None else f"{count:,}" for count in (row.removed, row.left))]
             for row in funnel
         ],
     )

@@ -19,7 +19,7 @@ from kgqa.progress import Progress, Silent
 from kgqa.recipes.qangaroo.samples import SPLITS
 from kgqa.sources.delimited import find_file
 from kgqa.stages import LAYOUTS, STAGES, Run, Stage
-from kgqa.workspace import TEMPORARY, StageRecord, Workspace, file_hash, key_of, remove
+from kgqa.workspace import StageRecord, Workspace, file_hash, key_of
 
 DEFAULT_WORKSPACE = Path("kgqa-workspace")
 CARD_VERSION = 1
@@ -218,8 +218,7 @@ def _written(folder: Path, key: str) -> dict[str, Any] | None:
 @contextmanager
 def _interruptible(workspace: Workspace) -> Iterator[None]:
     try:
-        for leftover in list(workspace.path.rglob(f".*{TEMPORARY}*")):
-            remove(leftover)
+        workspace.sweep()
         yield
     except KeyboardInterrupt:
         raise InterruptedRun(f"{workspace.path}: stopped; run the same command again to go on from the last finished stage.") from None

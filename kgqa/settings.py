@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Share = Annotated[float, Field(gt=0, le=1)]
 Positive = Annotated[int, Field(ge=1)]
@@ -91,6 +92,16 @@ class LinkingSettings(Settings):
     shared: SharedNameSettings = SharedNameSettings()
     exclude_names: tuple[str, ...] = ()
     """Names that never match, in any case."""
+
+    @field_validator("shortened_titles", "list_pages")
+    @classmethod
+    def _is_a_regular_expression(cls, value: str) -> str:
+        # Polars applies it, so polars says whether it is one; its syntax differs from Python's.
+        try:
+            pl.Series([""]).str.contains(f"^(?:{value})$")
+        except pl.exceptions.ComputeError:
+            raise ValueError("it is not a regular expression that polars understands") from None
+        return value
 
 
 class DocumentSettings(Settings):
@@ -189,7 +200,7 @@ class QangarooSettings(Settings):
             raise ValueError(f"placeholders ({self.placeholders}) must be at least max_candidates ({self.max_candidates})")
         try:
             self.question.format(relation="r", subject="s")
-        except (KeyError, IndexError, ValueError):
+        except (KeyError, IndexError, ValueError, AttributeError, TypeError):
             raise ValueError("question may use only {relation} and {subject}") from None
         return self
 

@@ -175,17 +175,20 @@ def build_store(run: Run) -> StageOutput:
 def project(run: Run) -> StageOutput:
     """The domain's projection queries → edges."""
     settings = run.domain.settings.projection
-    run.progress.start("Projecting edges", None, "edges")
+    queries = len(settings.document_to_entity) + len(settings.entity_to_document)
+    run.progress.start("Projecting edges", queries, "queries")
     with embedded.EmbeddedStore(run.workspace.graph, threads=run.workers) as store:
-        edges = project_edges(store, run.domain.queries, settings)
+        edges = project_edges(store, run.domain.queries, settings, advance=run.progress.advance)
     row = FunnelRow(stage="project", what="edges", reason="projected", removed=None, left=edges.num_rows)
     return StageOutput(tables={"edges": edges}, funnel=[row], report={"edges": edges.num_rows}, note=f"{edges.num_rows:,} edges")
 
 
 def ask_questions(run: Run) -> StageOutput:
     """Facts → questions, each in a split, before anything is filtered."""
-    run.progress.start("Asking questions")
-    questions = ask(run.tables("entities", "relations", "facts"), run.domain.settings.qangaroo, seed=run.seed)
+    tables = run.tables("entities", "relations", "facts")
+    run.progress.start("Asking questions", tables["facts"].num_rows, "facts")
+    questions = ask(tables, run.domain.settings.qangaroo, seed=run.seed)
+    run.progress.advance(tables["facts"].num_rows)
     row = FunnelRow(stage="ask", what="questions", reason="asked: one per fact and direction", removed=None, left=len(questions))
     counts = _by_split(questions)
     return StageOutput(tables={"questions": questions.to_table()}, funnel=[row], report={"questions": counts}, note=_splits_note(counts))

@@ -25,6 +25,7 @@ from kgqa.errors import WorkspaceBusy, WorkspaceError, WorkspaceMismatch, storag
 FORMAT = 1
 """Raised whenever an older workspace cannot be continued."""
 TEMPORARY = ".partial"
+ASIDE = f".old{TEMPORARY}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +153,16 @@ class Workspace:
         text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
         self.replace(path, lambda partial: partial.write_text(text, "utf-8"))
 
+    def sweep(self) -> None:
+        """Remove what a killed run left behind; a dataset that it had set aside, with nothing in its place yet, comes back."""
+        for leftover in sorted(self.path.rglob(f".*{TEMPORARY}*")):
+            if leftover.name.endswith(ASIDE):
+                path = leftover.with_name(leftover.name.removeprefix(".").removesuffix(ASIDE))
+                if not path.exists():
+                    leftover.rename(path)
+                    continue
+            remove(leftover)
+
     def replace(self, path: Path, write: Callable[[Path], object]) -> None:
         """Let ``write`` make a file or folder under a temporary name and put it at ``path``, in place of what is there."""
         partial = path.with_name(f".{path.name}{TEMPORARY}")
@@ -165,7 +176,7 @@ class Workspace:
                 raise
             if path.is_dir():
                 # A folder cannot be replaced in one step; the old one is set aside and only deleted once the new one stands.
-                old = path.with_name(f".{path.name}.old{TEMPORARY}")
+                old = path.with_name(f".{path.name}{ASIDE}")
                 remove(old)
                 path.rename(old)
                 partial.rename(path)

@@ -249,8 +249,10 @@ SETTINGS = {
     "unknown layout": ("[source]\nlayout = 'csv'", ("'source.layout' cannot be 'csv'", "'wikidata' or 'medline'")),
     "section is a number": ("qangaroo = 3", ("'qangaroo' cannot be 3",)),
     "splits": ("[qangaroo.splits]\ntrain = 0.9\ndev = 0.3", ("qangaroo.splits", "must add up to 1", "1.25")),
-    "placeholders": ("[qangaroo]\nplaceholders = 10", ("placeholders (10) must be at least max_candidates (24)",)),
+    "placeholders": ("[qangaroo]\nplaceholders = 10\nmax_candidates = 20", ("placeholders (10) must be at least max_candidates (20)",)),
     "question": ("[qangaroo]\nquestion = '{object}?'", ("question may use only {relation} and {subject}",)),
+    "question looks inside": ("[qangaroo]\nquestion = '{relation.x}?'", ("question may use only {relation} and {subject}",)),
+    "regular expression": ("[linking]\nlist_pages = '('", ("linking.list_pages", "not a regular expression")),
     "dataset name": ("dataset = '../x'", ("'dataset' cannot be '../x'",)),
     "unknown query": ("[projection]\narticle = 1\n", ("unknown setting 'projection.article'",)),
     "projection names no query": (

@@ -178,6 +178,15 @@ def test_a_table_that_is_damaged_or_gone_is_made_again(table: str, how: str, wik
     assert all(after[name] == data for name, data in before.items() if name.endswith(".parquet"))
 
 
+def test_what_a_killed_run_left_half_written_is_swept_away(wikidata_copy: Path) -> None:
+    for name in ("datasets/.other.partial/train.parquet", "tables/.x.parquet.partial", "store/.graph.lbug.partial.wal"):
+        path = wikidata_copy / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("half")
+    assert kgqa.generate("wikidata", workspace=wikidata_copy).reused == NAMES
+    assert contents.leftovers(wikidata_copy) == []
+
+
 def test_a_store_that_was_deleted_is_built_again(wikidata_copy: Path) -> None:
     answer = kgqa.query("hubs", workspace=wikidata_copy)
     shutil.rmtree(wikidata_copy / "store")

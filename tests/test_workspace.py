@@ -187,3 +187,16 @@ def test_discarding_takes_a_file_and_its_companions_only(tmp_path: Path) -> None
 def test_keys_depend_on_every_part() -> None:
     assert key_of("a", {"x": 1, "y": 2}) == key_of("a", {"y": 2, "x": 1})
     assert len({key_of("a", 1), key_of("a", 2), key_of("a1"), key_of(["a", 1]), key_of("a", None), key_of("é")}) == 6
+
+
+def test_a_dataset_set_aside_by_a_killed_run_comes_back(tmp_path: Path) -> None:
+    place = Workspace(tmp_path / "w")
+    with place:
+        aside = place.path / "datasets" / ".wikihop.old.partial"
+        aside.mkdir(parents=True)
+        (aside / "train.parquet").write_text("old", "utf-8")
+        place.sweep()
+        assert (place.path / "datasets" / "wikihop" / "train.parquet").read_text("utf-8") == "old"
+        aside.mkdir()
+        place.sweep()
+        assert [path.name for path in (place.path / "datasets").iterdir()] == ["wikihop"]

@@ -77,9 +77,9 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
     """Split bytes ``begin`` to ``end`` of ``data`` (uint8, UTF-8) into tokens; return how many there are.
 
     ``starts`` and ``ends`` (int32, bytes counted from ``begin``), ``hashes`` (uint64, of the folded characters), ``spellings`` and
-    ``initials`` (uint64) are filled from index 0 and must hold ``end - begin`` entries. A spelling is a sum over the characters that folding changes, so
-    two tokens with equal hashes are written alike if their spellings are equal, and alike but for the first character if these are equal
-    less their ``initials``. O(bytes), no allocation.
+    ``initials`` (uint64) are filled from index 0 and must hold ``end - begin`` entries. A spelling is a sum over the characters that
+    folding changes, so two tokens with equal hashes are written alike if their spellings are equal, and alike but for the first character
+    if these are equal less their ``initials``. O(bytes), no allocation.
     """
     count = 0
     at = begin
@@ -208,9 +208,7 @@ def _shuffling(groups, members, seed):  # type: ignore[no-untyped-def]
     return out
 
 
-def shuffling(
-    groups: npt.NDArray[np.uint64], members: npt.NDArray[np.integer], *, purpose: str, seed: int = 0
-) -> npt.NDArray[np.uint64]:
+def shuffling(groups: npt.NDArray[np.uint64], members: npt.NDArray[np.integer], *, purpose: str, seed: int = 0) -> npt.NDArray[np.uint64]:
     """A pseudo-random number for each (group, member) pair: sorting by it shuffles the members of a group.
 
     ``purpose`` keeps draws apart: were candidates drawn and ties broken by the same numbers, whoever was drawn would always lose the tie.

@@ -82,8 +82,8 @@ def find_candidates(  # type: ignore[no-untyped-def]
     and ``fact_tails`` list the head's facts. The answer is always an end point. Returns ``reached`` (bool, whether the answer is),
     ``counts`` (int32, candidates per query), ``candidates`` (int32, ascending within a query; none where the answer is not reached),
     ``lengths`` (int32, nodes of the chain of each candidate), ``nodes`` (int32: entity, document, entity, …), ``document_counts`` and
-    ``chained`` (int32: the documents on the chains of each query, ascending); the last four are empty without chains. One search per distinct
-    head.
+    ``chained`` (int32: the documents on the chains of each query, ascending); the last four are empty without chains. One search per
+    distinct head.
     """
     entities, documents = len(document_offsets) - 1, len(entity_offsets) - 1
     order, entity_depth, entity_parent = np.empty(entities, np.int32), np.empty(entities, np.int32), np.empty(entities, np.int32)

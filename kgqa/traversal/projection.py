@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import polars as pl
 import pyarrow as pa
@@ -18,8 +18,13 @@ from kgqa.traversal.graph import Graph, IntArray, Rows
 ROLES = ("document_to_entity", "entity_to_document")
 
 
-def project_edges(store: GraphStore, queries: Mapping[str, Query], settings: ProjectionSettings) -> pa.Table:
-    """All edges as a table ``direction, document, entity``, sorted and without repetition. Memory: three text columns of that length."""
+def project_edges(
+    store: GraphStore, queries: Mapping[str, Query], settings: ProjectionSettings, *, advance: Callable[[int], None] | None = None
+) -> pa.Table:
+    """All edges as a table ``direction, document, entity``, sorted and without repetition; ``advance`` is called after each query.
+
+    Memory: three text columns of that length.
+    """
     parts = []
     for direction in ROLES:
         for name in getattr(settings, direction):
@@ -28,6 +33,8 @@ def project_edges(store: GraphStore, queries: Mapping[str, Query], settings: Pro
             if edges.null_count().sum_horizontal().item():
                 raise StoreError(f"query {name}: a row has no document or no entity; a projection must return ids only.")
             parts.append(edges)
+            if advance:
+                advance(1)
         if not any(part.height for part in parts if part.height and part["direction"][0] == direction):
             names = ", ".join(getattr(settings, direction))
             raise EmptyResult(

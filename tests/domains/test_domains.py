@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kgqa import domains
 from kgqa.domains import built_in, load_domain
 from kgqa.errors import SettingsError
 
@@ -24,6 +25,7 @@ def test_a_built_in_domain_has_small_data(name: str) -> None:
 def test_small_data_have_limits_of_their_own() -> None:
     small, full = load_domain("wikidata").settings.qangaroo, load_domain("wikidata", source=Path("x")).settings.qangaroo
     assert small.max_candidates < full.max_candidates == 100
+    assert load_domain("wikidata").settings.title != load_domain("wikidata", source=Path("x")).settings.title
 
 
 def test_an_extended_domain_changes_only_what_it_says(tmp_path: Path) -> None:
@@ -41,6 +43,14 @@ def test_the_users_settings_win_over_those_of_the_small_data(tmp_path: Path) -> 
     settings = load_domain(tmp_path / "own.toml").settings
     assert (settings.title, settings.qangaroo.max_candidates) == ("Mine", 50)
     assert settings.qangaroo.max_documents == load_domain("wikidata").settings.qangaroo.max_documents
+
+
+def test_a_domain_that_stands_alone_wins_over_the_small_data_too(tmp_path: Path) -> None:
+    text = (Path(domains.__file__).parent / "wikidata.toml").read_text("utf-8")
+    (tmp_path / "own.toml").write_text(text.replace("[qangaroo]\n", "[qangaroo]\nmax_candidates = 50\n"), "utf-8")
+    settings = load_domain(tmp_path / "own.toml").settings.qangaroo
+    assert settings.max_candidates == 50
+    assert settings.max_documents == load_domain("wikidata").settings.qangaroo.max_documents
 
 
 def test_a_chain_of_files_is_followed_and_their_queries_found(tmp_path: Path) -> None:

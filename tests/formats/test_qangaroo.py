@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, KgqaError, MissingInput
 from kgqa.formats import native, qangaroo
+from kgqa.records import Candidate
 
 RECORD: dict[str, Any] = {
     "id": "WH_dev_0",
@@ -118,12 +120,20 @@ def check_surface(domain: str, masked: bool, record: dict[str, Any]) -> None:
         assert record["query"] == record["query"].lower()
 
 
-def test_an_instance_without_candidates_cannot_be_written(seed_wikidata: Path) -> None:
+def test_an_instance_without_candidates_cannot_be_written() -> None:
     instance = qangaroo.from_record({**RECORD, "answer": "usa"})
     with pytest.raises(BrokenInput, match="instance WH_dev_0: QAngaroo holds questions with candidates"):
-        qangaroo.to_record(
-            kgqa.Instance(**{name: getattr(instance, name) for name in instance.__slots__ if name != "candidates"}, candidates=None)
-        )
+        qangaroo.to_record(replace(instance, candidates=None))
+
+
+def test_candidates_are_sorted_as_they_are_shown() -> None:
+    names = ("Zoo", "apple", "Émile")
+    candidates = tuple(Candidate(id=f"Q{n}", text=name) for n, name in enumerate(names))
+    provenance = json.dumps({"surface": "label"})
+    instance = replace(qangaroo.from_record(RECORD), candidates=candidates, answer_id="Q0", answers=("Zoo",), provenance=provenance)
+    record = qangaroo.to_record(instance)
+    assert record["candidates"] == ["apple", "zoo", "émile"]
+    assert record["answer"] == "zoo"
 
 
 def read(folder: Path, content: str | bytes) -> list[kgqa.Instance]:

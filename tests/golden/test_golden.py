@@ -14,7 +14,7 @@ import pytest
 from kgqa.formats import native
 
 SHOWN = 3
-"""Whole Instances per split: the shortest, so that a difference can be read."""
+"""Whole Instances per split, and one masked: the shortest, so that a difference can be read."""
 
 
 def digest(folder: Path) -> str:
@@ -35,7 +35,7 @@ def summary(folder: Path) -> dict[str, Any]:
             instances = sorted(
                 (asdict(instance) for instance in native.read(path)), key=lambda instance: (len(str(instance)), instance["id"])
             )
-            shown[name + split] = instances[:SHOWN]
+            shown[name + split] = instances[: 1 if name else SHOWN]
     removed = {f"{row['stage']}: {row['what']}: {row['reason']}": row["removed"] for row in manifest["funnel"] if row["removed"]}
     plain = {"counts": manifest["counts"], "removed": removed, "instances": shown, "digest": digest(folder)}
     return json.loads(json.dumps(plain))  # type: ignore[no-any-return]

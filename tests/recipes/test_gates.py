@@ -209,7 +209,7 @@ def test_the_answer_cap_keeps_its_promise_and_one_sample_of_each_answer(sizes: l
         left = Counter(kept.questions.answer.tolist())
         assert set(left) == set(range(len(sizes)))
         whole = len(made) if of == "entering" else len(kept)
-        assert max(left.values()) <= max(1, Fraction(str(share)) * whole)
+        assert all(count <= max(1, math.floor(Fraction(str(share)) * whole)) for count in left.values())
 
 
 def test_a_share_is_meant_as_it_is_written() -> None:

@@ -18,8 +18,8 @@ def balance(samples: Samples, *, candidates: int, max_documents: int, seed: int)
 
     The answer's chains come first. Alternatives with at least as many chains as the answer are preferred, and among equals the choice is
     drawn by hash. Then chains are added in rounds, one per candidate, as long as all of a round fits into ``max_documents``; if not even
-    the first round fits, the alternatives that do fit stay. Samples whose answer alone needs more documents keep no candidate. A candidate's
-    chains come shorter ones first, and among equals in an order drawn by hash, so that no document is favoured for its id.
+    the first round fits, the alternatives that do fit stay. Samples whose answer alone needs more documents keep no candidate. A
+    candidate's chains come shorter ones first, and among equals in an order drawn by hash, so that no document is favoured for its id.
     """
     kept_candidates, kept_chains = _choose(
         samples.candidates.offsets, samples.candidates.targets, samples.questions.answer, samples.questions.id,
@@ -46,7 +46,8 @@ def _chain_order(samples: Samples, seed: int) -> npt.NDArray[np.int64]:
     """The chains of each candidate in the order in which rounds take them."""
     candidate = samples.chains.sources()
     question = samples.question_of_candidate()[candidate]
-    drawn = shuffling(samples.questions.id[question], np.arange(len(candidate)) - samples.chains.offsets[candidate], purpose="chains", seed=seed)
+    place = np.arange(len(candidate)) - samples.chains.offsets[candidate]
+    drawn = shuffling(samples.questions.id[question], place, purpose="chains", seed=seed)
     return np.lexsort((drawn, samples.nodes.counts(), candidate))
 
 

@@ -78,7 +78,7 @@ class Samples:
         )
 
     def without_candidates(self, dropped: BoolArray) -> Samples:
-        """The same samples less the dropped entries of ``candidates.targets`` and their chains; if there are any, documents are found anew."""
+        """The same samples less the dropped entries of ``candidates.targets`` and their chains; documents too, if any are dropped."""
         return self._without_candidates(~dropped).with_documents() if dropped.any() else self
 
     def _without_candidates(self, kept: BoolArray) -> Samples:
