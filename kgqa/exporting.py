@@ -13,8 +13,8 @@ FORMATS = ("qangaroo",)
 def export(dataset: str | Path, *, to: str, out: str | Path) -> list[Path]:
     """Write ``dataset`` (a folder of ours) in format ``to`` into the folder ``out``; return the files.
 
-    For ``qangaroo``: ``train.json``, ``dev.json``, ``test.json`` and a ``.masked.json`` twin of each. Existing files are never replaced. Raises
-    KgqaError; nothing is left behind where it does.
+    For ``qangaroo``: ``train.json``, ``dev.json``, ``test.json`` and a ``.masked.json`` twin of each. Existing files are never replaced.
+    Raises KgqaError; nothing is left behind where it does.
     """
     if to not in FORMATS:
         raise SettingsError(f"format {to!r} is not known; {suggestion(to, FORMATS)}")

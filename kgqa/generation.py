@@ -71,8 +71,8 @@ def generate(
 ) -> Report:
     """Make a multi-hop dataset from a domain's graph and documents; return what was made.
 
-    ``domain`` is the name of a built-in domain or the path of a TOML file; without ``source`` its shipped seed domain is read. ``limit`` asks
-    only so many questions. The same input, settings and seed give the same bytes for any ``workers``. Raises KgqaError.
+    ``domain`` is the name of a built-in domain or the path of a TOML file; without ``source`` its shipped seed domain is read. ``limit``
+    asks only so many questions. The same input, settings and seed give the same bytes for any ``workers``. Raises KgqaError.
     """
     loaded = load_domain(domain, source=None if source is None else Path(source))
     _check(seed=seed, workers=workers, limit=limit)
@@ -87,12 +87,23 @@ def generate(
             if record:
                 reused.append(stage.name)
             records.append(record or _perform(stage, key, run))
-        passed = {"domain": str(domain), "seed": seed, "workers": workers, "limit": limit, "source": None if source is None else Path(source).name}
+        passed = {
+            "domain": str(domain),
+            "seed": seed,
+            "workers": workers,
+            "limit": limit,
+            "source": None if source is None else Path(source).name,
+        }
         return _finish(run, records, reused, inputs, passed)
 
 
 def plan(
-    domain: str | Path, *, source: str | Path | None = None, workspace: str | Path = DEFAULT_WORKSPACE, seed: int = 0, limit: int | None = None
+    domain: str | Path,
+    *,
+    source: str | Path | None = None,
+    workspace: str | Path = DEFAULT_WORKSPACE,
+    seed: int = 0,
+    limit: int | None = None,
 ) -> Plan:
     """What :func:`generate` would do with the same arguments; reads and writes nothing but small files. Raises KgqaError."""
     loaded = load_domain(domain, source=None if source is None else Path(source))

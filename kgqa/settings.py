@@ -195,6 +195,12 @@ class QangarooSettings(Settings):
     splits: SplitSettings = SplitSettings()
 
     @model_validator(mode="after")
+    def _rounds_have_chains(self) -> QangarooSettings:
+        if self.balance.candidates and self.traversal.chains == "tree":
+            raise ValueError("balance.candidates needs traversal.chains 'all_shortest' or 'all_simple', a tree has one chain per candidate")
+        return self
+
+    @model_validator(mode="after")
     def _placeholders_suffice(self) -> QangarooSettings:
         if self.placeholders < self.max_candidates:
             raise ValueError(f"placeholders ({self.placeholders}) must be at least max_candidates ({self.max_candidates})")

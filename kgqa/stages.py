@@ -211,7 +211,11 @@ def traverse(run: Run) -> StageOutput:
     funnel = []
     if run.limit is not None and run.limit < len(questions):
         left = len(questions) - run.limit
-        funnel.append(FunnelRow(stage="traverse", what="questions", reason="not asked in this first try", removed=left, left=run.limit, setting="--limit"))
+        funnel.append(
+            FunnelRow(
+                stage="traverse", what="questions", reason="not asked in this first try", removed=left, left=run.limit, setting="--limit"
+            )
+        )
         questions = questions.select(first_try(questions, run.limit, seed=run.seed))
     graph = graph_from_edges(tables["edges"], tables["entities"], tables["documents"])
     occurrences = stated(tables["occurrences"], tables)
@@ -248,7 +252,9 @@ def traverse(run: Run) -> StageOutput:
     samples, more = pass_gates(samples, [TooManyDocuments(maximum=settings.max_documents)])
     rejections += more
     funnel += gate_rows("traverse", asked, rejections)
-    funnel.append(FunnelRow(stage="traverse", what="candidates", reason="candidates written like another of the same sample", removed=same, left=None))
+    funnel.append(
+        FunnelRow(stage="traverse", what="candidates", reason="candidates written like another of the same sample", removed=same, left=None)
+    )
     if not len(samples):
         raise EmptyResult(empty_sentence(funnel))
     return StageOutput(
@@ -275,7 +281,9 @@ def empty_sentence(funnel: list[FunnelRow]) -> str:
     """What to say when nothing is left: which rule removed most, and what to change."""
     removed = sorted((row for row in funnel if row.removed and row.what == "questions"), key=lambda row: -(row.removed or 0))
     reasons = "; ".join(f"{row.removed:,} because {row.reason}" for row in removed)
-    return f"no sample is left: {reasons}. Change {removed[0].setting} first, or add documents and facts." if removed else "no fact was asked."
+    return (
+        f"no sample is left: {reasons}. Change {removed[0].setting} first, or add documents and facts." if removed else "no fact was asked."
+    )
 
 
 def rejected_table(rejections: list[Rejection]) -> pa.Table:
@@ -383,7 +391,8 @@ STAGES = (
         version=1,
         doing="Asking questions",
         depends_on=lambda run: [
-            run.domain.settings.qangaroo.model_dump(mode="json", include={"relations", "both_directions", "splits"}), run.seed
+            run.domain.settings.qangaroo.model_dump(mode="json", include={"relations", "both_directions", "splits"}),
+            run.seed,
         ],
         run=ask_questions,
     ),

@@ -252,6 +252,7 @@ SETTINGS = {
     "placeholders": ("[qangaroo]\nplaceholders = 10\nmax_candidates = 20", ("placeholders (10) must be at least max_candidates (20)",)),
     "question": ("[qangaroo]\nquestion = '{object}?'", ("question may use only {relation} and {subject}",)),
     "question looks inside": ("[qangaroo]\nquestion = '{relation.x}?'", ("question may use only {relation} and {subject}",)),
+    "rounds over a tree": ("[qangaroo.balance]\ncandidates = 9", ("balance.candidates needs traversal.chains",)),
     "regular expression": ("[linking]\nlist_pages = '('", ("linking.list_pages", "not a regular expression")),
     "dataset name": ("dataset = '../x'", ("'dataset' cannot be '../x'",)),
     "unknown query": ("[projection]\narticle = 1\n", ("unknown setting 'projection.article'",)),

@@ -29,9 +29,12 @@ from kgqa.recipes.qangaroo.gates import (
     AnswerStatedBesideSubject,
     AnswerStatedInSubjectDocument,
     AnswerTooFrequent,
+    DocumentCue,
     Gate,
     NoDocumentFromSubject,
     TooFewCandidates,
+    TooManyCandidates,
+    TooManyDocuments,
 )
 from kgqa.records import Instance
 from kgqa.stages import GATES
@@ -39,7 +42,8 @@ from tests.linking.oracle import tokens
 
 MASK = re.compile(r"___MASK(\d+)___")
 SHOWN_BY_SEEDS: tuple[type[Gate], ...] = (
-    NoDocumentFromSubject, AnswerStatedInSubjectDocument, AnswerStatedBesideSubject, AnswerNotReached, TooFewCandidates, AnswerTooFrequent,
+    NoDocumentFromSubject, AnswerStatedInSubjectDocument, AnswerStatedBesideSubject, AnswerNotReached, TooFewCandidates, TooManyCandidates,
+    TooManyDocuments, AnswerTooFrequent, DocumentCue,
 )  # fmt: skip
 
 

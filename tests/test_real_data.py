@@ -46,7 +46,7 @@ def test_real_sources_bring_the_faults_that_they_have(wikihop: kgqa.Report) -> N
 @pytest.mark.parametrize("name", ["wikihop", "medhop"])
 def test_the_filters_weaken_the_document_cue(name: str, request: pytest.FixtureRequest) -> None:
     report: kgqa.Report = request.getfixturevalue(name)
-    before, after = list(report.baselines.values())[0], list(report.baselines.values())[-1]
+    before, after = next(iter(report.baselines.values())), list(report.baselines.values())[-1]
     cue = {when: next(s["accuracy"] for s in scores if s["baseline"] == "document-cue" and s["split"] == "dev") for when, scores in
            (("before", before), ("after", after))}  # fmt: skip
     if name == "wikihop":
@@ -108,5 +108,5 @@ def test_export_of_real_data_reads_back(medhop: kgqa.Report, tmp_path: Path) -> 
 
 def test_the_datasets_do_not_depend_on_the_number_of_workers(real_data: Path, medhop: kgqa.Report, tmp_path: Path) -> None:
     again = kgqa.generate("medline", source=real_data / "medline", workspace=tmp_path / "again", workers=4)
-    for path in sorted(medhop.dataset.rglob("*.parquet")) + [medhop.dataset / "README.md"]:
+    for path in [*sorted(medhop.dataset.rglob("*.parquet")), medhop.dataset / "README.md"]:
         assert path.read_bytes() == (again.dataset / path.relative_to(medhop.dataset)).read_bytes(), path.name

@@ -16,7 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent
 def run(*command: str | Path, folder: Path) -> str:
     """What the command prints; it must succeed, and must not find the repository by accident."""
     environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV"}}
-    done = subprocess.run([str(part) for part in command], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900)
+    done = subprocess.run(
+        [str(part) for part in command], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900
+    )
     assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
     return done.stdout
 

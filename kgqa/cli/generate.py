@@ -35,9 +35,7 @@ def generate(
     if source is None:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
     with ConsoleProgress(console) as progress:
-        report = kgqa.generate(
-            domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, progress=progress
-        )
+        report = kgqa.generate(domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, progress=progress)
     _print_report(console, report)
 
 
@@ -82,5 +80,3 @@ def _print_report(console: Console, report: Report) -> None:
             console.print(f"The {split} split is empty; change qangaroo.splits, or use more data.", style="yellow")
     console.print(f"Next: kgqa show {report.dataset}", soft_wrap=True)
     console.print(f"      kgqa export {report.dataset} --to qangaroo --out DIR", soft_wrap=True)
-
-

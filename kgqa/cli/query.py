@@ -62,7 +62,9 @@ def _print_list() -> None:
     for query in askable_queries().values():
         typer.echo(f"{query.name}: {query.purpose}")
         for parameter in query.params:
-            typer.echo(f"    --{parameter.name} ({parameter.kind}" + (")" if parameter.default is None else f", {parameter.default} by default)"))
+            typer.echo(
+                f"    --{parameter.name} ({parameter.kind}" + (")" if parameter.default is None else f", {parameter.default} by default)")
+            )
         typer.echo(f"    gives {', '.join(query.returns)}")
 
 

@@ -146,9 +146,13 @@ def _sentence(error: ValidationError) -> str:
     if first["type"] == "extra_forbidden":
         return f"unknown setting {name!r}; {suggestion(str(first['loc'][-1]), _known(first['loc'][:-1]))}"
     if first["type"] == "missing":
-        return f"the setting {name!r} is missing; add it, or begin with extends = \"wikidata\" to take that domain's."
+        return f'the setting {name!r} is missing; add it, or begin with extends = "wikidata" to take that domain\'s.'
     message = first["msg"].removeprefix("Value error, ")
-    return f"the setting {name or 'file'!r} cannot be {first['input']!r}: {message}." if first["type"] != "value_error" else f"{name}: {message}."
+    return (
+        f"the setting {name or 'file'!r} cannot be {first['input']!r}: {message}."
+        if first["type"] != "value_error"
+        else f"{name}: {message}."
+    )
 
 
 def _known(place: tuple[int | str, ...]) -> list[str]:

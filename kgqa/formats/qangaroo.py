@@ -1,8 +1,8 @@
 """QAngaroo's JSON: ``id, query, answer, candidates, supports[, annotations]``, a list of records per file (Welbl et al. 2018).
 
 As the official files do it: in WikiHop query, answer and candidates are lower-cased and the texts are not; in MedHop drugs and proteins are
-replaced by their ids everywhere. Which of the two an Instance wants is in its provenance (``surface``); one that says nothing is written as it
-is. The format has no place for paragraph ids, titles, mentions, chains and aliases.
+replaced by their ids everywhere. Which of the two an Instance wants is in its provenance (``surface``); one that says nothing is written as
+it is. The format has no place for paragraph ids, titles, mentions, chains and aliases.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ def match(
     """Match ``dictionary`` in ``texts`` in batches of about 1 MiB on ``workers`` threads; ``advance`` gets the bytes of each batch.
 
     Memory: the texts, the result (16 bytes a span) and 20 bytes per byte of one batch and worker. The result does not depend on
-    ``workers``: batches are cut by size alone and joined in order. ``before_number`` false rejects a name directly followed by a hyphen
-    and a digit, as "IL" in "IL-2".
+    ``workers``: batches are cut by size alone and joined in order. ``before_number`` false makes no mention of a name directly
+    followed by a hyphen and a digit, as "IL" in "IL-2"; it is an occurrence all the same.
     """
     data, offsets = text_buffers(texts)
     classes, folded, plain = character_tables()
@@ -169,8 +169,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                     break
                 last = stack_last[level]
                 stop = ends[last]
-                if not before_number and stop + 1 < length and data[begin + stop] == 45 and 48 <= data[begin + stop + 1] <= 57:
-                    continue
+                numbered = stop + 1 < length and data[begin + stop] == 45 and 48 <= data[begin + stop + 1] <= 57  # as "-2"
                 best, winner, draw, first_here = np.int32(2147483647), np.int32(-1), False, found_count
                 for entry in range(nodes[stack_node[level]].first_entry, nodes[stack_node[level]].last_entry):
                     case = entries[entry].case
@@ -194,7 +193,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                         found[found_count, 0], found[found_count, 1] = document, starts[i]
                         found[found_count, 2], found[found_count, 3] = stop, entity
                         found_count += 1
-                if winner >= 0 and not linked:
+                if winner >= 0 and not linked and (before_number or not numbered):
                     linked = True
                     free_from = last + 1
                     if draw:

@@ -88,7 +88,9 @@ def _entities(path: Path, kind: str, columns: tuple[str, ...], advance: Callable
         label=pl.when(main == "").then(columns[0]).otherwise(main),
         given=main,
         description=pl.lit(""),
-        synonyms=pl.concat_list([pl.when(text != "").then(text.str.split("|")).otherwise(pl.lit([], pl.List(pl.String))) for text in others]),
+        synonyms=pl.concat_list(
+            [pl.when(text != "").then(text.str.split("|")).otherwise(pl.lit([], pl.List(pl.String))) for text in others]
+        ),
         line="line",
     )
 

@@ -65,9 +65,7 @@ def frame(table: pa.Table) -> pl.DataFrame:
 def dropped_rows(rows: pl.DataFrame, file: str, reason: str, detail: pl.Expr) -> pl.DataFrame:
     """The ``dropped`` rows for ``rows``, which have ``line``."""
     assert reason in DROP_REASONS, reason
-    return rows.select(
-        file=pl.lit(file), line=pl.col("line").cast(pl.Int64), reason=pl.lit(reason), detail=detail.cast(pl.String)
-    )
+    return rows.select(file=pl.lit(file), line=pl.col("line").cast(pl.Int64), reason=pl.lit(reason), detail=detail.cast(pl.String))
 
 
 def clean_documents(documents: pl.DataFrame, entities: pl.DataFrame, file: str) -> tuple[pl.DataFrame, list[pl.DataFrame]]:

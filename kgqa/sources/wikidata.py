@@ -82,5 +82,3 @@ def _names(entities: pl.DataFrame, documents: pl.DataFrame) -> pl.DataFrame:
         .select(entity="id", name="name", source=pl.lit("alias"), line="line")
     )
     return pl.concat([table.select(columns) for table in (titles, articles, labels, aliases)])
-
-

@@ -35,7 +35,9 @@ def check_engine_version(version: str) -> None:
     """Raise StoreError unless ``version`` is the one that was tested."""
     if version == ENGINE_VERSION:
         return
-    why = "returns wrong counts on filtered multi-hop patterns" if version.startswith(WRONG_ANSWERS) else "was never compared with the truth"
+    why = (
+        "returns wrong counts on filtered multi-hop patterns" if version.startswith(WRONG_ANSWERS) else "was never compared with the truth"
+    )
     raise StoreError(f"ladybug {version} {why}; run: pip install ladybug=={ENGINE_VERSION}")
 
 

@@ -1,4 +1,4 @@
-"""Named queries: text in ``cypher/``, one block each, with a header that says name, purpose, parameters, what is returned, and where it runs.
+"""Named queries: text in ``cypher/``, one block each, with a header: name, purpose, parameters, what is returned, and where it runs.
 
 ::
 
@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-
 
 from kgqa.errors import QueryError, SettingsError, suggestion
 from kgqa.resources import resource
@@ -172,5 +171,3 @@ def _convert(text: str, kind: str) -> Value:
         return float(text)
     text.encode("utf-8")  # a command line can hold bytes that are no text
     return text
-
-

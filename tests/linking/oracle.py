@@ -80,11 +80,10 @@ def match(texts: Sequence[str], names: Sequence[Name], *, before_number: bool) -
             for last in range(len(words) - 1, first - 1, -1):
                 place = words[first : last + 1]
                 start, end = place[0].start, place[-1].end
-                if not before_number and text[end : end + 1] == "-" and text[end + 1 : end + 2] in tuple("0123456789"):
-                    continue
+                numbered = text[end : end + 1] == "-" and text[end + 1 : end + 2] in tuple("0123456789")
                 fitting = [name for name in known.get(tuple(token.folded for token in place), []) if name.fits(place)]
                 occurrences += [(document, start, end, entity) for entity in {name.entity for name in fitting if name.candidate}]
-                if fitting and first >= free_from:
+                if fitting and first >= free_from and (before_number or not numbered):
                     free_from = last + 1
                     winners = {name.entity for name in fitting if name.priority == min(name.priority for name in fitting)}
                     shared += len(winners) > 1
