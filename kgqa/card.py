@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -41,7 +42,7 @@ def dataset_card(
 
 
 _BASELINES = (
-    "Accuracy in per cent with 95% bootstrap intervals over samples. Each baseline is fitted on the training split and cannot reason: "
+    "Accuracy in per cent with 95% bootstrap intervals over samples. None of them reasons; majority and document-cue are fitted on train: "
     "what it scores can be had without reading. The filters are applied one after the other, from left to right."
 )
 
@@ -55,7 +56,7 @@ def _front_matter(settings: DomainSettings, counts: dict[str, int]) -> str:
     ]
     return (
         "---\n"
-        f"pretty_name: {settings.title}\nlicense: {settings.licence}\nlanguage: en\n"
+        f"pretty_name: {json.dumps(settings.title)}\nlicense: {json.dumps(settings.licence)}\nlanguage: en\n"
         "task_categories: [question-answering, multiple-choice]\ntags: [multi-hop, kgqa]\nconfigs:\n" + "\n".join(configs) + "\n---"
     )
 
@@ -64,7 +65,8 @@ def _about(settings: DomainSettings, *, is_seed: bool) -> str:
     text = (
         "Multiple-choice questions over several documents: a query (subject, relation, ?), candidates of the right type, and the documents "
         "on the chains to them. Made by kgqa with the recipe of WikiHop and MedHop (Welbl, Stenetorp and Riedel 2018). "
-        "The folder `masked/` holds the twin in which candidates are placeholders; `rejected.parquet` lists what was left out."
+        "The folder `masked/` holds the twin in which candidates are placeholders in texts, titles, candidates and answers; its ids, chains "
+        "and mentions still name the entities and are not for readers. `rejected.parquet` lists what was left out."
     )
     warning = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
     return text + (warning if is_seed else "")
@@ -72,7 +74,7 @@ def _about(settings: DomainSettings, *, is_seed: bool) -> str:
 
 def _table(header: list[str], rows: Iterable[list[str]]) -> str:
     lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    return "\n".join(lines + ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows])
+    return "\n".join(lines + ["| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in row) + " |" for row in rows])
 
 
 def funnel_table(funnel: Iterable[FunnelRow]) -> str:

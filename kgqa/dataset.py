@@ -6,7 +6,6 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -32,9 +31,7 @@ def write_splits(folder: Path, samples: Samples, maker: InstanceMaker, *, run: R
             part = samples.select(samples.questions.split == number)
             with pq.ParquetWriter(target / f"{split}.parquet", SCHEMA, compression="zstd", compression_level=1) as writer:
                 for first in range(0, len(part), CHUNK):
-                    rows = np.zeros(len(part), np.bool_)
-                    rows[first : first + CHUNK] = True
-                    chunk = part.select(rows)
+                    chunk = part.slice(first, min(first + CHUNK, len(part)))
                     writer.write_table(make(chunk))
                     run.progress.advance(len(chunk))
 

@@ -28,11 +28,17 @@ def export(dataset: str | Path, *, to: str, out: str | Path) -> list[Path]:
     partial = [(source, target, target.with_name(f".{target.name}.partial")) for source, target in jobs]
     with storage_errors(out):
         out.mkdir(parents=True, exist_ok=True)
+        renamed: list[Path] = []
         try:
             for source, _, temporary in partial:
                 qangaroo.write(native.read(source), temporary)
             for _, target, temporary in partial:
                 temporary.rename(target)
+                renamed.append(target)
+        except BaseException:
+            for target in renamed:
+                target.unlink(missing_ok=True)
+            raise
         finally:
             for _, _, temporary in partial:
                 temporary.unlink(missing_ok=True)

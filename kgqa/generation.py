@@ -105,7 +105,7 @@ def plan(
     seed: int = 0,
     limit: int | None = None,
 ) -> Plan:
-    """What :func:`generate` would do with the same arguments; reads and writes nothing but small files. Raises KgqaError."""
+    """What :func:`generate` would do with the same arguments; hashes inputs and finished tables, writes nothing. Raises KgqaError."""
     loaded = load_domain(domain, source=None if source is None else Path(source))
     _check(seed=seed, workers=1, limit=limit)
     place = Workspace(Path(workspace))

@@ -8,7 +8,11 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Share = Annotated[float, Field(gt=0, le=1)]
-Positive = Annotated[int, Field(ge=1)]
+Positive = Annotated[int, Field(ge=1, le=1_000_000)]
+NAME_SOURCES = {"wikidata": ("title", "label", "alias"), "medline": ("name", "gene", "synonym")}
+"""Layout → the kinds of name that its reader makes, from the most to the least telling."""
+KINDS = {"wikidata": ("entity",), "medline": ("drug", "protein")}
+"""Layout → the kinds of entity that its reader makes."""
 
 
 class Settings(BaseModel):
@@ -125,11 +129,11 @@ class ProjectionSettings(Settings):
 
 
 class SplitSettings(Settings):
-    """How the facts are divided before anything is filtered; each share is of the facts, and they add up to 1."""
+    """How the facts are divided before anything is filtered; each share is of the groups, and they add up to 1."""
 
     train: Share = 0.85
-    dev: Share = 0.1
-    test: Share = 0.05
+    dev: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    test: Annotated[float, Field(ge=0, lt=1)] = 0.05
     by: Literal["head", "pair"] = "head"
     """What no two splits share: the subject entity, or the unordered pair of subject and answer."""
 
@@ -195,6 +199,13 @@ class QangarooSettings(Settings):
     splits: SplitSettings = SplitSettings()
 
     @model_validator(mode="after")
+    def _limits_leave_room(self) -> QangarooSettings:
+        most = self.balance.candidates or self.max_candidates
+        if self.min_candidates > min(most, self.max_candidates):
+            raise ValueError(f"min_candidates ({self.min_candidates}) is more than a sample may have ({min(most, self.max_candidates)})")
+        return self
+
+    @model_validator(mode="after")
     def _rounds_have_chains(self) -> QangarooSettings:
         if self.balance.candidates and self.traversal.chains == "tree":
             raise ValueError("balance.candidates needs traversal.chains 'all_shortest' or 'all_simple', a tree has one chain per candidate")
@@ -227,3 +238,24 @@ class DomainSettings(Settings):
     linking: LinkingSettings = LinkingSettings()
     projection: ProjectionSettings
     qangaroo: QangarooSettings = QangarooSettings()
+
+    @model_validator(mode="after")
+    def _names_and_kinds_exist(self) -> DomainSettings:
+        layout = self.source.layout
+        link = self.linking
+        sources: list[str] = [
+            *link.minimum_letters,
+            *link.case,
+            *link.support.letters,
+            *link.support.with_digit,
+            *link.shared.prefer_sources,
+        ]
+        kinds: list[str] = [*link.shared.prefer_kinds, *([self.qangaroo.endpoint_kind] if self.qangaroo.endpoint_kind else [])]
+        for words in link.plain_words:
+            sources += words.sources
+            kinds += words.kinds
+        for what, used, known in (("kind of name", sources, NAME_SOURCES[layout]), ("kind of entity", kinds, KINDS[layout])):
+            for name in used:
+                if name not in known:
+                    raise ValueError(f"there is no {what} {name!r} in the layout {layout}; known are {', '.join(known)}")
+        return self

@@ -23,7 +23,7 @@ from kgqa.linking.places import PLACE_RULES
 from kgqa.progress import Progress
 from kgqa.recipes.qangaroo.balance import balance, draw_alternatives
 from kgqa.recipes.qangaroo.baselines import BaselineData, Baselines, Score
-from kgqa.recipes.qangaroo.corpus import article_of, asked_facts, expression_numbers, possible_candidates, row_numbers, stated
+from kgqa.recipes.qangaroo.corpus import article_of, expression_numbers, possible_candidates, row_numbers, stated, true_facts
 from kgqa.recipes.qangaroo.gates import (
     AnswerNotReached,
     AnswerStatedBesideSubject,
@@ -49,7 +49,7 @@ from kgqa.sources.delimited import find_file
 from kgqa.sources.tables import DROP_REASONS, frame
 from kgqa.store import embedded
 from kgqa.traversal.graph import Rows
-from kgqa.traversal.projection import graph_from_edges, project_edges
+from kgqa.traversal.projection import ROLES, graph_from_edges, project_edges
 from kgqa.workspace import Workspace
 
 CHOICE = 4
@@ -226,14 +226,13 @@ def traverse(run: Run) -> StageOutput:
         gates.append(AnswerStatedBesideSubject(stating=occurrences.reversed(tables["entities"].num_rows)))
     asked = len(questions)
     questions, rejections = pass_gates(questions, gates)
+    facts = true_facts(tables, settings)
     run.progress.start("Traversing", len(questions), "questions")
-    samples = find_samples(
-        questions, graph, asked_facts(tables, settings), roles, settings, workers=run.workers, advance=run.progress.advance
-    )
+    samples = find_samples(questions, graph, facts, roles, settings, workers=run.workers, advance=run.progress.advance)
     samples, more = pass_gates(samples, [AnswerNotReached()])
     rejections += more
     before = len(samples.candidates.targets)
-    samples = without_same_expression(samples, expression_numbers(tables["entities"], settings.surface))
+    samples = without_same_expression(samples, expression_numbers(tables["entities"], settings.surface), facts)
     same = before - len(samples.candidates.targets)
     samples, more = pass_gates(samples, [TooFewCandidates(minimum=settings.min_candidates)])
     rejections += more
@@ -253,7 +252,13 @@ def traverse(run: Run) -> StageOutput:
     rejections += more
     funnel += gate_rows("traverse", asked, rejections)
     funnel.append(
-        FunnelRow(stage="traverse", what="candidates", reason="candidates written like another of the same sample", removed=same, left=None)
+        FunnelRow(
+            stage="traverse",
+            what="candidates",
+            reason="candidates written like another, another true object or the subject",
+            removed=same,
+            left=None,
+        )
     )
     if not len(samples):
         raise EmptyResult(empty_sentence(funnel))
@@ -360,8 +365,8 @@ def _settings(*sections: str) -> Callable[[Run], object]:
 
 
 def _queries(run: Run) -> object:
-    names = [*run.domain.settings.projection.document_to_entity, *run.domain.settings.projection.entity_to_document]
-    return {name: run.domain.queries[name].text for name in names}
+    settings = run.domain.settings.projection
+    return {role: [run.domain.queries[name].text for name in getattr(settings, role)] for role in ROLES}
 
 
 def _recipe(*left_out: str) -> Callable[[Run], object]:

@@ -252,6 +252,9 @@ SETTINGS = {
     "placeholders": ("[qangaroo]\nplaceholders = 10\nmax_candidates = 20", ("placeholders (10) must be at least max_candidates (20)",)),
     "question": ("[qangaroo]\nquestion = '{object}?'", ("question may use only {relation} and {subject}",)),
     "question looks inside": ("[qangaroo]\nquestion = '{relation.x}?'", ("question may use only {relation} and {subject}",)),
+    "no room": ("[qangaroo]\nmin_candidates = 90", ("min_candidates (90) is more than a sample may have (15)",)),
+    "no such kind of name": ("[linking]\ncase = { titel = 'free' }", ("there is no kind of name 'titel'", "title, label, alias")),
+    "no such kind of entity": ("[qangaroo]\nendpoint_kind = 'drgu'", ("there is no kind of entity 'drgu'",)),
     "rounds over a tree": ("[qangaroo.balance]\ncandidates = 9", ("balance.candidates needs traversal.chains",)),
     "regular expression": ("[linking]\nlist_pages = '('", ("linking.list_pages", "not a regular expression")),
     "dataset name": ("dataset = '../x'", ("'dataset' cannot be '../x'",)),
@@ -269,9 +272,9 @@ SETTINGS = {
     "unknown relation": ("[qangaroo]\nrelations = ['P17', 'P9999']", ("qangaroo.relations", "'P9999' is not in the relation table")),
     "unknown entity": (
         "[documents]\nexclude_about = ['Q999999']",
-        ("documents.exclude_about", "'Q999999' is not in the entity table", "remove it"),
+        ("documents.exclude_about", "'Q999999' is not in the entity table", "in a TOML file of your own"),
     ),
-    "nothing is left": ("[qangaroo]\nmin_candidates = 90", ("no sample is left", "qangaroo.min_candidates")),
+    "nothing is left": ("[qangaroo]\nmax_documents = 1", ("no sample is left", "Change qangaroo.max_documents first")),
 }
 
 

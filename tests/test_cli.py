@@ -185,3 +185,16 @@ def test_a_terminal_without_letters_shows_their_numbers(seed_wikidata: Path) -> 
     ):
         done = subprocess.run([*COMMAND, *command], env=environ, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+
+
+def test_control_characters_in_data_do_not_reach_the_terminal() -> None:
+    from kgqa.cli.printable import printable
+
+    text = "a\x1b]0;owned\x07\x1b[2J\r\x85b\n\t\x7f"
+    assert len(printable(text)) == len(text)
+    assert not {character for character in printable(text) if character < " " or "\x7f" <= character < "\xa0"} - {"\n", "\t"}
+
+
+def test_an_error_line_shows_control_characters(tmp_path: Path, cli: Cli) -> None:
+    outcome = cli("generate", "--domain", "x\x1b[2J")
+    assert "\x1b" not in outcome.err

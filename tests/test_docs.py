@@ -57,9 +57,8 @@ def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
     shown = [line for language, text in blocks(ROOT / "README.md") if language == "sh" for line in text.splitlines()]
     commands = [re.sub(r"\s+#.*", "", line) for line in shown if line.startswith("kgqa ")]
     assert len(commands) == 5
-    run(["sh", "-c", "kgqa generate --domain wikidata"], tmp_path)
     for command in commands:
-        source = command.replace("--source DIR", f"--source {ROOT / 'seeds' / 'medline'} --workspace mine")
+        source = command.replace("--source DIR", f"--source {ROOT / 'seeds' / 'medline'}")
         run(["sh", "-c", source], tmp_path)
 
 

@@ -164,6 +164,13 @@ def test_a_change_redoes_only_what_depends_on_it(
     assert contents.dataset(report.dataset, but=passed) == contents.dataset(again.dataset, but=passed)
 
 
+def test_a_query_in_another_role_is_another_projection(wikidata_copy: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text('extends = "wikidata"\n[projection]\nentity_to_document = ["article_of", "article_mentions"]\n')
+    report = kgqa.generate(tmp_path / "own.toml", workspace=wikidata_copy)
+    assert report.reused == NAMES[:3]
+    assert report.counts == kgqa.generate(tmp_path / "own.toml", workspace=tmp_path / "fresh").counts
+
+
 @pytest.mark.parametrize("table", ["entities", "links", "edges", "questions", "samples", "kept"])
 @pytest.mark.parametrize("how", ["damaged", "gone"])
 def test_a_table_that_is_damaged_or_gone_is_made_again(table: str, how: str, wikidata_copy: Path) -> None:

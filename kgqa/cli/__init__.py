@@ -9,6 +9,7 @@ import sys
 
 def main() -> None:
     """Run the command; a mistake of the user ends in one line on standard error and exit status 2."""
+    from kgqa.cli.printable import printable
     from kgqa.errors import InterruptedRun, KgqaError
 
     for stream in (sys.stdout, sys.stderr):
@@ -22,7 +23,7 @@ def main() -> None:
         except KeyboardInterrupt:
             raise InterruptedRun("stopped; run the same command again.") from None
     except KgqaError as error:
-        print(f"kgqa: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"kgqa: {printable(' '.join(str(error).split()))}", file=sys.stderr)
         if isinstance(error, InterruptedRun):
             # Python ends with the signal's status, not with ours, where the signal came while a library ran code by PyRun_String.
             sys.stdout.flush()

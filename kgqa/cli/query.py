@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from kgqa.cli.printable import printable
 from kgqa.errors import QueryError, SettingsError
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def _print(rows: pa.Table, format: str) -> None:  # noqa: A002
 
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(rows.column_names)
-        writer.writerows(zip(*rows.to_pydict().values(), strict=True))
+        cells = zip(*rows.to_pydict().values(), strict=True)
+        writer.writerows([printable(value) if isinstance(value, str) else value for value in row] for row in cells)
     else:
         from rich.console import Console
         from rich.markup import escape
@@ -87,7 +89,7 @@ def _print(rows: pa.Table, format: str) -> None:  # noqa: A002
         for name in rows.column_names:
             table.add_column(name, overflow="fold")
         for row in rows.to_pylist():
-            table.add_row(*("" if value is None else escape(str(value)) for value in row.values()))
+            table.add_row(*("" if value is None else escape(printable(str(value))) for value in row.values()))
         console = Console(emoji=False)
         console.print(table)
         console.print(f"{rows.num_rows:,} rows" if rows.num_rows else "No rows: check the ids, or try another query.")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from kgqa.cli.printable import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
@@ -39,7 +41,7 @@ def show(
 def _plain(text: str) -> str:
     from rich.markup import escape
 
-    return escape(text)
+    return escape(printable(text))
 
 
 def _print_candidates(console: Console, instance: Instance) -> None:
@@ -61,7 +63,7 @@ def _coloured(paragraph: Paragraph, candidates: set[str], answer: str | None) ->
     """The text with the answer green, other candidates yellow, other mentions cyan."""
     from rich.text import Text
 
-    text = Text(paragraph.text)
+    text = Text(printable(paragraph.text))
     for mention in paragraph.mentions or ():
         style = "bold green" if mention.entity == answer else "bold yellow" if mention.entity in candidates else "cyan"
         text.stylize(style, mention.start, mention.end)

@@ -77,14 +77,14 @@ def _read(path: Path, seen: tuple[Path, ...] = (), *, for_seed: bool = False) ->
         if not for_seed or not overlay.is_file():
             return raw
         return _merged(raw, _parse(overlay)) if path.parent == _FOLDER else _merged(_parse(overlay), raw)
-    if path in seen:
+    if path.resolve() in seen:
         raise SettingsError(f"{path}: 'extends' leads back to this file; one of them must stand alone.")
     if not isinstance(base, str):
         raise SettingsError(f"{path}: 'extends' must be the name of a built-in domain or the path of a .toml file.")
     other = _FOLDER / f"{base}.toml" if base in built_in() else path.parent / base
     if not other.is_file():
         raise SettingsError(f"{path}: extends {base!r}, which is neither a built-in domain ({', '.join(built_in())}) nor a file here.")
-    return _merged(_moved(_read(other, (*seen, path), for_seed=for_seed), other.parent, path.parent), raw)
+    return _merged(_moved(_read(other, (*seen, path.resolve()), for_seed=for_seed), other.parent, path.parent), raw)
 
 
 def _moved(raw: dict[str, Any], old: Path, new: Path) -> dict[str, Any]:

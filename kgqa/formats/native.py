@@ -95,7 +95,7 @@ def _opened(path: Path) -> Iterator[pq.ParquetFile]:
             yield file
     except (pa.ArrowException, OSError):
         raise BrokenInput(f"{path}: this is not a whole Parquet file; make the dataset again.") from None
-    except TypeError:
+    except (TypeError, KeyError, AttributeError):
         raise BrokenInput(f"{path}: a row is no Instance of kgqa; make the dataset again.") from None
 
 

@@ -27,12 +27,12 @@ def to_record(instance: Instance) -> dict[str, Any]:
     """The official record of a multiple-choice Instance with one answer."""
     if instance.candidates is None or not instance.answers:
         raise BrokenInput(f"instance {instance.id}: QAngaroo holds questions with candidates and one answer only; this one has none.")
-    provenance = json.loads(instance.provenance or "{}")
+    provenance = _provenance(instance)
     surface = provenance.get("surface")
     shown = {candidate.id: _expression(candidate, surface) for candidate in instance.candidates}
     record = {
         "id": instance.id,
-        "query": _query(instance.question, provenance),
+        "query": provenance.get("query", instance.question) if surface != "label" else instance.question.lower(),
         "answer": shown.get(instance.answer_id or "", instance.answers[0]),
         "candidates": sorted(shown.values()) if surface else list(shown.values()),
         "supports": [_support(paragraph, surface) for paragraph in instance.paragraphs],
@@ -48,10 +48,16 @@ def _expression(candidate: Candidate, surface: str | None) -> str:
     return candidate.id if surface == "id" else candidate.text.lower()
 
 
-def _query(question: str, provenance: dict[str, Any]) -> str:
-    if provenance.get("surface") == "id":
-        return str(provenance["question"].format(relation=provenance["relation_text"], subject=provenance["head"]))
-    return question.lower() if provenance.get("surface") else question
+def _provenance(instance: Instance) -> dict[str, Any]:
+    """What the recipe noted for this format; empty where there is none. Raises BrokenInput where it is not what a recipe writes."""
+    try:
+        provenance = json.loads(instance.provenance or "{}")
+    except (ValueError, RecursionError):
+        provenance = None
+    known = isinstance(provenance, dict) and isinstance(provenance.get("query", ""), str)
+    if not known or provenance.get("surface") not in {None, "label", "id"}:
+        raise BrokenInput(f"instance {instance.id}: its provenance is not what kgqa writes; make the dataset again, or set it to null.")
+    return dict(provenance)
 
 
 def _support(paragraph: Paragraph, surface: str | None) -> str:
@@ -112,9 +118,10 @@ def read(path: Path) -> Iterator[Instance]:
     if not isinstance(records, list):
         raise BrokenInput(f"{path.name}: expected a list of records, found {type(records).__name__}.")
     seen: dict[str, int] = {}
+    suspicious = _SURROGATE.search(text) is not None
     for number, record in enumerate(records, start=1):
         _check(path, number, record)
-        if _SURROGATE.search(text):
+        if suspicious:
             _check_characters(path, number, record)
         if record["id"] in seen:
             raise DuplicateId(f"{path.name}, record {number}: id {record['id']} was already used in record {seen[record['id']]}; drop one.")

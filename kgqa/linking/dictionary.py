@@ -20,6 +20,10 @@ from kgqa.settings import LinkingSettings, PlainWordSettings
 from kgqa.sources.tables import arrow, frame
 
 FREE, INITIAL, EXACT = 0, 1, 2
+NO_LINK = -1
+"""The priority of a name that is seen but makes no link."""
+EVERYDAY = 4.0
+"""A word of at least this Zipf frequency states nobody's name where a rule has kept it from linking."""
 CASES = {"free": FREE, "initial": INITIAL, "exact": EXACT}
 
 NAME_RULES = {
@@ -32,7 +36,7 @@ NAME_RULES = {
     "plain word": "the name is an everyday English word and not the entity's main name (linking.plain_words)",
     "mostly small": "the texts write the word mostly with a small letter, so it is no name there (linking.small_share)",
 }
-"""Rule → the sentence that the funnel shows, in the order in which they apply."""
+"""Rule → the sentence that the funnel shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +51,7 @@ class Dictionary:
     spelling: npt.NDArray[np.uint64]
     """How a matching text must be spelt (:func:`kgqa.linking.tokens.spellings`); unused where case is free."""
     priority: npt.NDArray[np.int32]
-    """Among the entities of a shared name the lowest wins; a draw leaves the name out."""
+    """Among the entities of a shared name the lowest wins, a draw leaves the name out; ``NO_LINK``: an occurrence, but never a mention."""
     candidate: npt.NDArray[np.bool_]
     """Whether the entity can be a candidate, so that all its occurrences are recorded."""
     removed: dict[str, int]
@@ -100,7 +104,7 @@ def build_dictionary(
 
 
 def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Drop names rule by rule and say how strictly the case of the others counts; the first rule that speaks against a name counts it."""
+    """Say which names link and how strictly their case counts; the first rule that speaks against a name counts it."""
     table = _with_features(table, texts, settings)
     lower = pl.col("name").str.to_lowercase()
     minimum = pl.col("source").replace_strict(settings.minimum_letters, default=1, return_dtype=pl.Int64)
@@ -113,18 +117,26 @@ def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSett
         "list of meanings": _lists_meanings(texts, settings),
         "plain word": pl.any_horizontal(pl.lit(False), *(_plain(words) for words in settings.plain_words)),
     }
-    table = table.with_columns(**rules)
-    removed = {}
-    for rule in rules:
-        before = table.height
-        table = table.filter(~pl.col(rule))
-        removed[rule] = before - table.height
-    before = table.height
-    table = _without_mostly_small(table.drop(*rules), texts, settings)
-    removed["mostly small"] = before - table.height
-    table = table.with_columns(shortened=_shortened(settings))
-    removed["shortened title"] = int(table["shortened"].sum())
-    return table.filter(~pl.col("shortened") | pl.col("candidate")), removed
+    table = table.with_columns(rule=pl.coalesce(*(pl.when(test).then(pl.lit(rule)) for rule, test in rules.items())))
+    linked, speaks_against = table.filter(pl.col("rule").is_null()), table.filter(pl.col("rule").is_not_null())
+    usual = _mostly_small(linked, texts, settings)
+    mostly_small = linked.filter(usual).with_columns(rule=pl.lit("mostly small"))
+    linked = linked.filter(~usual).with_columns(shortened=_shortened(settings))
+    against = pl.concat([speaks_against, mostly_small])
+    removed = {rule: int((against["rule"] == rule).sum()) for rule in [*rules, "mostly small"]}
+    removed["shortened title"] = int(linked["shortened"].sum())
+    linked = linked.filter(~pl.col("shortened") | pl.col("candidate")).with_columns(links=pl.lit(True))
+    seen = against.filter(_seen_all_the_same()).with_columns(shortened=pl.lit(False), links=pl.lit(False))
+    return pl.concat([linked, seen]).drop("rule"), removed
+
+
+def _seen_all_the_same() -> pl.Expr:
+    """Names of possible candidates that make no link, but that a reader sees: they count as stated and are masked.
+
+    Not so everyday words, numbers and what the settings exclude by name: a text that says "body" states no drug.
+    """
+    everyday = pl.col("name").str.to_lowercase().is_in(sorted(plain_words(EVERYDAY)))
+    return pl.col("candidate") & ~pl.col("rule").is_in(["excluded name", "only digits"]) & ~everyday
 
 
 def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
@@ -191,16 +203,16 @@ def _shortened(settings: LinkingSettings) -> pl.Expr:
     return pl.col("word") & (lower == stems.max().over("entity")).fill_null(False)
 
 
-def _without_mostly_small(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
-    """Drop capitalised words that the texts write with a small letter more often than ``small_share`` allows."""
+def _mostly_small(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> pl.Expr:
+    """Capitalised words that the texts write with a small letter more often than ``small_share`` allows."""
     if settings.small_share == 1 or texts.is_empty():
-        return table
+        return pl.lit(False)
     asked = pl.col("name").str.extract(r"^(?:(?:[Tt]he|[Aa]n?) )?(\p{Lu}[\p{L}\p{M}'’-]*)$").str.extract(r"^(.+\p{Ll}.*)$")
     asked = pl.when((pl.col("case") == EXACT) | pl.col("name").str.contains(" ")).then(asked)
     words = table.select(name=asked).drop_nulls().unique()
     shares = small_shares(arrow(words)["name"], arrow(texts.select("text"))["text"])
     usual = words.filter(pl.Series(shares > settings.small_share))
-    return table.filter(~asked.is_in(usual["name"].implode()).fill_null(False))
+    return asked.is_in(usual["name"].implode()).fill_null(False)
 
 
 def _with_namesakes(table: pl.DataFrame, nobody: int, settings: LinkingSettings) -> pl.DataFrame:
@@ -209,7 +221,7 @@ def _with_namesakes(table: pl.DataFrame, nobody: int, settings: LinkingSettings)
     Dropping the names of possible candidates would be wrong: a reader sees them stated, and a mask must hide them.
     """
     others = [name.lower() for name in settings.shared.others]
-    twins = table.filter(pl.col("shortened") | pl.col("name").str.to_lowercase().is_in(others))
+    twins = table.filter(pl.col("links") & (pl.col("shortened") | pl.col("name").str.to_lowercase().is_in(others)))
     return pl.concat([table, twins.with_columns(row=pl.lit(nobody, pl.UInt32), candidate=pl.lit(False))])
 
 
@@ -218,7 +230,7 @@ def _priority(settings: LinkingSettings) -> pl.Expr:
     kinds, sources = settings.shared.prefer_kinds, settings.shared.prefer_sources
     kind = pl.col("kind").replace_strict({k: i for i, k in enumerate(kinds)}, default=len(kinds), return_dtype=pl.Int32)
     source = pl.col("source").replace_strict({s: i for i, s in enumerate(sources)}, default=len(sources), return_dtype=pl.Int32)
-    return kind * 16 + source
+    return pl.when("links").then(kind * 16 + source).otherwise(NO_LINK)
 
 
 def _spelling(names: pa.ChunkedArray, case: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:

@@ -71,7 +71,9 @@ def link_mentions(
     return Linked(
         mentions=mentions,
         occurrences=_table(matches.occurrences, *ids),
-        title_occurrences=_table(match(tables["documents"]["title"], dictionary, workers=workers).occurrences, *ids),
+        title_occurrences=_table(
+            match(tables["documents"]["title"], dictionary, workers=workers, before_number=linking.before_number).occurrences, *ids
+        ),
         links=arrow(links),
         unused=unused,
         report={
@@ -86,12 +88,17 @@ def unused_documents(tables: Mapping[str, pa.Table], settings: DocumentSettings)
     documents = frame(tables["documents"].select(["id", "about"]))
     for entity in settings.exclude_about:
         if pc.index(tables["entities"]["id"], entity).as_py() < 0:
-            raise UnknownId(f"documents.exclude_about: the entity {entity!r} is not in the entity table; remove it from the settings.")
+            raise UnknownId(
+                f"documents.exclude_about: the entity {entity!r} is not in the entity table; in a TOML file of your own that extends this "
+                "domain, set documents.exclude_about to what your data has, or to []."
+            )
     left_out = documents.filter(pl.col("about").is_in(settings.exclude_about)).select(document="id", reason=pl.lit("excluded article"))
     if not settings.max_tokens:
         return arrow(left_out.sort("document"))
     texts = frame(tables["documents"].select(["title", "text"]))
     text, title = (texts[column].str.count_matches(WORD_OR_SIGN).cast(pl.Int64) for column in ("text", "title"))
+    # A text that begins with its title is allowed that much more (MedHop: "300 tokens plus title").
+    title = title * texts.select(pl.col("text").str.starts_with(pl.col("title"))).to_series().cast(pl.Int64)
     long = documents.filter(text - title > settings.max_tokens).select(document="id", reason=pl.lit("too long"))
     return arrow(pl.concat([left_out, long]).unique("document", keep="first", maintain_order=True).sort("document"))
 

@@ -177,7 +177,9 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                         continue
                     entity = entries[entry].entity
                     # Entries are ordered by priority, then entity: the first that fits wins, another of equal priority makes a draw.
-                    if winner < 0:
+                    if entries[entry].priority < 0:  # NO_LINK
+                        pass
+                    elif winner < 0:
                         best, winner = entries[entry].priority, entity
                     elif entries[entry].priority == best and entity != winner:
                         draw = True

@@ -162,7 +162,9 @@ def _tokenize_all(data, offsets, classes, folded, plain, written):  # type: igno
 
 def text_buffers(texts: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """The UTF-8 bytes of all ``texts`` one after the other, and where each begins (int64, texts + 1); no nulls, nothing is copied."""
-    array = (texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts).cast(pa.large_string())
+    array = texts.cast(pa.large_string())
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
     assert array.null_count == 0
     _, offsets, data = array.buffers()
     where = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]

@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from kgqa.errors import DuplicateId
+from kgqa.settings import NAME_SOURCES
 from kgqa.sources.delimited import find_file, read_json_lines, read_tab_separated, require_filled, require_rows, require_unique
 from kgqa.sources.tables import SourceTables, clean_documents, clean_facts, clean_names, finished, frame, normalised
 
@@ -24,8 +25,7 @@ FILES = (
     "protein_interactions.tsv",
     "drug_interactions.tsv",
 )
-NAME_SOURCES = ["name", "gene", "synonym"]
-"""A drug's generic name, a protein's gene symbol, all other names: from the most to the least telling."""
+NAMES = list(NAME_SOURCES["medline"])
 RELATIONS = (("interacts_with", "interacts with", True), ("protein_interaction", "protein interaction", True), ("target", "target", False))
 
 
@@ -56,7 +56,7 @@ def read(folder: Path, *, advance: Callable[[int], None] | None = None) -> Sourc
         drops += more
     names = []
     for table, file in ((drugs, "drugs.tsv"), (proteins, "proteins.tsv")):
-        kept, more = clean_names(_names(table), NAME_SOURCES, paths[file].name)
+        kept, more = clean_names(_names(table), NAMES, paths[file].name)
         names.append(kept)
         drops += more
     return finished(

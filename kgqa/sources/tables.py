@@ -141,8 +141,10 @@ def finished(
 
 
 def arrow(data: pl.DataFrame) -> pa.Table:
-    """The same columns in Arrow, text as plain ``string`` and in one chunk each, so that equal data gives equal files."""
+    """The same columns in Arrow, in one chunk each, so that equal data gives equal files; only ``text`` may exceed 2 GiB."""
     table = data.to_arrow()
-    kinds = [pa.string() if pa.types.is_large_string(t) or t == pa.string_view() else t for t in table.schema.types]
-    schema = pa.schema([pa.field(name, kind) for name, kind in zip(table.column_names, kinds, strict=True)])
-    return table.cast(schema).combine_chunks()
+    fields = []
+    for name, kind in zip(table.column_names, table.schema.types, strict=True):
+        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()
+        fields.append(pa.field(name, (pa.large_string() if name == "text" else pa.string()) if is_text else kind))
+    return table.cast(pa.schema(fields)).combine_chunks()

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import polars as pl
 
+from kgqa.settings import NAME_SOURCES
 from kgqa.sources.delimited import find_file, read_json_lines, read_tab_separated, require_filled, require_rows, require_unique
 from kgqa.sources.tables import SourceTables, clean_documents, clean_facts, clean_names, finished, frame, normalised
 
 FILES = ("documents.jsonl", "entities.tsv", "triples.tsv", "relations.tsv")
-NAME_SOURCES = ["title", "label", "alias"]
-"""The title of an entity's article, its label, its other names: from the most to the least telling."""
+NAMES = list(NAME_SOURCES["wikidata"])
 
 
 def read(folder: Path, *, advance: Callable[[int], None] | None = None) -> SourceTables:
@@ -30,7 +30,7 @@ def read(folder: Path, *, advance: Callable[[int], None] | None = None) -> Sourc
     documents, drops = clean_documents(documents, entities, paths["documents.jsonl"].name)
     ids = entities["id"]
     facts, fact_drops = clean_facts(frame(triples), ids, ids, relations, paths["triples.tsv"].name)
-    names, name_drops = clean_names(_names(entities, documents), NAME_SOURCES, paths["entities.tsv"].name)
+    names, name_drops = clean_names(_names(entities, documents), NAMES, paths["entities.tsv"].name)
     return finished(
         entities=entities, names=names, relations=relations, facts=facts, documents=documents, drops=drops + fact_drops + name_drops
     )

@@ -244,3 +244,28 @@ def test_no_setting_of_a_domain_contradicts_itself(domain: str) -> None:
 def test_misspelt_rules_are_errors() -> None:
     with pytest.raises(ValidationError):
         LinkingSettings.model_validate({"small_shares": 0.5})
+
+
+def places(table: pa.Table) -> list[tuple[str, int]]:
+    return [(row["entity"], row["start"]) for row in table.to_pylist()]
+
+
+def test_a_candidates_name_that_makes_no_link_is_seen_all_the_same() -> None:
+    names = [("A", "Sirolimus", "label"), ("A", "Rapa", "alias"), ("B", "Rapamune", "label"), ("B", "Ra", "alias")]
+    linked = link(names, "Ra or Rapa or Rapamune", candidates="A", minimum_letters={"alias": 5})
+    assert places(linked.mentions) == [("B", 14)]
+    assert places(linked.occurrences) == [("A", 6)]
+
+
+def test_an_everyday_word_or_an_excluded_name_states_nobody() -> None:
+    words = [{"zipf": 4.0, "sources": ["alias"]}]
+    names = [("A", "Menthol", "label"), ("A", "Body", "alias"), ("A", "Xyzzy", "alias")]
+    linked = link(names, "Body and Xyzzy", "Menthol", candidates="A", plain_words=words, exclude_names=["xyzzy"])
+    assert [row["document"] for row in linked.occurrences.to_pylist()] == ["d1"]
+
+
+def test_a_name_that_is_only_seen_hides_no_other() -> None:
+    names = [("A", "New York", "alias"), ("A", "Gotham", "label"), ("B", "York", "label")]
+    linked = link(names, "in New York", candidates="A", minimum_letters={"alias": 20})
+    assert places(linked.mentions) == [("B", 7)]
+    assert places(linked.occurrences) == [("A", 3)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgqa.recipes.qangaroo.corpus import article_of, expression_numbers, places, stated
+from kgqa.recipes.qangaroo.corpus import Facts, article_of, expression_numbers, places, stated
 from kgqa.recipes.qangaroo.instances import instance_ids, relation_text
 from kgqa.recipes.qangaroo.search import without_same_expression
 from tests.recipes.drawing import ENTITIES, Record, records, to_records, to_samples, without
@@ -69,17 +69,26 @@ def test_expressions_are_numbered_alike_exactly_where_they_read_alike(labels: li
     assert expression_numbers(entities, "id").tolist() == list(range(len(labels)))
 
 
-@given(made=records(), numbers=st.lists(st.integers(0, 4), min_size=ENTITIES, max_size=ENTITIES))
-def test_of_candidates_that_read_alike_the_answer_stays_else_the_first(made: list[Record], numbers: list[int]) -> None:
+NO_FACTS = Facts(head=np.empty(0, np.int32), relation=np.empty(0, np.int32), tail=np.empty(0, np.int32), turned=False)
+
+
+@given(
+    made=records(), numbers=st.lists(st.integers(0, 4), min_size=ENTITIES, max_size=ENTITIES), others=st.sets(st.integers(0, ENTITIES - 1))
+)
+def test_of_candidates_that_read_alike_the_answer_stays_else_the_first(made: list[Record], numbers: list[int], others: set[int]) -> None:
     expected = []
+    questions = sorted({(record.head, record.relation) for record in made})
+    rows = sorted((head, relation, tail) for head, relation in questions for tail in others)
+    columns = [np.array([row[i] for row in rows], np.int32) for i in range(3)]
+    facts = Facts(head=columns[0], relation=columns[1], tail=columns[2], turned=False) if rows else NO_FACTS
     for record in made:
-        taken, again = {numbers[record.answer]}, []
+        taken, again = {numbers[record.answer], numbers[record.head], *(numbers[tail] for tail in others)}, []
         for candidate in record.chains:
             if candidate != record.answer:
                 again += [candidate] if numbers[candidate] in taken else []
                 taken.add(numbers[candidate])
         expected.append(without(record, *again))
-    assert to_records(without_same_expression(to_samples(made), np.array(numbers, np.int32))) == expected
+    assert to_records(without_same_expression(to_samples(made), np.array(numbers, np.int32), facts)) == expected
 
 
 @given(numbers=st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=5))

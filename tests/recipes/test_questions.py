@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgqa.domains import Domain, load_domain
-from kgqa.errors import EmptyResult, UnknownId
-from kgqa.recipes.qangaroo.corpus import asked_facts, possible_candidates
+from kgqa.errors import EmptyResult, SettingsError, UnknownId
+from kgqa.recipes.qangaroo.corpus import asked_facts, possible_candidates, true_facts
 from kgqa.recipes.qangaroo.questions import ask, first_try
 from kgqa.recipes.qangaroo.samples import Questions
 from kgqa.recipes.qangaroo.search import endpoint_roles
@@ -37,7 +37,7 @@ def tables(facts: Facts) -> dict[str, pa.Table]:
 
 
 def options(**changes: Any) -> QangarooSettings:
-    return QangarooSettings.model_validate(changes)
+    return QangarooSettings.model_validate({"splits": {"by": "pair"}, **changes})
 
 
 def triples(questions: Questions) -> list[tuple[int, int, int]]:
@@ -72,6 +72,33 @@ def test_one_question_per_fact_and_direction(facts: Facts, both: bool, relations
     assert of_head == [[t for h, _, t in expected(made, settings) if h == head] for head in range(len(IDS))]
 
 
+@given(facts=FACTS, data=st.data())
+def test_an_id_can_be_made_without_knowing_the_answer(facts: Facts, data: st.DataObject) -> None:
+    settings, made = options(both_directions=False), tables(facts)
+    questions = ask(made, settings, seed=0)
+    pairs = [(head, relation) for head, relation, _ in triples(questions)]
+    alone = [i for i, pair in enumerate(pairs) if pairs.count(pair) == 1]
+    for i in alone:
+        head, relation, answer = triples(questions)[i]
+        other = data.draw(st.sampled_from([e for e in range(len(IDS)) if e not in {head, answer}]))
+        changed = {(IDS[h], ["both-ways", "one-way"][r], IDS[t]) for h, r, t in triples(questions)}
+        changed -= {(IDS[head], ["both-ways", "one-way"][relation], IDS[answer])}
+        if relation == 1:
+            again = ask(tables(changed | {(IDS[head], "one-way", IDS[other])}), settings, seed=0)
+            assert again.id[triples(again).index((head, relation, other))] == questions.id[i]
+
+
+def test_a_symmetric_relation_asked_from_both_ends_needs_splits_by_pair() -> None:
+    with pytest.raises(SettingsError, match=r"splits\.by must be 'pair'"):
+        ask(tables({("Q1", "both-ways", "Q2")}), options(splits={"by": "head"}), seed=0)
+
+
+def test_what_is_true_the_other_way_round_is_no_false_candidate() -> None:
+    made = tables({("Q1", "both-ways", "Q2")})
+    assert true_facts(made, options(both_directions=False)).tail.tolist() == [2, 1]
+    assert asked_facts(made, options(both_directions=False)).tail.tolist() == [2]
+
+
 def test_an_unknown_relation_is_refused_by_name() -> None:
     with pytest.raises(UnknownId, match="sideways"):
         ask(tables({("Q0", "one-way", "Q1")}), options(relations=("sideways",)), seed=0)
@@ -79,7 +106,7 @@ def test_an_unknown_relation_is_refused_by_name() -> None:
 
 @given(facts=FACTS, more=FACTS, by=st.sampled_from(["head", "pair"]), seed=st.integers(0, 20))
 def test_splits_share_no_group_and_more_facts_move_no_question(facts: Facts, more: Facts, by: str, seed: int) -> None:
-    settings = options(splits={"train": 0.4, "dev": 0.3, "test": 0.3, "by": by})
+    settings = options(splits={"train": 0.4, "dev": 0.3, "test": 0.3, "by": by}, both_directions=by == "pair")
     few, many = (
         ask(tables(some), settings, seed=seed) for some in (facts | {("Q0", "one-way", "Q1")}, facts | more | {("Q0", "one-way", "Q1")})
     )
@@ -87,9 +114,9 @@ def test_splits_share_no_group_and_more_facts_move_no_question(facts: Facts, mor
     for (head, _, answer), split in zip(triples(many), many.split.tolist(), strict=True):
         group = head if by == "head" else frozenset((head, answer))
         assert split_of.setdefault(group, split) == split
-    later = dict(zip(triples(many), zip(many.id.tolist(), many.split.tolist(), strict=True), strict=True))
-    for question, number, split in zip(triples(few), few.id.tolist(), few.split.tolist(), strict=True):
-        assert later[question] == (number, split)
+    later = dict(zip(triples(many), many.split.tolist(), strict=True))
+    for question, split in zip(triples(few), few.split.tolist(), strict=True):
+        assert later[question] == split
 
 
 @given(facts=FACTS, seed=st.integers(0, 20))
@@ -116,7 +143,7 @@ def test_a_first_try_is_no_beginning_and_differs_between_seeds() -> None:
 @given(facts=FACTS)
 def test_end_points_are_objects_of_training_facts_or_of_the_kind(facts: Facts) -> None:
     made = tables(facts)
-    questions = ask(made, options(splits={"train": 0.5, "dev": 0.3, "test": 0.2}), seed=3)
+    questions = ask(made, options(splits={"train": 0.5, "dev": 0.3, "test": 0.2, "by": "pair"}), seed=3)
     by_fact = endpoint_roles(questions, made["entities"], options(), 2)
     trained = {(a, r) for (_, r, a), split in zip(triples(questions), questions.split.tolist(), strict=True) if split == 0}
     assert set(zip(by_fact.sources().tolist(), by_fact.targets.tolist(), strict=True)) == trained

@@ -24,6 +24,8 @@ class Facts:
     head: IntArray
     relation: IntArray
     tail: IntArray
+    turned: bool = False
+    """Whether facts of a symmetric relation are there from both ends."""
 
     def offsets(self, entities: int) -> npt.NDArray[np.int64]:
         """Where the facts of each head begin."""
@@ -47,7 +49,16 @@ def possible_candidates(tables: Mapping[str, pa.Table], settings: QangarooSettin
 
 
 def asked_facts(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> Facts:
-    """The facts of the relations that are asked about; raises UnknownId for a relation in the settings that the tables lack."""
+    """The facts that become questions; raises UnknownId for a relation in the settings that the tables lack."""
+    return _facts(tables, settings, both_directions=settings.both_directions)
+
+
+def true_facts(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> Facts:
+    """All that is true of the relations that are asked about: what is a true object must not become a false candidate."""
+    return _facts(tables, settings, both_directions=True)
+
+
+def _facts(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, both_directions: bool) -> Facts:
     relations = frame(tables["relations"]).with_row_index("row")
     for relation in settings.relations:
         if relation not in relations["id"]:
@@ -56,7 +67,8 @@ def asked_facts(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> F
     facts = frame(tables["facts"])
     if settings.relations:
         facts = facts.filter(pl.col("relation").is_in(settings.relations))
-    if settings.both_directions:
+    stored = len(facts)
+    if both_directions:
         symmetric = relations.filter("symmetric")["id"]
         turned = facts.filter(pl.col("relation").is_in(symmetric.implode())).select(head="tail", relation="relation", tail="head")
         facts = pl.concat([facts, turned])
@@ -64,7 +76,7 @@ def asked_facts(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> F
     head, tail = (row_numbers(facts[name].to_arrow().cast(pa.string()), entities) for name in ("head", "tail"))
     relation_row = row_numbers(facts["relation"].to_arrow().cast(pa.string()), tables["relations"]["id"])
     order = np.lexsort((tail, relation_row, head))
-    return Facts(head=head[order], relation=relation_row[order], tail=tail[order])
+    return Facts(head=head[order], relation=relation_row[order], tail=tail[order], turned=len(facts) > stored)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from kgqa.formats.native import MENTION, PARAGRAPH, SCHEMA
 from kgqa.linking.tokens import shuffling
 from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places
-from kgqa.recipes.qangaroo.masking import MaskedTexts, draw_placeholders, mask_texts
+from kgqa.recipes.qangaroo.masking import draw_placeholders, mask_texts
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.settings import DomainSettings
 from kgqa.sources.tables import frame
@@ -68,7 +68,7 @@ class InstanceMaker:
         answer = names.take(pa.array(numbers[samples.is_answer()]))
         answers = pa.ListArray.from_arrays(np.arange(len(samples) + 1, dtype=np.int32), answer)
         mentions = _mention_lists(text.mentions, self._entities)
-        return self._table(samples, documents, _small(text), _small(title), mentions, names.take(pa.array(numbers)), answers)
+        return self._table(samples, documents, text.texts, title.texts.cast(pa.string()), mentions, names.take(pa.array(numbers)), answers)
 
     def _shuffled(self, samples: Samples) -> Rows:
         """The documents in the order shown: drawn by hash, so that it says nothing and never changes."""
@@ -94,7 +94,7 @@ class InstanceMaker:
             [
                 self._documents["id"].take(pa.array(documents.targets)).combine_chunks(),
                 _one(titles),
-                _one(texts),
+                _one(texts).cast(pa.string()),
                 pa.array(self._supporting(samples, documents)),
                 mentions,
                 no_list,
@@ -148,13 +148,17 @@ class InstanceMaker:
         return pa.array([template.format(relation=relations[relation], subject=subject) for relation, subject in pairs], pa.string())
 
     def _provenance(self, samples: Samples) -> pa.Array:
+        """JSON: the subject and relation, and the query as the official format shows it where that is with ids."""
         heads = self._entities.take(pa.array(samples.questions.head)).to_pylist()
-        relations = list(zip(self._relations["id"].to_pylist(), self._relations["label"].to_pylist(), strict=True))
-        base = {"recipe": "qangaroo", "surface": self._settings.qangaroo.surface, "question": self._settings.qangaroo.question}
-        rows = [
-            json.dumps({**base, "head": head, "relation": relations[row][0], "relation_text": relation_text(relations[row][1])})
-            for head, row in zip(heads, samples.questions.relation.tolist(), strict=True)
-        ]
+        ids = self._relations["id"].to_pylist()
+        texts = [relation_text(label) for label in self._relations["label"].to_pylist()]
+        settings = self._settings.qangaroo
+        rows = []
+        for head, row in zip(heads, samples.questions.relation.tolist(), strict=True):
+            note = {"recipe": "qangaroo", "surface": settings.surface, "head": head, "relation": ids[row]}
+            if settings.surface == "id":
+                note["query"] = settings.question.format(relation=texts[row], subject=head)
+            rows.append(json.dumps(note))
         return pa.array(rows, pa.string())
 
 
@@ -185,10 +189,6 @@ def _mention_lists(mentions: Places, entities: pa.Array) -> pa.Array:
         [entities.take(pa.array(mentions.entity)), pa.array(mentions.start), pa.array(mentions.end)], fields=list(MENTION)
     )
     return pa.ListArray.from_arrays(mentions.offsets.astype(np.int32), rows)
-
-
-def _small(masked: MaskedTexts) -> pa.Array:
-    return masked.texts.cast(pa.string())
 
 
 def _one(column: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgqa.errors import EmptyResult
+from kgqa.errors import EmptyResult, SettingsError
 from kgqa.linking.tokens import shuffling, text_hashes
-from kgqa.recipes.qangaroo.corpus import asked_facts
+from kgqa.recipes.qangaroo.corpus import Facts, asked_facts
 from kgqa.recipes.qangaroo.samples import Questions
 from kgqa.settings import QangarooSettings
 from kgqa.splits.groups import assign_splits
@@ -32,13 +32,32 @@ def ask(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, seed: int
     if settings.splits.by == "pair":
         turned = pc.greater(head, tail)
         group = joined(pc.if_else(turned, tail, head), pc.if_else(turned, head, tail))
+    if settings.splits.by == "head" and settings.both_directions and facts.turned:
+        raise SettingsError(
+            "qangaroo.splits.by must be 'pair' where a symmetric relation is asked from both ends, or both ends land apart."
+        )
+    rank = _rank_among_objects(facts, text_hashes(joined(head, relation, tail)))
     return Questions(
-        id=text_hashes(joined(head, relation, tail)),
+        id=text_hashes(joined(head, relation, pa.array(rank).cast(pa.string()))),
         split=assign_splits(group, (settings.splits.train, settings.splits.dev, settings.splits.test), seed=seed),
         head=facts.head,
         relation=facts.relation,
         answer=facts.tail,
     )
+
+
+def _rank_among_objects(facts: Facts, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """The place of each fact among those with the same head and relation, by hash.
+
+    An id is made from it instead of the object: everybody can hash a candidate, and would find the answer.
+    """
+    order = np.lexsort((hashes, facts.relation, facts.head))
+    pairs = ((facts.head.astype(np.int64) << 32) | facts.relation)[order]
+    place = np.arange(len(order))
+    first = np.maximum.accumulate(np.where(np.concatenate([[True], pairs[1:] != pairs[:-1]]), place, 0))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = place - first
+    return rank
 
 
 def joined(*parts: pa.Array) -> pa.Array:

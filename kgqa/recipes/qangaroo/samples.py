@@ -19,7 +19,7 @@ class Questions:
     """Facts with the object left open; one entry per question, ordered by (head, relation, answer)."""
 
     id: npt.NDArray[np.uint64]
-    """Hash of the fact; says nothing about the answer and stays the same between runs."""
+    """Hash of the head, the relation and a number; says nothing about the answer and stays the same between runs."""
     split: npt.NDArray[np.int8]
     """Index into ``SPLITS``."""
     head: IntArray
@@ -75,6 +75,19 @@ class Samples:
             questions=self.questions.select(kept),
             candidates=self.candidates.take(np.flatnonzero(kept)),
             documents=self.documents.take(np.flatnonzero(kept)),
+        )
+
+    def slice(self, first: int, last: int) -> Samples:
+        """The samples from ``first`` up to ``last``, without looking at the others."""
+        rows = np.arange(first, last)
+        entries = np.arange(self.candidates.offsets[first], self.candidates.offsets[last])
+        chains = self.chains.take(entries)
+        return Samples(
+            questions=self.questions.select(rows),
+            candidates=self.candidates.take(rows),
+            chains=Rows(offsets=chains.offsets, targets=np.arange(len(chains.targets), dtype=np.int32)),
+            nodes=self.nodes.take(chains.targets),
+            documents=self.documents.take(rows),
         )
 
     def without_candidates(self, dropped: BoolArray) -> Samples:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from kgqa.recipes.qangaroo.corpus import Facts
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.settings import QangarooSettings
-from kgqa.traversal.graph import Graph, IntArray, Rows
+from kgqa.traversal.graph import Graph, IntArray, Rows, spread
 from kgqa.traversal.kernel import find_candidates, find_chains
 
 BATCH = 4096
@@ -97,10 +97,11 @@ def add_chains(
     return found.with_documents()
 
 
-def without_same_expression(samples: Samples, expressions: IntArray) -> Samples:
-    """Drop candidates that read like another: the answer stays, else the first; ``expressions`` numbers the texts of all entities.
+def without_same_expression(samples: Samples, expressions: IntArray, facts: Facts) -> Samples:
+    """Drop candidates that read like another, like another true object or like the subject; ``expressions`` numbers all entities' texts.
 
-    A sample has one true answer only if no two candidates are written the same.
+    Of candidates that read alike the answer stays, else the first. A sample has one true answer only if no other candidate is written like
+    a true one.
     """
     question = samples.question_of_candidate()
     expression = expressions[samples.candidates.targets]
@@ -109,7 +110,20 @@ def without_same_expression(samples: Samples, expressions: IntArray) -> Samples:
     again[1:] = (question[order][1:] == question[order][:-1]) & (expression[order][1:] == expression[order][:-1])
     dropped = np.zeros(len(order), np.bool_)
     dropped[order] = again
-    return samples.without_candidates(dropped)
+    taken = _taken_expressions(samples, expressions, facts)
+    return samples.without_candidates(dropped | (taken.contains(question, expression) & ~samples.is_answer()))
+
+
+def _taken_expressions(samples: Samples, expressions: IntArray, facts: Facts) -> Rows:
+    """For each sample the expressions of its subject and of all true objects."""
+    questions = samples.questions
+    pairs = (facts.head.astype(np.int64) << 32) | facts.relation
+    asked = (questions.head.astype(np.int64) << 32) | questions.relation
+    first, last = np.searchsorted(pairs, asked), np.searchsorted(pairs, asked, side="right")
+    sample = np.repeat(np.arange(len(samples)), last - first)
+    taken = expressions[facts.tail[spread(first, last - first)]]
+    every = np.arange(len(samples))
+    return Rows.from_pairs(np.concatenate([sample, every]), np.concatenate([taken, expressions[questions.head]]), len(samples))
 
 
 def _arrays(graph: Graph) -> tuple[npt.NDArray[np.int64], IntArray, npt.NDArray[np.int64], IntArray]:

@@ -1,0 +1,11 @@
+"""Data on a terminal: characters that would command it are shown, not sent."""
+
+from __future__ import annotations
+
+_VISIBLE = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"}
+_VISIBLE |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+
+
+def printable(text: str) -> str:
+    """``text`` with every control character but line feed and tab replaced by a sign for it; the length stays, so offsets do."""
+    return text.translate(_VISIBLE)
