@@ -132,7 +132,7 @@ def patterns(names: pa.ChunkedArray, group: npt.NDArray[np.int32], dictionary: D
     owners: dict[str, list[tuple[int, int]]] = {}
     for initial, spelling in ((False, "whole"), (True, "but_first")):
         fitting = entries.filter(initial=initial).join(forms, left_on=["group", "spelling"], right_on=["group", spelling])
-        for form, priority, row in fitting.select("form", "priority", "row").iter_rows():
+        for form, priority, row in fitting.filter(pl.col("priority") >= 0).select("form", "priority", "row").iter_rows():
             for pattern in _first_letters(form) if initial else [form]:
                 owners.setdefault(pattern, []).append((priority, row))
     winners = [_winner(found) for found in owners.values()]

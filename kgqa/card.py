@@ -28,7 +28,7 @@ def dataset_card(
 ) -> str:  # fmt: skip
     """The text of README.md; depends on data and settings alone, never on the clock."""
     sections = [
-        _front_matter(settings, counts),
+        _front_matter(settings, counts, digest),
         f"# {settings.title}\n\n{_about(settings, is_seed=is_seed)}",
         "## Size\n\n" + _table(["split", "samples"], [[split, f"{count:,}"] for split, count in counts.items()]),
         "## What was dropped, and why\n\n" + funnel_table(funnel),
@@ -47,11 +47,15 @@ _BASELINES = (
 )
 
 
-def _front_matter(settings: DomainSettings, counts: dict[str, int]) -> str:
+def _front_matter(settings: DomainSettings, counts: dict[str, int], digest: str) -> str:
+    """YAML for ``datasets``; the content hash keeps its cache from serving another dataset, and empty splits cannot be loaded."""
     names = {"train": "train", "dev": "validation", "test": "test"}
-    files = [f"  - split: {names[split]}\n    path: FOLDER{split}.parquet" for split in counts]
+    files = [f"  - split: {names[split]}\n    path: FOLDER{split}.parquet" for split, count in counts.items() if count]
     configs = [
-        f"- config_name: {name}\n" + default + "  data_files:\n" + "\n".join(files).replace("FOLDER", folder)
+        f"- config_name: {name}\n  description: content {digest}\n"
+        + default
+        + "  data_files:\n"
+        + "\n".join(files).replace("FOLDER", folder)
         for name, default, folder in (("default", "  default: true\n", ""), ("masked", "", "masked/"))
     ]
     return (
@@ -65,8 +69,8 @@ def _about(settings: DomainSettings, *, is_seed: bool) -> str:
     text = (
         "Multiple-choice questions over several documents: a query (subject, relation, ?), candidates of the right type, and the documents "
         "on the chains to them. Made by kgqa with the recipe of WikiHop and MedHop (Welbl, Stenetorp and Riedel 2018). "
-        "The folder `masked/` holds the twin in which candidates are placeholders in texts, titles, candidates and answers; its ids, chains "
-        "and mentions still name the entities and are not for readers. `rejected.parquet` lists what was left out."
+        "The folder `masked/` holds the twin in which candidates are placeholders in texts, titles, candidates and answers; its ids, "
+        "chains and mentions still name the entities and are not for readers. `rejected.parquet` lists what was left out."
     )
     warning = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
     return text + (warning if is_seed else "")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
-from kgqa.errors import SettingsError, StorageError, storage_errors, suggestion
+from kgqa.errors import MissingInput, SettingsError, StorageError, storage_errors, suggestion
 from kgqa.formats import native, qangaroo
 
 FORMATS = ("qangaroo",)
@@ -22,10 +24,11 @@ def export(dataset: str | Path, *, to: str, out: str | Path) -> list[Path]:
     jobs = [(path, out / f"{split}.json") for split, path in native.split_files(dataset).items()]
     if (dataset / "masked").is_dir():
         jobs += [(path, out / f"{split}.masked.json") for split, path in native.split_files(dataset / "masked").items()]
+    _require_whole(dataset)
     for _, target in jobs:
         if target.exists():
             raise StorageError(f"{target}: this file is already there; choose another --out, or remove it.")
-    partial = [(source, target, target.with_name(f".{target.name}.partial")) for source, target in jobs]
+    partial = [(source, target, target.with_name(f".{target.name}.{os.getpid()}.partial")) for source, target in jobs]
     with storage_errors(out):
         out.mkdir(parents=True, exist_ok=True)
         renamed: list[Path] = []
@@ -43,3 +46,14 @@ def export(dataset: str | Path, *, to: str, out: str | Path) -> list[Path]:
             for _, _, temporary in partial:
                 temporary.unlink(missing_ok=True)
     return [target for _, target in jobs]
+
+
+def _require_whole(dataset: Path) -> None:
+    """Raise MissingInput where the manifest names a file that is not there."""
+    try:
+        files = list(json.loads((dataset / "manifest.json").read_text("utf-8"))["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    for name in files:
+        if not (dataset / name).is_file():
+            raise MissingInput(f"{dataset / name}: this part of the dataset is missing; make the dataset again.")

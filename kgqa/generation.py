@@ -43,6 +43,8 @@ class Report:
     """Stages that were finished before."""
     is_seed: bool
     """Whether the small domain that kgqa ships was used."""
+    replaced: bool
+    """Whether a dataset made with other settings was there before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,8 @@ class Plan:
     stages: list[tuple[str, str]]
     """What each stage does, and "finished before" or "to do"."""
     is_seed: bool
+    replaces: bool
+    """Whether a dataset made with other settings would go."""
 
 
 def generate(
@@ -81,6 +85,7 @@ def generate(
     with place, storage_errors(place.path), _interruptible(place):
         place.claim(domain=loaded.settings.name, inputs=inputs)
         run = Run(domain=loaded, workspace=place, seed=seed, workers=workers, limit=limit, progress=progress or Silent())
+        _refuse_strangers(place.path / "datasets" / loaded.settings.dataset)
         records, reused = [], []
         for stage, key in _keys(run, inputs):
             record = place.finished(stage.name, key)
@@ -111,6 +116,7 @@ def plan(
     place = Workspace(Path(workspace))
     run = Run(domain=loaded, workspace=place, seed=seed, workers=1, limit=limit, progress=Silent())
     inputs = _inputs(loaded)
+    place.check()
     place.belongs_to(domain=loaded.settings.name, inputs=inputs)
     dataset = place.path / "datasets" / loaded.settings.dataset
     done, last = {}, ""
@@ -119,7 +125,15 @@ def plan(
     done["Writing the dataset"] = _written(dataset, _dataset_key(run, last)) is not None
     stages = [(doing, "finished before" if is_done else "to do") for doing, is_done in done.items()]
     files = {path.name: path.stat().st_size for path in _input_files(loaded)}
-    return Plan(domain=loaded.settings.name, source=loaded.source, dataset=dataset, files=files, stages=stages, is_seed=loaded.is_seed)
+    return Plan(
+        domain=loaded.settings.name,
+        source=loaded.source,
+        dataset=dataset,
+        files=files,
+        stages=stages,
+        is_seed=loaded.is_seed,
+        replaces=dataset.exists() and not done["Writing the dataset"],
+    )
 
 
 def _check(*, seed: int, workers: int, limit: int | None) -> None:
@@ -180,6 +194,7 @@ def _finish(run: Run, records: list[StageRecord], reused: list[str], inputs: dic
     folder = run.workspace.path / "datasets" / settings.dataset
     key = _dataset_key(run, records[-1].key)
     written = _written(folder, key)
+    replaced = not written and folder.exists()
     if written:
         reused.append("write_dataset")
         seconds["write_dataset"] = written["seconds"]["write_dataset"]
@@ -213,7 +228,19 @@ def _finish(run: Run, records: list[StageRecord], reused: list[str], inputs: dic
     return Report(
         domain=settings.name, dataset=folder, counts=counts, funnel=funnel, baselines=baselines, seconds=seconds, reused=reused,
         is_seed=run.domain.is_seed,
+        replaced=replaced,
     )  # fmt: skip
+
+
+def _refuse_strangers(folder: Path) -> None:
+    """Raise WorkspaceError where the dataset's folder holds a file that kgqa did not write: replacing the dataset would delete it."""
+    if folder.is_symlink():
+        raise WorkspaceError(f"{folder}: this is a link, and a new dataset would take its place; choose another --workspace.")
+    written = {"train.parquet", "dev.parquet", "test.parquet", "rejected.parquet", "README.md", "manifest.json"}
+    written |= {f"masked/{split}.parquet" for split in SPLITS}
+    for path in sorted(folder.rglob("*")):
+        if not path.is_dir() and path.relative_to(folder).as_posix() not in written:
+            raise WorkspaceError(f"{path}: kgqa did not write this, and a new dataset would take its place; move it elsewhere.")
 
 
 def _written(folder: Path, key: str) -> dict[str, Any] | None:
@@ -221,6 +248,7 @@ def _written(folder: Path, key: str) -> dict[str, Any] | None:
     try:
         manifest: dict[str, Any] = json.loads((folder / "manifest.json").read_text("utf-8"))
         whole = manifest["key"] == key and all(file_hash(folder / name) == digest for name, digest in manifest["files"].items())
+        whole = whole and isinstance(manifest["seconds"]["write_dataset"], float) and set(manifest["counts"]) == set(SPLITS)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return manifest if whole else None

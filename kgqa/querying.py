@@ -31,7 +31,9 @@ def query(name: str, parameters: Mapping[str, str] | None = None, *, workspace: 
     place = Workspace(Path(workspace))
     with storage_errors(place.path):
         if not place.graph.is_file():
-            raise StoreError(f"{workspace}: there is no graph in this workspace; run kgqa generate --workspace {workspace} first.")
+            raise StoreError(
+                f"{workspace}: there is no graph in this workspace; run kgqa generate --domain DOMAIN --workspace {workspace} first."
+            )
         # The engine may crash on a damaged file, or answer wrongly, so the file is compared with its hash first.
         if place.finished("build_store") is None:
             raise StoreError(f"{place.graph}: the graph is damaged or unfinished; kgqa generate --workspace {workspace} makes it anew.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import Formatter
 from typing import Annotated, Literal
 
 import polars as pl
@@ -216,9 +217,11 @@ class QangarooSettings(Settings):
         if self.placeholders < self.max_candidates:
             raise ValueError(f"placeholders ({self.placeholders}) must be at least max_candidates ({self.max_candidates})")
         try:
-            self.question.format(relation="r", subject="s")
-        except (KeyError, IndexError, ValueError, AttributeError, TypeError):
-            raise ValueError("question may use only {relation} and {subject}") from None
+            parts = [part[1:] for part in Formatter().parse(self.question) if part[1] is not None]
+        except ValueError:
+            parts = [("", "", None)]
+        if any(part not in {("relation", "", None), ("subject", "", None)} for part in parts) or ("subject", "", None) not in parts:
+            raise ValueError("question may use only {relation} and {subject}, and must use {subject}")
         return self
 
 

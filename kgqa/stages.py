@@ -189,6 +189,8 @@ def ask_questions(run: Run) -> StageOutput:
     run.progress.start("Asking questions", tables["facts"].num_rows, "facts")
     questions = ask(tables, run.domain.settings.qangaroo, seed=run.seed)
     run.progress.advance(tables["facts"].num_rows)
+    if not (questions.split == 0).any():
+        raise EmptyResult("no fact fell into the training split, from which candidates come; raise qangaroo.splits.train, or add facts.")
     row = FunnelRow(stage="ask", what="questions", reason="asked: one per fact and direction", removed=None, left=len(questions))
     counts = _by_split(questions)
     return StageOutput(tables={"questions": questions.to_table()}, funnel=[row], report={"questions": counts}, note=_splits_note(counts))

@@ -26,6 +26,7 @@ FORMAT = 1
 """Raised whenever an older workspace cannot be continued."""
 TEMPORARY = ".partial"
 ASIDE = f".old{TEMPORARY}"
+LOCK = ".kgqa.lock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,12 @@ class StageRecord:
     report: dict[str, Any]
     """Counts for the funnel."""
     seconds: float
+    check: str = ""
+    """:meth:`checksum` of the other fields: a record that was edited does not count."""
+
+    def checksum(self) -> str:
+        """Hash of all fields but ``check``."""
+        return key_of({name: value for name, value in asdict(self).items() if name != "check"})
 
 
 class Workspace:
@@ -62,12 +69,11 @@ class Workspace:
 
     def __enter__(self) -> Workspace:
         """Create the folder if need be and lock it; raises WorkspaceBusy, WorkspaceError or StorageError."""
+        self.check()
         with storage_errors(self.path):
-            if self.path.is_dir() and any(self.path.iterdir()) and not (self.path / ".lock").exists():
-                raise WorkspaceError(f"{self.path}: this folder is not empty and is no workspace of kgqa; choose another --workspace.")
             self.path.mkdir(parents=True, exist_ok=True)
             # The lock comes first: it marks the folder as ours, so that a run that is cut off here does not lock itself out.
-            lock = (self.path / ".lock").open("a")
+            lock = (self.path / LOCK).open("a")
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self.tables.mkdir(exist_ok=True)
@@ -80,6 +86,21 @@ class Workspace:
                 raise
         self._lock = lock
         return self
+
+    def check(self) -> None:
+        """Raise WorkspaceError where the folder cannot be, or become, a workspace; changes nothing."""
+        try:
+            str(self.path).encode("utf-8")
+        except UnicodeEncodeError:
+            raise WorkspaceError(f"{self.path!r}: the folder's name is not UTF-8; choose another --workspace.") from None
+        with storage_errors(self.path):
+            if self.path.is_symlink() and not self.path.exists():
+                raise WorkspaceError(f"{self.path}: this link leads nowhere; choose another --workspace.")
+            if self.path.exists() and not self.path.is_dir():
+                raise WorkspaceError(f"{self.path}: this is not a folder; choose another --workspace.")
+            marked = any((self.path / name).exists() for name in (LOCK, "workspace.json"))
+            if self.path.is_dir() and any(self.path.iterdir()) and not marked:
+                raise WorkspaceError(f"{self.path}: this folder is not empty and is no workspace of kgqa; choose another --workspace.")
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Let go of the lock; the file stays, so that two runs never lock different files of the same name."""
@@ -121,7 +142,7 @@ class Workspace:
             record = StageRecord(**json.loads((self.tables / f"{stage}.json").read_text("utf-8")))
         except (OSError, ValueError, TypeError):
             return None
-        if key not in {record.key, None}:
+        if key not in {record.key, None} or record.check != record.checksum():
             return None
         for name, digest in record.outputs.items():
             path = self.path / name
@@ -135,7 +156,7 @@ class Workspace:
 
     def record(self, record: StageRecord) -> None:
         """Write the record of a finished stage, which makes it finished."""
-        self.write_json(self.tables / f"{record.stage}.json", asdict(record))
+        self.write_json(self.tables / f"{record.stage}.json", {**asdict(record), "check": record.checksum()})
 
     def write_table(self, name: str, table: pa.Table) -> str:
         """Write ``tables/name.parquet``; return its path relative to the workspace."""
@@ -155,7 +176,8 @@ class Workspace:
 
     def sweep(self) -> None:
         """Remove what a killed run left behind; a dataset that it had set aside, with nothing in its place yet, comes back."""
-        for leftover in sorted(self.path.rglob(f".*{TEMPORARY}*")):
+        mine = [self.path, self.tables, self.graph.parent, self.path / "datasets"]
+        for leftover in sorted(path for folder in mine for path in folder.glob(f".*{TEMPORARY}*")):
             if leftover.name.endswith(ASIDE):
                 path = leftover.with_name(leftover.name.removeprefix(".").removesuffix(ASIDE))
                 if not path.exists():

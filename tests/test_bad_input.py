@@ -256,6 +256,8 @@ SETTINGS = {
     "no such kind of name": ("[linking]\ncase = { titel = 'free' }", ("there is no kind of name 'titel'", "title, label, alias")),
     "no such kind of entity": ("[qangaroo]\nendpoint_kind = 'drgu'", ("there is no kind of entity 'drgu'",)),
     "rounds over a tree": ("[qangaroo.balance]\ncandidates = 9", ("balance.candidates needs traversal.chains",)),
+    "question without its subject": ("[qangaroo]\nquestion = 'what?'", ("must use {subject}",)),
+    "question with a width": ("[qangaroo]\nquestion = '{subject:>9}'", ("question may use only",)),
     "regular expression": ("[linking]\nlist_pages = '('", ("linking.list_pages", "not a regular expression")),
     "dataset name": ("dataset = '../x'", ("'dataset' cannot be '../x'",)),
     "unknown query": ("[projection]\narticle = 1\n", ("unknown setting 'projection.article'",)),
@@ -399,7 +401,7 @@ def test_a_workspace_of_another_domain_or_input(wikidata_copy: Path, tmp_path: P
 def test_a_folder_that_is_no_workspace(tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "thesis.txt").write_text("x")
     cli("generate", "--domain", "wikidata", "--workspace", tmp_path).sentence("not empty and is no workspace", "choose another --workspace")
-    cli("generate", "--domain", "wikidata", "--workspace", tmp_path / "thesis.txt").sentence("a file stands where a folder must go")
+    cli("generate", "--domain", "wikidata", "--workspace", tmp_path / "thesis.txt").sentence("this is not a folder")
     assert list(contents.files(tmp_path)) == ["thesis.txt"]
 
 
@@ -580,7 +582,9 @@ def test_a_wrong_question_to_the_graph(arguments: list[str], part: str, seed_wik
 
 
 def test_a_graph_that_is_missing_or_damaged(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:
-    cli("query", "hubs", "--workspace", tmp_path / "none").sentence("there is no graph in this workspace; run kgqa generate --workspace")
+    cli("query", "hubs", "--workspace", tmp_path / "none").sentence(
+        "there is no graph in this workspace; run kgqa generate --domain DOMAIN --workspace"
+    )
     cli("query", "hubs", "--workspace", tmp_path / ("x" * 300)).sentence("too long")
     graph = wikidata_copy / "store" / "graph.lbug"
     good = graph.read_bytes()
@@ -642,3 +646,29 @@ def test_functions_raise_what_commands_say(tmp_path: Path) -> None:
         kgqa.generate("wikidat", workspace=tmp_path)
     with pytest.raises(KgqaError):
         kgqa.plan("wikidata", workspace=tmp_path, limit=0)
+
+
+def test_a_stranger_in_the_datasets_folder_is_not_deleted(wikidata_copy: Path, cli: Cli) -> None:
+    (wikidata_copy / "datasets" / "wikihop" / "notes.txt").write_text("mine", "utf-8")
+    outcome = cli("generate", "--domain", "wikidata", "--seed", "3", "--workspace", wikidata_copy)
+    outcome.sentence("notes.txt", "kgqa did not write this", "move it elsewhere")
+    assert (wikidata_copy / "datasets" / "wikihop" / "notes.txt").read_text("utf-8") == "mine"
+
+
+def test_a_dataset_with_a_part_missing_is_not_exported(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:
+    (wikidata_copy / "datasets" / "wikihop" / "dev.parquet").unlink()
+    outcome = cli("export", wikidata_copy / "datasets" / "wikihop", "--to", "qangaroo", "--out", tmp_path / "out")
+    outcome.sentence("dev.parquet", "this part of the dataset is missing")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_replaces_a_dataset_says_so(wikidata_copy: Path, cli: Cli) -> None:
+    assert "would be replaced" in cli("generate", "--domain", "wikidata", "--seed", "3", "--workspace", wikidata_copy, "--dry-run").out
+    assert "It replaced a dataset" in cli("generate", "--domain", "wikidata", "--seed", "3", "--workspace", wikidata_copy).out
+    assert "replaced" not in cli("generate", "--domain", "wikidata", "--seed", "3", "--workspace", wikidata_copy).out
+
+
+@pytest.mark.parametrize("call", [["show"], ["show", "--masked"]])
+def test_the_masked_twin_is_shown_without_its_chain(call: list[str], seed_wikidata: Path, cli: Cli) -> None:
+    out = cli(call[0], seed_wikidata / "datasets" / "wikihop", *call[1:]).out
+    assert ("Chain:" in out) == (len(call) == 1)

@@ -158,7 +158,7 @@ def test_markup_in_names_is_shown_as_it_is(wikidata_copy: Path, tmp_path: Path, 
     (source / "relations.tsv").write_text(relations, "utf-8")
     made = cli("generate", "--domain", "wikidata", "--source", source, "--workspace", tmp_path / "[red]w[/]")
     assert made.status == 0, made.err
-    assert f"kgqa show {tmp_path}/[red]w[/]/datasets/wikihop" in made.out
+    assert f"kgqa show '{tmp_path}/[red]w[/]/datasets/wikihop'" in made.out
     asked = ("query", "relation_counts", "--workspace", tmp_path / "[red]w[/]", "--format")
     assert STRANGE[:-2] in cli(*asked, "csv").out
     table = "".join(line.strip("│").split("│")[1].strip() for line in cli(*asked, "table").out.splitlines() if line.startswith("│ P17 "))

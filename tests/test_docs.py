@@ -49,7 +49,7 @@ def test_the_tutorial_runs(tmp_path: Path) -> None:
                 run(["sh", "-c", line], tmp_path)
                 commands += 1
     assert commands >= 8
-    assert (tmp_path / "official" / "train.masked.json").is_file()
+    assert (tmp_path / "first-official" / "train.masked.json").is_file()
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -111,9 +112,13 @@ def test_a_run_that_ends_before_its_first_table_does_not_lock_itself_out(tmp_pat
 
 def test_a_file_in_the_place_of_the_folder_is_said(tmp_path: Path) -> None:
     (tmp_path / "w").write_text("x")
-    for path in (tmp_path / "w", tmp_path / "w" / "below"):
-        with pytest.raises(StorageError, match="a file"), Workspace(path):
-            pass
+    with pytest.raises(WorkspaceError, match="this is not a folder"), Workspace(tmp_path / "w"):
+        pass
+    with pytest.raises(StorageError, match="a file"), Workspace(tmp_path / "w" / "below"):
+        pass
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(WorkspaceError, match="leads nowhere"), Workspace(tmp_path / "link"):
+        pass
     with pytest.raises(StorageError, match="too long"), Workspace(tmp_path / ("x" * 300)):
         pass
 
@@ -134,7 +139,7 @@ def test_only_one_run_at_a_time(tmp_path: Path) -> None:
 def test_a_stage_is_finished_while_its_files_are_as_written(tmp_path: Path) -> None:
     with Workspace(tmp_path / "w") as workspace:
         record = finish(workspace)
-        assert workspace.finished("read", "k") == workspace.finished("read") == record
+        assert workspace.finished("read", "k") == workspace.finished("read") == replace(record, check=record.checksum())
         assert workspace.finished("read", "another") is None
         table = tmp_path / "w" / "tables" / "t.parquet"
         table.write_bytes(table.read_bytes()[:-1] + b"x")
@@ -200,3 +205,26 @@ def test_a_dataset_set_aside_by_a_killed_run_comes_back(tmp_path: Path) -> None:
         aside.mkdir()
         place.sweep()
         assert [path.name for path in (place.path / "datasets").iterdir()] == ["wikihop"]
+
+
+def test_a_record_that_was_edited_does_not_count(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as workspace:
+        finish(workspace)
+        path = workspace.tables / "read.json"
+        record = json.loads(path.read_text("utf-8"))
+        path.write_text(json.dumps({**record, "report": {"rows": 9}}), "utf-8")
+        assert workspace.finished("read", "k") is None
+
+
+def test_another_tools_files_are_left_alone(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as workspace:
+        for name in ("sub/.download.partial", "notes/.a.partial-notes"):
+            (workspace.path / name).parent.mkdir(exist_ok=True)
+            (workspace.path / name).write_text("x")
+        workspace.sweep()
+        assert (workspace.path / "sub" / ".download.partial").is_file()
+        assert (workspace.path / "notes" / ".a.partial-notes").is_file()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / ".lock").touch()
+    with pytest.raises(WorkspaceError, match="no workspace of kgqa"), Workspace(tmp_path / "other"):
+        pass

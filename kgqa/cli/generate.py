@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
@@ -50,6 +51,8 @@ def _print_plan(console: Console, plan: Plan) -> None:
     for name, state in plan.stages:
         stages.add_row(name, state)
     console.print(files, stages)
+    if plan.replaces:
+        console.print("The dataset that is there was made with other settings and would be replaced.", style="yellow")
     console.print(f"Would write {plan.dataset}. Nothing was changed.", soft_wrap=True)
 
 
@@ -78,5 +81,8 @@ def _print_report(console: Console, report: Report) -> None:
     for split, count in report.counts.items():
         if not count:
             console.print(f"The {split} split is empty; change qangaroo.splits, or use more data.", style="yellow")
-    console.print(f"Next: kgqa show {report.dataset}", soft_wrap=True)
-    console.print(f"      kgqa export {report.dataset} --to qangaroo --out DIR", soft_wrap=True)
+    if report.replaced:
+        console.print("It replaced a dataset that was made with other settings; to keep several, use several workspaces.", style="yellow")
+    place = quote(str(report.dataset))
+    console.print(f"Next: kgqa show {place}", soft_wrap=True, markup=False)
+    console.print(f"      kgqa export {place} --to qangaroo --out DIR", soft_wrap=True, markup=False)

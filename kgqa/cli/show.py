@@ -30,7 +30,8 @@ def show(
     console = Console(highlight=False, emoji=False)
     console.print(f"[bold]{_plain(instance.question)}[/]   ({_plain(instance.id)})", soft_wrap=True)
     _print_candidates(console, instance)
-    _print_chains(console, instance)
+    if not masked:  # a chain ends at its candidate
+        _print_chains(console, instance)
     names = {candidate.id for candidate in instance.candidates or ()}
     for paragraph in instance.paragraphs:
         mark = " [green](on a chain to the answer)[/]" if paragraph.supporting else ""

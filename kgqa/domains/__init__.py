@@ -98,7 +98,7 @@ def _moved(raw: dict[str, Any], old: Path, new: Path) -> dict[str, Any]:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8-sig"))
     except UnicodeDecodeError:
         raise SettingsError(f"{path}: this is not UTF-8; save the file as UTF-8.") from None
     except ValueError as error:

@@ -18,9 +18,10 @@ def balance(samples: Samples, *, candidates: int, max_documents: int, seed: int)
 
     The answer's chains come first. Alternatives with at least as many chains as the answer are preferred, and among equals the choice is
     drawn by hash. Then chains are added in rounds, one per candidate, as long as all of a round fits into ``max_documents``; if not even
-    the first round fits, the alternatives that do fit stay. Samples whose answer alone needs more documents keep no candidate. A
-    candidate's chains come shorter ones first, and among equals in an order drawn by hash; where ``max_chains`` has cut them off, the first by document
-    order are there to draw from.
+    the first round fits, the alternatives that do fit stay. Samples whose answer alone needs more documents keep no candidate.
+
+    A candidate's chains come shorter ones first, and among equals in an order drawn by hash; where ``max_chains`` has cut them off, the
+    first by document order are there to draw from.
     """
     kept_candidates, kept_chains = _choose(
         samples.candidates.offsets, samples.candidates.targets, samples.questions.answer, samples.questions.id,

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgqa.errors import UnknownId, suggestion
+from kgqa.errors import UnknownId
 from kgqa.settings import QangarooSettings
 from kgqa.sources.tables import frame
 from kgqa.traversal.graph import IntArray, Rows
@@ -62,8 +62,8 @@ def _facts(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, both_d
     relations = frame(tables["relations"]).with_row_index("row")
     for relation in settings.relations:
         if relation not in relations["id"]:
-            known = relations["id"].head(20).to_list()
-            raise UnknownId(f"qangaroo.relations: the relation {relation!r} is not in the relation table; {suggestion(relation, known)}")
+            known = ", ".join(relations["id"].head(20).to_list())
+            raise UnknownId(f"qangaroo.relations: the relation {relation!r} is not in the relation table, which begins with {known}.")
     facts = frame(tables["facts"])
     if settings.relations:
         facts = facts.filter(pl.col("relation").is_in(settings.relations))

@@ -37,9 +37,10 @@ def ask(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, seed: int
             "qangaroo.splits.by must be 'pair' where a symmetric relation is asked from both ends, or both ends land apart."
         )
     rank = _rank_among_objects(facts, text_hashes(joined(head, relation, tail)))
+    split = assign_splits(group, (settings.splits.train, settings.splits.dev, settings.splits.test), seed=seed)
     return Questions(
         id=text_hashes(joined(head, relation, pa.array(rank).cast(pa.string()))),
-        split=assign_splits(group, (settings.splits.train, settings.splits.dev, settings.splits.test), seed=seed),
+        split=split,
         head=facts.head,
         relation=facts.relation,
         answer=facts.tail,
