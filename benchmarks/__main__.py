@@ -10,7 +10,8 @@ from pathlib import Path
 from benchmarks.measure import Section, machine
 from benchmarks.process import ROOT
 
-NAMES = ("linking", "traversal", "pipeline", "startup")
+NAMES = ("startup", "pipeline", "linking", "traversal")
+"""In this order: a program that is started counts the memory of who starts it as its own, so whole runs come before large arrays."""
 HEAD = """<!-- Written by `python -m benchmarks`; do not edit. -->
 # Benchmarks
 
