@@ -28,8 +28,9 @@ def left_after(report: kgqa.Report, stage: str) -> int:
 
 
 def test_wikihop_is_as_large_as_expected(wikihop: kgqa.Report) -> None:
-    # Expected from a plain count on the same data: about 36,000 before the bias filters and 10,000 after them (docs/wikihop.md).
-    assert 28_000 <= left_after(wikihop, "traverse") <= 40_000
+    # A plain count with any alias match gives about 36,000 before the bias filters and 10,000 after them; stricter linking costs a part of
+    # the first (docs/wikihop.md).
+    assert 22_000 <= left_after(wikihop, "traverse") <= 36_000
     assert 8_000 <= sum(wikihop.counts.values()) <= 13_000
 
 
