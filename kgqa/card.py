@@ -93,12 +93,17 @@ def funnel_table(funnel: Iterable[FunnelRow]) -> str:
 
 
 def baseline_table(baselines: dict[str, list[dict[str, Any]]]) -> str:
-    """One row per baseline and split, one column per point of measurement, in Markdown."""
+    """:func:`baseline_rows` in Markdown."""
+    return _table(["split", "baseline", *baselines], baseline_rows(baselines))
+
+
+def baseline_rows(baselines: dict[str, list[dict[str, Any]]]) -> list[list[str]]:
+    """One row per split and baseline: the two, then the accuracy at each point of measurement."""
     rows: dict[tuple[str, str], list[str]] = {}
     for scores in baselines.values():
         for score in scores:
             rows.setdefault((score["split"], score["baseline"]), []).append(percent(score))
-    return _table(["split", "baseline", *baselines], [[split, name, *cells] for (split, name), cells in rows.items()])
+    return [[split, name, *cells] for (split, name), cells in rows.items()]
 
 
 def percent(score: dict[str, Any]) -> str:

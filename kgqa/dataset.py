@@ -14,7 +14,8 @@ from kgqa.card import dataset_card
 from kgqa.formats.native import SCHEMA
 from kgqa.funnel import FunnelRow
 from kgqa.recipes.qangaroo.instances import InstanceMaker, instance_ids
-from kgqa.recipes.qangaroo.samples import SPLITS, Samples
+from kgqa.recipes.qangaroo.samples import Samples
+from kgqa.records import SPLITS
 from kgqa.stages import GATES, Run, instance_maker
 from kgqa.workspace import file_hash, write_parquet
 
@@ -74,7 +75,7 @@ def write_dataset(
     """Write the whole dataset into the folder ``partial``, all but the manifest; return the samples of each split."""
     samples = Samples.from_table(run.table("kept"))
     run.progress.start("Writing the dataset", 2 * len(samples), "samples")
-    counts = {split: int((samples.questions.split == number).sum()) for number, split in enumerate(SPLITS)}
+    counts = samples.questions.by_split()
     write_splits(partial, samples, instance_maker(run), run=run)
     write_rejected(partial / "rejected.parquet", run)
     digest = content_digest(partial)

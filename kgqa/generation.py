@@ -16,7 +16,7 @@ from kgqa.errors import InterruptedRun, SettingsError, WorkspaceError, storage_e
 from kgqa.funnel import FunnelRow, rows_from
 from kgqa.manifest import run_record
 from kgqa.progress import Progress, Silent
-from kgqa.recipes.qangaroo.samples import SPLITS
+from kgqa.records import SPLITS
 from kgqa.sources.delimited import find_file
 from kgqa.stages import LAYOUTS, STAGES, Run, Stage
 from kgqa.workspace import StageRecord, Workspace, file_hash, key_of

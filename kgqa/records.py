@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+SPLITS = ("train", "dev", "test")
 ANSWER_TYPES = {
     "candidate": "one of the listed candidates",
     "span": "a span of a paragraph",

@@ -42,7 +42,7 @@ from kgqa.recipes.qangaroo.gates import (
 )
 from kgqa.recipes.qangaroo.instances import InstanceMaker
 from kgqa.recipes.qangaroo.questions import ask, first_try
-from kgqa.recipes.qangaroo.samples import SPLITS, Questions, Samples
+from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.search import add_chains, endpoint_roles, find_samples, without_same_expression
 from kgqa.sources import medline, wikidata
 from kgqa.sources.delimited import find_file
@@ -192,12 +192,8 @@ def ask_questions(run: Run) -> StageOutput:
     if not (questions.split == 0).any():
         raise EmptyResult("no fact fell into the training split, from which candidates come; raise qangaroo.splits.train, or add facts.")
     row = FunnelRow(stage="ask", what="questions", reason="asked: one per fact and direction", removed=None, left=len(questions))
-    counts = _by_split(questions)
+    counts = questions.by_split()
     return StageOutput(tables={"questions": questions.to_table()}, funnel=[row], report={"questions": counts}, note=_splits_note(counts))
-
-
-def _by_split(questions: Questions) -> dict[str, int]:
-    return {split: int((questions.split == number).sum()) for number, split in enumerate(SPLITS)}
 
 
 def _splits_note(counts: dict[str, int]) -> str:
@@ -267,7 +263,7 @@ def traverse(run: Run) -> StageOutput:
     return StageOutput(
         tables={"samples": samples.to_table(), "rejected_traverse": rejected_table(rejections)},
         funnel=funnel,
-        report={"samples": _by_split(samples.questions)},
+        report={"samples": samples.questions.by_split()},
         note=f"{len(samples):,} samples of {asked:,} questions",
     )
 
@@ -324,7 +320,7 @@ def filter_samples(run: Run) -> StageOutput:
     if not len(samples):
         raise EmptyResult(empty_sentence(funnel))
     rejected = rejected_table(rejections) if rejections else run.table("rejected_traverse").slice(0, 0)
-    counts = _by_split(samples.questions)
+    counts = samples.questions.by_split()
     return StageOutput(
         tables={"kept": samples.to_table(), "rejected_filter": rejected},
         funnel=funnel,

@@ -16,6 +16,7 @@ import typer.main
 import kgqa
 from kgqa.cli.app import app
 from kgqa.formats import native
+from kgqa.records import SPLITS
 from tests import contents
 from tests.command import COMMAND, ROOT, environment, run_command
 from tests.conftest import Cli
@@ -79,7 +80,7 @@ def test_the_documented_command_lines_work(tmp_path: Path) -> None:
     assert run_command("query", "hubs", "--limit", "2", cwd=tmp_path).out.rstrip().endswith("2 rows")
     out = run_command("export", dataset, "--to", "qangaroo", "--out", "official", cwd=tmp_path)
     assert "This format has no place for: paragraph ids" in out.out
-    splits = [f"{split}{kind}.json" for split in native.SPLITS for kind in ("", ".masked")]
+    splits = [f"{split}{kind}.json" for split in SPLITS for kind in ("", ".masked")]
     assert sorted(contents.files(tmp_path / "official")) == sorted(splits)
 
 

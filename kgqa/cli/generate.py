@@ -59,19 +59,15 @@ def _print_plan(console: Console, plan: Plan) -> None:
 def _print_report(console: Console, report: Report) -> None:
     from rich.table import Table
 
-    from kgqa.card import percent
+    from kgqa.card import baseline_rows
 
     funnel = Table("stage", "what", "reason", "removed", "left", title="What was dropped, and why")
     for row in report.funnel:
         numbers = ("" if number is None else f"{number:,}" for number in (row.removed, row.left))
         funnel.add_row(row.stage, row.what, row.reason, *numbers)
     shortcuts = Table("split", "baseline", *report.baselines, title="How far it can be guessed (accuracy in %, 95% interval)")
-    cells: dict[tuple[str, str], list[str]] = {}
-    for scores in report.baselines.values():
-        for score in scores:
-            cells.setdefault((score["split"], score["baseline"]), []).append(percent(score))
-    for (split, name), values in cells.items():
-        shortcuts.add_row(split, name, *values)
+    for cells in baseline_rows(report.baselines):
+        shortcuts.add_row(*cells)
     times = Table("stage", "seconds", title="Time")
     for stage, seconds in report.seconds.items():
         times.add_row(stage, f"{seconds:,.2f}" + (" (finished before)" if stage in report.reused else ""))

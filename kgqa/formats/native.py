@@ -12,10 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgqa.errors import BrokenInput, MissingInput, storage_errors
-from kgqa.records import Candidate, Instance, Mention, Paragraph, Step
+from kgqa.records import SPLITS, Candidate, Instance, Mention, Paragraph, Step
 from kgqa.workspace import write_parquet
 
-SPLITS = ("train", "dev", "test")
 MENTION = pa.struct([("entity", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
 PARAGRAPH = pa.struct(
     [

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, KgqaError, MissingInput
 from kgqa.formats import native, qangaroo
-from kgqa.records import Candidate
+from kgqa.records import SPLITS, Candidate
 
 RECORD: dict[str, Any] = {
     "id": "WH_dev_0",
@@ -73,7 +73,7 @@ def test_an_exported_dataset_is_as_the_format_wants_it(domain: str, masked: bool
     written = kgqa.export(dataset, to="qangaroo", out=tmp_path)
     assert len(written) == 6
     seen: set[str] = set()
-    for split in native.SPLITS:
+    for split in SPLITS:
         path = tmp_path / f"{split}{'.masked' if masked else ''}.json"
         records = json.loads(path.read_text("utf-8"))
         assert records

@@ -10,7 +10,8 @@ import pyarrow as pa
 from numba import njit
 
 from kgqa.linking.tokens import shuffling, token_hashes
-from kgqa.recipes.qangaroo.samples import SPLITS, Samples
+from kgqa.recipes.qangaroo.samples import Samples
+from kgqa.records import SPLITS
 from kgqa.traversal.graph import Rows
 
 RESAMPLES = 1000

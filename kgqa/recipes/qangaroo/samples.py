@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.records import SPLITS
 from kgqa.traversal.graph import IntArray, Rows
 
-SPLITS = ("train", "dev", "test")
 BoolArray = npt.NDArray[np.bool_]
 
 
@@ -37,6 +37,10 @@ class Questions:
         return Questions(
             id=self.id[kept], split=self.split[kept], head=self.head[kept], relation=self.relation[kept], answer=self.answer[kept]
         )
+
+    def by_split(self) -> dict[str, int]:
+        """How many questions each split has."""
+        return {split: int((self.split == number).sum()) for number, split in enumerate(SPLITS)}
 
     def to_table(self) -> pa.Table:
         """One row per question; the columns are the fields."""
