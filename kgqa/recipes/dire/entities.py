@@ -1,41 +1,30 @@
 """Answers and names of a set, by kind, from which false ones are drawn.
 
-No tagger says what kind a name is; the set does. Answers are of one kind where their questions ask alike ("which river") and they look
-alike (a year, a date, a number, a name of two words). What a paragraph is about is of the kind that its first sentence says ("is a Danish
-ecologist"), or a person where dates of life follow its name. A graph's entities are of one kind where their ids are a number
-after the same letters (``Q90``, ``DB00682``), or are nothing of the sort, and their names look alike.
+``kinds.py`` tells what kind a name is. What a graph's entity is, where no paragraph's title names it, its chains tell: entities that stand
+before the answers of one relation are of one kind if their ids look alike (``DB00682`` and ``DB00945``), as the graph's schema makes them.
 """
 
 from __future__ import annotations
 
 import re
-from calendar import month_name
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from kgqa.recipes.dire.kinds import PERSON, WHO, Kind, answer_kinds, first_name, split_title, title_kinds
 from kgqa.recipes.drawing import Reservoir, draw
-from kgqa.records import Instance
+from kgqa.records import Instance, Paragraph
 
 PER_KIND = 2000
 """Names that are kept of each kind; memory: a few hundred bytes for each, and a kind is rarely full."""
 MOST_KINDS = 20_000
 """Narrow kinds that are kept, a sample of the set's; memory: about 1 kB for each beside its names. Of the others there are a few dozen."""
+FIRST_NAMES = 50_000
+"""First names of persons that are kept, a sample of the set's."""
+LINKED = 5
+"""The entities and documents of the shortest chain that has something between the subject and the answer."""
 TRIES = 200
 """Names of one kind that are looked at for a question."""
-ASKING = frozenset({"who", "whom", "whose", "when", "where", "why", "which", "what", "how"})
-MONTHS = frozenset(name.lower() for name in month_name[1:])
-END = frozenset(
-    {"of", "in", "by", "from", "who", "whose", "that", "which", "and", "or", "for", "at", "on", "as", "to", "with", "where", "near", "born",
-     "between", "based", "located", "situated", "known", "published", "released", "written", "directed", "produced", "founded", "created"}
-)  # fmt: skip
-"""What ends the name of a kind: a "river in Chile", a "team based in Spain"."""
-_WORD = re.compile(r"\w+")
 _NUMBERED = re.compile(r"(\D*)\d+")
-_DEFINITION = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of the) ([^.,;()]{2,80})")
-_LIFE = re.compile(r"\([^)]*(?:\bborn\b|\d{4} ?[–-] ?(?!\d{4}\)))")
-LEAD = 300
-"""The first letters of a paragraph, in which it says what it is about."""
-Kind = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,47 +35,30 @@ class Entity:
     id: str | None = None
 
 
-def split_title(title: str) -> tuple[str, str]:
-    """``Kaos (2019 film)`` → ``Kaos``, ``2019 film``."""
-    base, bracket, note = title.partition(" (")
-    return (base, note.removesuffix(")")) if bracket and base and note.endswith(")") else (title, "")
+def about(paragraph: Paragraph) -> Entity | None:
+    """What a paragraph's title names, with its id where a mention in the text has the same words."""
+    if not paragraph.title:
+        return None
+    name = split_title(paragraph.title)[0]
+    spelled = name.lower()
+    ids = (
+        m.entity for m in paragraph.mentions or () if m.end - m.start == len(name) and paragraph.text[m.start : m.end].lower() == spelled
+    )
+    return Entity(name, next(ids, None))
 
 
-def look_of(name: str) -> str:
-    """What a name looks like: year, date, number, name of one, two or more words, or phrase."""
-    words = _WORD.findall(name)
-    if any(word.isdigit() for word in words):
-        if len(words) == 1 and len(words[0]) == 4:
-            return "year"
-        return "date" if MONTHS & {word.lower() for word in words} else "number"
-    capitals = sum(word[:1].isupper() for word in words)
-    return f"{'name' if capitals * 2 > len(words) else 'phrase'} of {min(len(words), 3)}"
+def entity_kinds(instance: Instance, entity: str) -> list[Kind]:
+    """The kinds of a graph's entity: those of the title that names it, and its place in the chains only where titles name none."""
+    titles = {named.id: paragraph for paragraph in instance.paragraphs if (named := about(paragraph)) and named.id is not None}
+    if entity in titles:
+        return title_kinds(titles[entity].title or "", titles[entity].text)
+    return [] if titles else chain_kinds(instance, entity)
 
 
-def answer_kinds(question: str, answer: str) -> list[Kind]:
-    """The kinds of an answer, the narrowest first: by what is asked ("which river", or MuSiQue's ">> mouth of") and by its look."""
-    words = [word.lower() for word in _WORD.findall(question.rpartition(">>")[2])]
-    place = 0 if ">>" in question else next((place for place, word in enumerate(words) if word in ASKING), len(words))
-    asked, look = words[place : place + 2], look_of(answer)
-    return [("answer", look, *asked[: 2 - width]) for width in range(3)]
-
-
-def title_kinds(title: str, text: str) -> list[Kind]:
-    """The kinds of what a paragraph is about, the narrowest first."""
-    lead = text[:LEAD]
-    person = "person" if _LIFE.search(lead) else "thing"
-    kinds: list[Kind] = [("title", person, look_of(split_title(title)[0])), ("title", person)]
-    definition = _DEFINITION.search(lead)
-    words = _WORD.findall(definition[1].lower()) if definition else []
-    noun = words[: next((place for place, word in enumerate(words) if word in END), len(words))]
-    return [("title", person, "is", noun[-1]), *kinds] if noun else kinds
-
-
-def entity_kinds(id: str, name: str) -> list[Kind]:  # noqa: A002 - what it is called
-    """The kinds of a graph's entity, the narrowest first; ids that are not letters and a number, as UUIDs, are all of one."""
-    numbered = _NUMBERED.fullmatch(id)
-    shape = f"{numbered[1]}0" if numbered else ""
-    return [("entity", shape, look_of(name)), ("entity", shape)]
+def chain_kinds(instance: Instance, entity: str) -> list[Kind]:
+    """The kind of what stands before the answer in a chain: the relation that was asked, and what the id looks like."""
+    numbered = _NUMBERED.fullmatch(entity)
+    return [("before the answer", instance.question.partition(" ")[0], f"{numbered[1]}0" if numbered else "")]
 
 
 class Collector:
@@ -96,31 +68,33 @@ class Collector:
         """Nothing was seen yet."""
         self._seed = seed
         self._kinds: dict[Kind, Reservoir[Entity]] = {}
+        self._first_names = Reservoir[str](FIRST_NAMES, purpose="first names", seed=seed)
         self._narrow = Reservoir[Kind](MOST_KINDS, purpose="kinds", seed=seed)
 
     def see(self, instance: Instance) -> None:
         """Take the names of one question."""
         if instance.answers and instance.answer_type != "boolean":
-            self._add(answer_kinds(instance.question, instance.answers[0]), Entity(instance.answers[0]))
+            self._add(answer_kinds(instance.question, instance.answers[0], instance.paragraphs), Entity(instance.answers[0]))
         for step in instance.decomposition or ():
             if step.answer:
-                self._add(answer_kinds(step.question, step.answer), Entity(step.answer))
+                self._add(answer_kinds(step.question, step.answer, instance.paragraphs), Entity(step.answer))
         for paragraph in instance.paragraphs:
-            if paragraph.title:
-                self._add(title_kinds(paragraph.title, paragraph.text), Entity(split_title(paragraph.title)[0]))
-            for mention in paragraph.mentions or ():
-                name = paragraph.text[mention.start : mention.end]
-                self._add(entity_kinds(mention.entity, name), Entity(name, mention.entity))
+            entity = about(paragraph)
+            if entity is not None:
+                self._add(title_kinds(paragraph.title or "", paragraph.text), entity)
+        for entity in _before_answers(instance):
+            self._add(chain_kinds(instance, entity.id or ""), entity)
 
     def _add(self, kinds: Iterable[Kind], entity: Entity) -> None:
         for kind in kinds:
             if kind in self._kinds or self._has_room(kind):
                 self._kinds[kind].add(f"{entity.id}\0{entity.name}", entity)
+            if kind == (PERSON,):
+                self._first_names.add(name := first_name(entity.name), name)
 
     def _has_room(self, kind: Kind) -> bool:
         """Begin a new kind, in the place of another where there are too many; False where it is this one that is left out."""
-        narrow = len(kind) > 2 or kind[0] == "entity"
-        gone = self._narrow.add("\0".join(kind), kind) if narrow else None
+        gone = self._narrow.add("\0".join(kind), kind) if len(kind) > 1 else None
         if gone == kind:
             return False
         if gone is not None:
@@ -130,7 +104,20 @@ class Collector:
 
     def pool(self) -> Pool:
         """What was seen."""
-        return Pool({kind: names.values() for kind, names in self._kinds.items()})
+        kinds, first_names = {kind: names.values() for kind, names in self._kinds.items()}, frozenset(self._first_names.values())
+        kinds[PERSON, "who"] = [entity for entity in kinds.pop(WHO, []) if first_name(entity.name) in first_names]
+        return Pool(kinds, first_names)
+
+
+def _before_answers(instance: Instance) -> Iterator[Entity]:
+    """What stands there, as the last document spells it; none where titles name entities, which say more."""
+    if not instance.chains or any(named.id is not None for named in map(about, instance.paragraphs) if named):
+        return
+    shown = {paragraph.id: paragraph for paragraph in instance.paragraphs}
+    for chain in (chain for chains in instance.chains for chain in chains if len(chain) >= LINKED and chain[-2] in shown):
+        paragraph = shown[chain[-2]]
+        spelled = (paragraph.text[m.start : m.end] for m in paragraph.mentions or () if m.entity == chain[-3])
+        yield from (Entity(name, chain[-3]) for name in spelled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +125,15 @@ class Pool:
     """The names of a set, by kind."""
 
     kinds: dict[Kind, list[Entity]]
+    first_names: frozenset[str]
 
-    def draw(self, kinds: Sequence[Kind], *, purpose: str, seed: int, id: str) -> Iterator[Entity]:  # noqa: A002 - as in drawing
+    def told(self, kinds: Sequence[Kind], name: str) -> list[Kind]:
+        """The kinds, where a name that "who" asks for is a person's if its first word is the first name of one in the set."""
+        if WHO not in kinds:
+            return list(kinds)
+        return [(PERSON, "who"), (PERSON,)] if first_name(name) in self.first_names else []
+
+    def draw(self, kinds: Iterable[Kind], *, purpose: str, seed: int, id: str) -> Iterator[Entity]:  # noqa: A002 - as in drawing
         """Names of the first of the kinds, then of the wider ones, each from a random place on."""
         start = draw(purpose=purpose, seed=seed, id=id)
         for kind in kinds:

@@ -1,122 +1,160 @@
-"""A copy of a paragraph in which names are other names: text, title, mentions and sentence offsets stay consistent."""
+"""Copies of a paragraph in which names are other names: text, title, mentions and sentence offsets stay consistent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from kgqa.recipes.dire.entities import Entity
 from kgqa.records import Mention, Paragraph
 
 SURNAME = 4
 """A last word shorter than this is no name by itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Substitution:
-    """What takes the place of a name."""
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What is to be replaced."""
 
-    old: tuple[str, ...]
-    """The name's spellings; upper and lower case are the same."""
-    new: str
+    spellings: tuple[str, ...]
+    """Upper and lower case are the same."""
+    surname: str = ""
+    """The last word, which may stand alone, as "Lovelace" for "Ada Lovelace"; empty where it may not."""
     entity: str | None = None
     """Mentions of this entity are replaced too, whatever their spelling."""
-    new_entity: str | None = None
-    """What the new name is a mention of; None where nobody knows."""
 
 
-def of_name(old: Iterable[str], new: str, *, entity: str | None = None, new_entity: str | None = None) -> list[Substitution]:
-    """Substitutions for a name, and for its last word alone where it looks like a person's, as in "Ada Lovelace" and "Lovelace"."""
-    spellings = tuple(dict.fromkeys(old))
-    found = [Substitution(old=spellings, new=new, entity=entity, new_entity=new_entity)]
-    words = spellings[0].split()
-    if 2 <= len(words) <= 3 and all(word[:1].isupper() and word.isalpha() for word in words) and len(words[-1]) >= SURNAME:
-        last = new.rsplit(maxsplit=1)[-1]
-        found.append(Substitution(old=(words[-1],), new=last if last[:1].isupper() else new))
-    return found
+def name_of(spellings: Iterable[str], entity: str | None = None) -> Name:
+    """A name with the surname that the first spelling has if it looks like a person's."""
+    found = tuple(dict.fromkeys(spellings))
+    words = found[0].split()
+    is_person = 2 <= len(words) <= 3 and len(words[-1]) >= SURNAME and all(word[0].isupper() and word.isalpha() for word in words)
+    return Name(found, words[-1] if is_person else "", entity)
 
 
-def substituted(paragraph: Paragraph, substitutions: Sequence[Substitution], *, id: str) -> Paragraph:  # noqa: A002 - what it is called
-    """A copy that does not support the answer, with every name on token boundaries replaced, longer names first."""
-    spans = _spans(paragraph, substitutions)
-    title = paragraph.title
-    if title is not None:
-        title, _ = _rewritten(title, _named(title, substitutions))
-    text, place = _rewritten(paragraph.text, spans)
-    return Paragraph(
-        id=id,
-        title=title,
-        text=text,
-        supporting=False,
-        mentions=None if paragraph.mentions is None else _mentions(paragraph.mentions, spans, place),
-        sentences=None if paragraph.sentences is None else tuple(place(start) for start in paragraph.sentences),
-        supporting_sentences=None if paragraph.supporting_sentences is None else (),
-    )
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a name stands."""
+
+    start: int
+    end: int
+    name: int
+    """Which of the names it is."""
+    is_surname: bool
 
 
-Span = tuple[int, int, Substitution]
+class Template:
+    """A paragraph that can be had with other names; where the old ones stand is looked for once."""
+
+    def __init__(self, paragraph: Paragraph, names: Sequence[Name]) -> None:
+        """Every place of a name on token boundaries is found, longer names first; mentions come before spellings."""
+        self._paragraph = paragraph
+        numbers = {name.entity: number for number, name in enumerate(names) if name.entity is not None}
+        mentioned = [Place(m.start, m.end, numbers[m.entity], False) for m in paragraph.mentions or () if m.entity in numbers]
+        spellings = sorted(_spellings(names), key=lambda entry: -len(entry[0]))
+        self._places = _apart([*mentioned, *_found(paragraph.text, spellings)])
+        self._rest = _between(paragraph.text, self._places)
+        title = paragraph.title or ""
+        self._title_places = _apart(_found(title, spellings))
+        self._title_rest = _between(title, self._title_places)
+
+    def has(self, name: int) -> bool:
+        """Whether the name stands anywhere in the paragraph or its title."""
+        return any(place.name == name for place in (*self._places, *self._title_places))
+
+    @cached_property
+    def bare(self) -> str:
+        """Title and text with nothing in the places of the names but a sign that is no word."""
+        return "\0".join(self._title_rest) + "\n" + "\0".join(self._rest)
+
+    def filled(self, new: Sequence[Entity], *, id: str) -> Paragraph:  # noqa: A002 - what it is called
+        """A copy that does not support the answer, with one of ``new`` for each name."""
+        spelled = [(entity.name, _surname(entity.name)) for entity in new]
+        paragraph, places = self._paragraph, self._places
+        marks = _Marks(places, [spelled[place.name][place.is_surname] for place in places], new)
+        return Paragraph(
+            id=id,
+            title=None if paragraph.title is None else _joined(self._title_rest, self._title_places, spelled),
+            text=_joined(self._rest, places, spelled),
+            supporting=False,
+            mentions=None if paragraph.mentions is None else marks.mentions(paragraph.mentions),
+            sentences=None if paragraph.sentences is None else tuple([marks.moved(start) for start in paragraph.sentences]),
+            supporting_sentences=None if paragraph.supporting_sentences is None else (),
+        )
 
 
-def _spans(paragraph: Paragraph, substitutions: Sequence[Substitution]) -> list[Span]:
-    """What is replaced in the text, left to right: places of mentions first, then of spellings that no other span touches."""
-    by_entity = {entry.entity: entry for entry in substitutions if entry.entity is not None}
-    mentioned = [(m.start, m.end, by_entity[m.entity]) for m in paragraph.mentions or () if m.entity in by_entity]
-    return _apart([*mentioned, *_named(paragraph.text, substitutions)])
+class _Marks:
+    """Where places of the old text are in the new one; what lies inside a replaced name moves to its beginning."""
+
+    def __init__(self, places: Sequence[Place], spelled: Sequence[str], new: Sequence[Entity]) -> None:
+        self._places, self._spelled, self._new = places, spelled, new
+
+    def moved(self, old: int) -> int:
+        shift = 0
+        for place, name in zip(self._places, self._spelled, strict=True):
+            if old < place.end:
+                return min(old, place.start) + shift
+            shift += len(name) - (place.end - place.start)
+        return old + shift
+
+    def mentions(self, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+        """Those of other entities, and those of replaced ones that nobody need guess: a whole name whose new id is known."""
+        found = []
+        for mention in mentions:
+            touched = [n for n, place in enumerate(self._places) if place.start < mention.end and mention.start < place.end]
+            start = self.moved(mention.start)
+            if not touched:
+                found.append(Mention(entity=mention.entity, start=start, end=start + mention.end - mention.start))
+                continue
+            place, entity = self._places[touched[0]], self._new[self._places[touched[0]].name].id
+            if entity is not None and not place.is_surname and (mention.start, mention.end) == (place.start, place.end):
+                found.append(Mention(entity=entity, start=start, end=start + len(self._spelled[touched[0]])))
+        return tuple(found)
 
 
-def _named(text: str, substitutions: Sequence[Substitution]) -> list[Span]:
+def _spellings(names: Sequence[Name]) -> list[tuple[str, int, bool]]:
+    found = [(spelling.lower(), number, False) for number, name in enumerate(names) for spelling in name.spellings if spelling]
+    return found + [(name.surname.lower(), number, True) for number, name in enumerate(names) if name.surname]
+
+
+def _found(text: str, spellings: Iterable[tuple[str, int, bool]]) -> list[Place]:
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = text  # a letter whose small form is longer would move every place after it
-    spellings = sorted(((name, entry) for entry in substitutions for name in entry.old), key=lambda pair: -len(pair[0]))
-    return _apart([span for name, entry in spellings for span in _places(lowered, name.lower(), entry)])
-
-
-def _places(text: str, name: str, entry: Substitution) -> Iterable[Span]:
-    start = text.find(name)
-    while start >= 0:
-        end = start + len(name)
-        if not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()):
-            yield start, end, entry
-        start = text.find(name, end)
-
-
-def _apart(spans: Iterable[Span]) -> list[Span]:
-    """Those that touch no earlier one, by their place."""
-    kept: list[Span] = []
-    for start, end, entry in spans:
-        if all(end <= other[0] or other[1] <= start for other in kept):
-            kept.append((start, end, entry))
-    return sorted(kept, key=lambda span: span[0])
-
-
-def _rewritten(text: str, spans: Sequence[Span]) -> tuple[str, Callable[[int], int]]:
-    """The new text, and where a place of the old one is in it; what lies inside a span moves to its beginning."""
-    parts, at, moves, shift = [], 0, [], 0
-    for start, end, entry in spans:
-        parts += [text[at:start], entry.new]
-        moves.append((start, end, shift))
-        shift += len(entry.new) - (end - start)
-        at = end
-
-    def place(old: int) -> int:
-        moved = old + shift
-        for start, end, before in reversed(moves):
-            if old >= end:
-                break
-            moved = min(old, start) + before
-        return moved
-
-    return "".join([*parts, text[at:]]), place
-
-
-def _mentions(mentions: tuple[Mention, ...], spans: Sequence[Span], place: Callable[[int], int]) -> tuple[Mention, ...]:
     found = []
-    for mention in mentions:
-        touched = [span for span in spans if span[0] < mention.end and mention.start < span[1]]
-        if not touched:
-            start = place(mention.start)
-            found.append(Mention(entity=mention.entity, start=start, end=start + mention.end - mention.start))
-        elif (mention.start, mention.end) == touched[0][:2] and touched[0][2].new_entity is not None:
-            start = place(mention.start)
-            found.append(Mention(entity=touched[0][2].new_entity, start=start, end=start + len(touched[0][2].new)))
-    return tuple(found)
+    for spelling, name, is_surname in spellings:
+        start = lowered.find(spelling)
+        while start >= 0:
+            end = start + len(spelling)
+            if not (lowered[start - 1 : start].isalnum() or lowered[end : end + 1].isalnum()):
+                found.append(Place(start, end, name, is_surname))
+            start = lowered.find(spelling, end)
+    return found
+
+
+def _apart(places: Sequence[Place]) -> list[Place]:
+    """Those that touch no earlier one, from left to right."""
+    kept: list[Place] = []
+    for place in places:
+        if all(place.end <= other.start or other.end <= place.start for other in kept):
+            kept.append(place)
+    return sorted(kept, key=lambda place: place.start)
+
+
+def _between(text: str, places: Sequence[Place]) -> list[str]:
+    ends = [0, *[place.end for place in places]]
+    return [text[end:start] for end, start in zip(ends, [*[place.start for place in places], len(text)], strict=True)]
+
+
+def _surname(name: str) -> str:
+    """What stands for a name alone: its last word, or all of it where that is no name."""
+    last = name.rsplit(maxsplit=1)[-1]
+    return last if last[:1].isupper() else name
+
+
+def _joined(rest: Sequence[str], places: Sequence[Place], spelled: Sequence[tuple[str, str]]) -> str:
+    parts = [rest[0]]
+    for place, after in zip(places, rest[1:], strict=True):
+        parts += (spelled[place.name][place.is_surname], after)
+    return "".join(parts)

@@ -7,7 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgqa.recipes.dire.substitution import Substitution, of_name, substituted
+from kgqa.recipes.dire.entities import Entity
+from kgqa.recipes.dire.substitution import Name, Template, name_of
 from kgqa.records import Mention, Paragraph
 from tests.recipes.dire.drawing import paragraph
 
@@ -27,23 +28,27 @@ def paragraphs(draw: st.DrawFn) -> Paragraph:
     return replace(entry, mentions=mentions)
 
 
-@given(paragraphs(), st.sampled_from(["Bo", "Grace Hopper", ""]))
+def copied(entry: Paragraph, *swaps: tuple[Name, Entity]) -> Paragraph:
+    return Template(entry, [name for name, _ in swaps]).filled([new for _, new in swaps], id="copy")
+
+
+@given(paragraphs(), st.sampled_from(["Bo", "Grace Hopper", "X"]))
 def test_marks_stay_on_their_words(entry: Paragraph, new: str) -> None:
-    made = substituted(entry, of_name(["Ada Lovelace"], new or "X", entity="london", new_entity="E2"), id="copy")
+    made = copied(entry, (name_of(["Ada Lovelace"], "london"), Entity(new, "E2")))
     assert (made.id, made.supporting, made.supporting_sentences) == ("copy", False, ())
     assert "ada lovelace" not in made.text.lower() or "İ" in made.text
     assert len(made.sentences or ()) == len(entry.sentences or ())
     assert list(made.sentences or ()) == sorted(made.sentences or ())
     for mention in made.mentions or ():
         shown = made.text[mention.start : mention.end]
-        assert shown == (new or "X") if mention.entity == "E2" else shown.lower() == mention.entity
+        assert shown == new if mention.entity == "E2" else shown.lower() == mention.entity
     untouched = [m for m in entry.mentions or () if m.entity in {"wrote", "in", "adam"}]
     assert len([m for m in made.mentions or () if m.entity in {"wrote", "in", "adam"}]) == len(untouched)
 
 
 def test_a_person_is_replaced_with_her_surname_and_nobody_else_is() -> None:
     entry = paragraph("p", ["Ada Lovelace met Adam. ", "Lovelace wrote it; Lovelaces did not. ", "ADA LOVELACE's notes."])
-    made = substituted(replace(entry, title="Ada Lovelace"), of_name(["Ada Lovelace"], "Grace Hopper"), id="copy")
+    made = copied(replace(entry, title="Ada Lovelace"), (name_of(["Ada Lovelace"]), Entity("Grace Hopper")))
     assert made.text == "Grace Hopper met Adam. Hopper wrote it; Lovelaces did not. Grace Hopper's notes."
     assert made.title == "Grace Hopper"
     assert [made.text[start : start + 6] for start in made.sentences or ()] == ["Grace ", "Hopper", "Grace "]
@@ -51,14 +56,14 @@ def test_a_person_is_replaced_with_her_surname_and_nobody_else_is() -> None:
 
 def test_the_last_word_of_what_is_no_person_stays() -> None:
     for name in ("University of Oxford", "Oxford", "Area 51", "The Big Red Barn Door"):
-        assert len(of_name([name], "Somewhere")) == 1
+        assert not name_of([name]).surname
     entry = paragraph("p", ["University of Oxford, in Oxford."])
-    assert substituted(entry, of_name(["University of Oxford"], "Eton"), id="copy").text == "Eton, in Oxford."
+    assert copied(entry, (name_of(["University of Oxford"]), Entity("Eton"))).text == "Eton, in Oxford."
 
 
 def test_longer_names_win_and_touch_only_once() -> None:
-    swaps = [Substitution(old=("New York", "York"), new="Leeds"), Substitution(old=("New York City",), new="Bath")]
-    made = substituted(paragraph("p", ["New York City, New York, York, Yorkshire."]), swaps, id="copy")
+    swaps = (Name(("New York", "York")), Entity("Leeds")), (Name(("New York City",)), Entity("Bath"))
+    made = copied(paragraph("p", ["New York City, New York, York, Yorkshire."]), *swaps)
     assert made.text == "Bath, Leeds, Leeds, Yorkshire."
 
 
@@ -66,8 +71,16 @@ def test_mentions_of_the_entity_are_replaced_whatever_their_spelling() -> None:
     entry = replace(
         paragraph("p", ["The city slept."]), mentions=(Mention(entity="Q1", start=4, end=8), Mention(entity="Q2", start=9, end=14))
     )
-    made = substituted(entry, [Substitution(old=("Paris",), new="Lyon", entity="Q1", new_entity="Q3")], id="copy")
+    paris = Name(("Paris",), entity="Q1")
+    made = copied(entry, (paris, Entity("Lyon", "Q3")))
     assert made.text == "The Lyon slept."
     assert made.mentions == (Mention(entity="Q3", start=4, end=8), Mention(entity="Q2", start=9, end=14))
-    longer = substituted(entry, [Substitution(old=("Paris",), new="Marseille", entity="Q1")], id="copy")
+    longer = copied(entry, (paris, Entity("Marseille")))
     assert longer.mentions == (Mention(entity="Q2", start=14, end=19),)
+
+
+def test_a_template_knows_which_names_it_has() -> None:
+    template = Template(paragraph("p", ["Ada wrote."]), [Name(("Ada",)), Name(("Grace",))])
+    assert (template.has(0), template.has(1)) == (True, False)
+    assert Template(replace(paragraph("p", ["She wrote."]), title="Ada"), [Name(("Ada",))]).has(0)
+    assert Template(paragraph("p", ["Ada wrote."]), [Name(("",)), Name(("Ada",))]).bare == "Page p\n\0 wrote."
