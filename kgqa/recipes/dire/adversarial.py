@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from kgqa.recipes.dire.entities import Entity, Pool
@@ -19,12 +19,13 @@ from kgqa.recipes.dire.instances import note_of, showing
 from kgqa.recipes.dire.kinds import Kind, answer_kinds, title_kinds
 from kgqa.recipes.dire.links import Link, links, spellings, titles
 from kgqa.recipes.dire.questions import UNMARKED, whole
-from kgqa.recipes.dire.substitution import Template, name_of
+from kgqa.recipes.dire.substitution import Name, Template, name_of
 from kgqa.recipes.drawing import sample
 from kgqa.recipes.rejection import Rejection, without_answer
 from kgqa.recipes.stating import Stated, Text, names, paragraph_states, states
 from kgqa.records import Instance, Paragraph
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 TRANSFORM = "adversarial"
 COPIES = 4
 """As in the authors' own data (``--num_new_doc=4``), but at most half of the distractors are replaced."""
@@ -53,10 +54,10 @@ def adversarial(instance: Instance, *, pool: Pool, seed: int) -> list[Instance] 
     found = without_answer(instance) or _usable(instance, pool)
     if isinstance(found, Rejection):
         return found
-    link, asked = found
+    link, kinds, asked = found
     distractors = [place for place, paragraph in enumerate(instance.paragraphs) if not paragraph.supporting]
     places = sample(distractors, min(COPIES, max(1, len(distractors) // 2)), purpose="adversarial", seed=seed, id=instance.id)
-    copies = _copies(instance, link, asked, pool, seed, count=len(places))
+    copies = _copies(instance, link, kinds, asked, pool, seed, count=len(places))
     if isinstance(copies, Rejection):
         return copies
     paragraphs = list(instance.paragraphs)
@@ -69,12 +70,12 @@ def adversarial(instance: Instance, *, pool: Pool, seed: int) -> list[Instance] 
         {"id": copy.paragraph.id, "copy_of": link.target.id, "answer": copy.answer, "bridge": [link.bridge[0], copy.bridge]}
         for copy in copies
     ]
-    provenance = json.dumps({**noted, NAME: note}, ensure_ascii=False)
+    provenance = _encode({**noted, NAME: note})
     return [showing(instance, tuple(paragraphs), gone=gone, provenance=provenance)]
 
 
-def _usable(instance: Instance, pool: Pool) -> tuple[Link, list[Kind]] | Rejection:
-    """The first link of which it is known what may take the bridge's place, and the kinds of what may take the answer's."""
+def _usable(instance: Instance, pool: Pool) -> tuple[Link, list[Kind], list[Kind]] | Rejection:
+    """The first link of which it is known of what kind the bridge is and of what kind the answer, and these kinds."""
     if not instance.paragraphs or any(paragraph.supporting is None for paragraph in instance.paragraphs):
         return Rejection(reason=UNMARKED, detail="paragraphs" if instance.paragraphs else "no paragraphs")
     if all(paragraph.supporting for paragraph in instance.paragraphs):
@@ -92,7 +93,7 @@ def _usable(instance: Instance, pool: Pool) -> tuple[Link, list[Kind]] | Rejecti
     for link in links(instance, stating, wanted):
         kinds = pool.told(link.kinds, link.bridge[0])
         if kinds and (asked or link.is_answer or instance.candidates is not None):
-            return replace(link, kinds=kinds), kinds if link.is_answer else asked
+            return link, kinds, kinds if link.is_answer else asked
         bridges.append(link.bridge[0])
     if bridges:
         return Rejection(reason=OWN_REASONS["no kind"], detail=f"{answer}; {', '.join(dict.fromkeys(bridges))}")
@@ -105,7 +106,9 @@ def _last_question(instance: Instance) -> str:
     return next(steps, instance.question)
 
 
-def _copies(instance: Instance, link: Link, asked: list[Kind], pool: Pool, seed: int, *, count: int) -> list[Copy] | Rejection:
+def _copies(
+    instance: Instance, link: Link, kinds: list[Kind], asked: list[Kind], pool: Pool, seed: int, *, count: int
+) -> list[Copy] | Rejection:
     """At most ``count``, each with its own false answer; those that say what they must not are left out."""
     supporting = [paragraph for paragraph in instance.paragraphs if paragraph.supporting]
     right = tuple(dict.fromkeys([*instance.answers, *spellings(supporting, instance.answer_id)]))
@@ -113,11 +116,11 @@ def _copies(instance: Instance, link: Link, asked: list[Kind], pool: Pool, seed:
     shown = Text("\n".join([instance.question, *[paragraph.text for paragraph in supporting]]))
     search = _Search(pool, seed, instance.id, names([*right, *old]), frozenset({instance.answer_id, link.entity}), shown)
     answers = search.new(_candidates(instance, seed) if instance.candidates is not None else search.drawn(asked, "answer"), count)
-    bridges = answers if link.is_answer else search.new(search.drawn(link.kinds, "bridge"), count, besides=answers)
+    bridges = answers if link.is_answer else search.new(search.drawn(kinds, "bridge"), count, besides=answers)
     detail = f"{instance.answers[0]}; {link.bridge[0]}"
     if not answers or not bridges:
         return Rejection(reason=OWN_REASONS["no entity"], detail=detail)
-    replaced = [name_of(old, link.entity), replace(name_of(right, instance.answer_id), surname="")]
+    replaced = [name_of(old, link.entity), Name(right, entity=instance.answer_id)]
     others: list[Entity] = []
     if (title := _other_title(link, search)) is not None:
         others = search.new(search.drawn(title_kinds(title, link.target.text), "title"), count, besides=[*answers, *bridges])

@@ -9,17 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
-from kgqa.recipes.dire.kinds import PERSON, WHO, Kind, answer_kinds, first_name, split_title, title_kinds
+from kgqa.recipes.dire.kinds import LEAD, PERSON, WHO, Kind, answer_kinds, first_name, split_title, title_kinds
 from kgqa.recipes.drawing import Reservoir, draw
 from kgqa.records import Instance, Paragraph
 
+PAGES, ANSWERS = 100_000, 50_000
+"""What is kept of a set's titles with the sentences about them, and of its answers: a sample. Memory: some 500 bytes for each."""
 PER_KIND = 2000
-"""Names that are kept of each kind; memory: a few hundred bytes for each, and a kind is rarely full."""
-MOST_KINDS = 20_000
-"""Narrow kinds that are kept, a sample of the set's; memory: about 1 kB for each beside its names. Of the others there are a few dozen."""
-FIRST_NAMES = 50_000
-"""First names of persons that are kept, a sample of the set's."""
+"""Names of one kind."""
 LINKED = 5
 """The entities and documents of the shortest chain that has something between the subject and the answer."""
 TRIES = 200
@@ -66,10 +65,8 @@ class Collector:
 
     def __init__(self, *, seed: int) -> None:
         """Nothing was seen yet."""
-        self._seed = seed
-        self._kinds: dict[Kind, Reservoir[Entity]] = {}
-        self._first_names = Reservoir[str](FIRST_NAMES, purpose="first names", seed=seed)
-        self._narrow = Reservoir[Kind](MOST_KINDS, purpose="kinds", seed=seed)
+        self._pages = Reservoir[tuple[str, str, Entity]](PAGES, purpose="titles", seed=seed, order=lambda page: (page[2].id or "",))
+        self._answers = Reservoir[tuple[Sequence[Kind], Entity]](ANSWERS, purpose="answers", seed=seed)
 
     def see(self, instance: Instance) -> None:
         """Take the names of one question."""
@@ -81,32 +78,26 @@ class Collector:
         for paragraph in instance.paragraphs:
             entity = about(paragraph)
             if entity is not None:
-                self._add(title_kinds(paragraph.title or "", paragraph.text), entity)
+                title, lead = paragraph.title or "", paragraph.text[:LEAD]
+                self._pages.add(f"{title}\0{lead}", (title, lead, entity))
         for entity in _before_answers(instance):
             self._add(chain_kinds(instance, entity.id or ""), entity)
 
-    def _add(self, kinds: Iterable[Kind], entity: Entity) -> None:
-        for kind in kinds:
-            if kind in self._kinds or self._has_room(kind):
-                self._kinds[kind].add(f"{entity.id}\0{entity.name}", entity)
-            if kind == (PERSON,):
-                self._first_names.add(name := first_name(entity.name), name)
-
-    def _has_room(self, kind: Kind) -> bool:
-        """Begin a new kind, in the place of another where there are too many; False where it is this one that is left out."""
-        gone = self._narrow.add("\0".join(kind), kind) if len(kind) > 1 else None
-        if gone == kind:
-            return False
-        if gone is not None:
-            del self._kinds[gone]
-        self._kinds[kind] = Reservoir(PER_KIND, purpose=" ".join(kind), seed=self._seed)
-        return True
+    def _add(self, kinds: Sequence[Kind], entity: Entity) -> None:
+        if kinds:
+            self._answers.add(f"{kinds}\0{entity.id}\0{entity.name}", (kinds, entity))
 
     def pool(self) -> Pool:
-        """What was seen."""
-        kinds, first_names = {kind: names.values() for kind, names in self._kinds.items()}, frozenset(self._first_names.values())
-        kinds[PERSON, "who"] = [entity for entity in kinds.pop(WHO, []) if first_name(entity.name) in first_names]
-        return Pool(kinds, first_names)
+        """What was seen; the first names of a kind are a sample of it, because reservoirs give theirs in a random order."""
+        kinds: dict[Kind, dict[Entity, None]] = {}
+        pages = ((title_kinds(title, lead), entity) for title, lead, entity in self._pages.values())
+        for told, entity in chain(self._answers.values(), pages):
+            for kind in told:
+                kinds.setdefault(kind, {})[entity] = None
+        found = {kind: list(islice(entities, PER_KIND)) for kind, entities in kinds.items() if kind != WHO}
+        first_names = frozenset(first_name(entity.name) for entity in kinds.get((PERSON,), ()))
+        found[PERSON, "who"] = [entity for entity in kinds.get(WHO, ()) if first_name(entity.name) in first_names][:PER_KIND]
+        return Pool(found, first_names)
 
 
 def _before_answers(instance: Instance) -> Iterator[Entity]:
@@ -114,10 +105,10 @@ def _before_answers(instance: Instance) -> Iterator[Entity]:
     if not instance.chains or any(named.id is not None for named in map(about, instance.paragraphs) if named):
         return
     shown = {paragraph.id: paragraph for paragraph in instance.paragraphs}
-    for chain in (chain for chains in instance.chains for chain in chains if len(chain) >= LINKED and chain[-2] in shown):
-        paragraph = shown[chain[-2]]
-        spelled = (paragraph.text[m.start : m.end] for m in paragraph.mentions or () if m.entity == chain[-3])
-        yield from (Entity(name, chain[-3]) for name in spelled)
+    for path in (path for paths in instance.chains for path in paths if len(path) >= LINKED and path[-2] in shown):
+        paragraph = shown[path[-2]]
+        spelled = (paragraph.text[m.start : m.end] for m in paragraph.mentions or () if m.entity == path[-3])
+        yield from (Entity(name, path[-3]) for name in spelled)
 
 
 @dataclass(frozen=True, slots=True)

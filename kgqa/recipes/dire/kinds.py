@@ -166,10 +166,10 @@ def _any_size(found: re.Match[str]) -> str:
 
 def _said(name: str, paragraphs: Iterable[Paragraph]) -> Sense | None:
     """What the first paragraph says that has the name for its title and says it."""
-    name = name.lower()
+    end = len(name)
     for paragraph in paragraphs:
-        title = paragraph.title
-        if title and title.lower().startswith(name) and split_title(title.lower())[0] == name:
+        title = paragraph.title or ""
+        if (len(title) == end or title[end : end + 2] == " (") and split_title(title)[0].lower() == name.lower():
             sense = _defined(name, paragraph.text)
             if sense:
                 return sense

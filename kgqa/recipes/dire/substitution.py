@@ -25,12 +25,11 @@ class Name:
     """Mentions of this entity are replaced too, whatever their spelling."""
 
 
-def name_of(spellings: Iterable[str], entity: str | None = None) -> Name:
+def name_of(spellings: tuple[str, ...], entity: str | None = None) -> Name:
     """A name with the surname that the first spelling has if it looks like a person's."""
-    found = tuple(dict.fromkeys(spellings))
-    words = found[0].split()
+    words = spellings[0].split()
     is_person = 2 <= len(words) <= 3 and len(words[-1]) >= SURNAME and all(word[0].isupper() and word.isalpha() for word in words)
-    return Name(found, words[-1] if is_person else "", entity)
+    return Name(spellings, words[-1] if is_person else "", entity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,7 @@ class Template:
     def __init__(self, paragraph: Paragraph, names: Sequence[Name]) -> None:
         """Every place of a name on token boundaries is found, longer names first; mentions come before spellings."""
         self._paragraph = paragraph
+        self._is_marked = paragraph.mentions is not None or paragraph.sentences is not None
         numbers = {name.entity: number for number, name in enumerate(names) if name.entity is not None}
         mentioned = [Place(m.start, m.end, numbers[m.entity], False) for m in paragraph.mentions or () if m.entity in numbers]
         spellings = sorted(_spellings(names), key=lambda entry: -len(entry[0]))
@@ -72,14 +72,14 @@ class Template:
         """A copy that does not support the answer, with one of ``new`` for each name."""
         spelled = [(entity.name, _surname(entity.name)) for entity in new]
         paragraph, places = self._paragraph, self._places
-        marks = _Marks(places, [spelled[place.name][place.is_surname] for place in places], new)
+        marks = _Marks(places, [spelled[place.name][place.is_surname] for place in places], new) if self._is_marked else None
         return Paragraph(
             id=id,
             title=None if paragraph.title is None else _joined(self._title_rest, self._title_places, spelled),
             text=_joined(self._rest, places, spelled),
             supporting=False,
-            mentions=None if paragraph.mentions is None else marks.mentions(paragraph.mentions),
-            sentences=None if paragraph.sentences is None else tuple([marks.moved(start) for start in paragraph.sentences]),
+            mentions=marks.mentions(paragraph.mentions) if marks and paragraph.mentions is not None else None,
+            sentences=tuple([marks.moved(start) for start in paragraph.sentences]) if marks and paragraph.sentences is not None else None,
             supporting_sentences=None if paragraph.supporting_sentences is None else (),
         )
 

@@ -34,7 +34,7 @@ def copied(entry: Paragraph, *swaps: tuple[Name, Entity]) -> Paragraph:
 
 @given(paragraphs(), st.sampled_from(["Bo", "Grace Hopper", "X"]))
 def test_marks_stay_on_their_words(entry: Paragraph, new: str) -> None:
-    made = copied(entry, (name_of(["Ada Lovelace"], "london"), Entity(new, "E2")))
+    made = copied(entry, (name_of(("Ada Lovelace",), "london"), Entity(new, "E2")))
     assert (made.id, made.supporting, made.supporting_sentences) == ("copy", False, ())
     assert "ada lovelace" not in made.text.lower() or "İ" in made.text
     assert len(made.sentences or ()) == len(entry.sentences or ())
@@ -48,7 +48,7 @@ def test_marks_stay_on_their_words(entry: Paragraph, new: str) -> None:
 
 def test_a_person_is_replaced_with_her_surname_and_nobody_else_is() -> None:
     entry = paragraph("p", ["Ada Lovelace met Adam. ", "Lovelace wrote it; Lovelaces did not. ", "ADA LOVELACE's notes."])
-    made = copied(replace(entry, title="Ada Lovelace"), (name_of(["Ada Lovelace"]), Entity("Grace Hopper")))
+    made = copied(replace(entry, title="Ada Lovelace"), (name_of(("Ada Lovelace",)), Entity("Grace Hopper")))
     assert made.text == "Grace Hopper met Adam. Hopper wrote it; Lovelaces did not. Grace Hopper's notes."
     assert made.title == "Grace Hopper"
     assert [made.text[start : start + 6] for start in made.sentences or ()] == ["Grace ", "Hopper", "Grace "]
@@ -56,9 +56,9 @@ def test_a_person_is_replaced_with_her_surname_and_nobody_else_is() -> None:
 
 def test_the_last_word_of_what_is_no_person_stays() -> None:
     for name in ("University of Oxford", "Oxford", "Area 51", "The Big Red Barn Door"):
-        assert not name_of([name]).surname
+        assert not name_of((name,)).surname
     entry = paragraph("p", ["University of Oxford, in Oxford."])
-    assert copied(entry, (name_of(["University of Oxford"]), Entity("Eton"))).text == "Eton, in Oxford."
+    assert copied(entry, (name_of(("University of Oxford",)), Entity("Eton"))).text == "Eton, in Oxford."
 
 
 def test_longer_names_win_and_touch_only_once() -> None:
