@@ -18,8 +18,8 @@ _ASCII = re.compile(rb"[0-9a-z]+")
 _ARTICLES = frozenset({"a", "an", "the"})
 _PUNCTUATION = string.punctuation.encode()
 _CODEC = ("utf-8", "surrogatepass")
-_SMALL_ASCII = ("\u0130", "\u212a")
-"""The two letters beyond ASCII, a dotted I and the Kelvin sign, whose small form holds an ASCII letter."""
+_SMALL = bytes(range(256)).lower()
+"""For bytes.translate: ASCII capitals become small letters; small letters of a text that is not ASCII take thirty times longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class Stated:
     """As scorers see it, so that ``U.S.`` is found as ``US``; empty where nothing is left of it."""
     words: str
     """Its letters and digits, so that ``Paris`` is found in ``Paris-based``; empty where it has none."""
+    spelled: str
+    """It as it was given: what a text mostly has. Empty where its words need not be those of a text that has it."""
 
 
 def names(answers: Iterable[str]) -> tuple[Stated, ...]:
@@ -47,7 +49,9 @@ def _stated(answer: str) -> Stated | None:
         return None
     runs = set(_ASCII.findall((words or normalized).encode(*_CODEC)))
     clues = tuple(sorted(runs, key=lambda run: (-len(run), run)))
-    return Stated(clues, f" {normalized} " if normalized else "", f" {words} " if words else "")
+    # A capital sigma is the one letter whose small form depends on what is around it: another one in a text than here.
+    spelled = answer.strip() if words and "\u03a3" not in answer else ""
+    return Stated(clues, f" {normalized} " if normalized else "", f" {words} " if words else "", spelled)
 
 
 class Text:
@@ -55,9 +59,9 @@ class Text:
 
     __slots__ = ("_normalized", "_plain", "_text", "_words")
 
-    def __init__(self, text: str) -> None:
-        """Nothing was looked for yet."""
-        self._text, self._plain = text, _plain(text)
+    def __init__(self, text: str, plain: bytes | None = None) -> None:
+        """Nothing was looked for yet; ``plain`` is what :func:`_plain` makes of it, where that is known."""
+        self._text, self._plain = text, _plain(text) if plain is None else plain
         self._normalized = self._words = ""
 
     def states(self, wanted: Iterable[Stated]) -> bool:
@@ -65,6 +69,8 @@ class Text:
         close = [name for name in wanted if _close(name, self._plain)]
         if not close:
             return False
+        if any(_spelled(name, self._text) for name in close):
+            return True
         if not self._normalized:
             self._normalized = f" {_normalized(self._text)} "
         if any(name.normalized in self._normalized for name in close if name.normalized):
@@ -87,15 +93,13 @@ def paragraph_states(paragraph: Paragraph, wanted: Iterable[Stated], entity: str
 
 
 def stating_places(paragraphs: Sequence[Paragraph], wanted: Sequence[Stated], entity: str | None = None) -> list[int]:
-    """The places of the paragraphs of which :func:`paragraph_states` holds; they are looked at together, which is several times as fast."""
+    """The places of the paragraphs of which :func:`paragraph_states` holds; what is made to look for one clue serves all that follows."""
     shown = [f"{paragraph.title or ''}\n{paragraph.text}" for paragraph in paragraphs]
-    plain = _plain("\0".join(shown)).split(b"\0")
-    if len(plain) != len(shown):  # a text holds what separates them
-        plain = [_plain(text) for text in shown]
+    plain = [_plain(text) for text in shown]
     found = set()
     for clue in {name.clues[0] if name.clues else b"" for name in wanted}:
         found.update([place for place, text in enumerate(plain) if clue in text])
-    found = {place for place in found if states(shown[place], wanted)}
+    found = {place for place in found if Text(shown[place], plain[place]).states(wanted)}
     if entity is not None:
         found.update(place for place, entry in enumerate(paragraphs) if any(mention.entity == entity for mention in entry.mentions or ()))
     return sorted(found)
@@ -106,9 +110,23 @@ def _close(name: Stated, plain: bytes) -> bool:
 
 
 def _plain(text: str) -> bytes:
-    """The text without ASCII punctuation and capitals, as bytes: small letters of a text that is not ASCII take thirty times longer."""
-    odd = any(letter in text for letter in _SMALL_ASCII)
-    return (text.lower() if odd else text).encode(*_CODEC).lower().translate(None, _PUNCTUATION)
+    """The text without ASCII punctuation and capitals, as bytes: for clues only, as what is beyond ASCII is not comparable."""
+    try:
+        encoded = text.encode("latin-1")  # a copy of what Python holds; any other encoding takes twenty times as long
+    except UnicodeEncodeError:
+        # Beyond Latin-1 are the two letters, a dotted I and the Kelvin sign, whose small form holds an ASCII letter.
+        encoded = text.replace("\u0130", "i").replace("\u212a", "k").encode(*_CODEC)
+    return encoded.translate(_SMALL, _PUNCTUATION)
+
+
+def _spelled(name: Stated, text: str) -> bool:
+    """Whether it stands in the text as it was given, with no word going on before or after it: then so do its words.
+
+    Most names that a text states are found so, without a reading of it. Only the first place is looked at; the readings find the rest.
+    """
+    begin = text.find(name.spelled) if name.spelled else -1
+    end = begin + len(name.spelled)
+    return begin >= 0 and not text[begin - 1 : begin].isalnum() and not text[end : end + 1].isalnum()
 
 
 def _normalized(text: str) -> str:

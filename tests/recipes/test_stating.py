@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -11,7 +13,8 @@ from kgqa.recipes.stating import Text, names, paragraph_states, states, stating_
 from tests.metrics.drawing import texts
 from tests.recipes.dire.drawing import paragraph
 
-LETTERS = st.text("aAnthe yY.-'İKéÉ–_1", max_size=12) | texts
+LETTERS = st.text("aAnthe yY.-'\u0130K\u212a\xe9\xc9\u2013_1\u03a3\u03c3\u03c2\n", max_size=12) | texts
+BETWEEN = st.sampled_from(["", " ", "-", "\u2013", "_", "\n", "'", "x", "\u03a3", "the ", "\0", "\ud800"])
 
 
 @pytest.mark.parametrize(
@@ -54,6 +57,63 @@ def test_what_scorers_find_is_found(before: str, answer: str, after: str, other:
         assert (
             states(text, names([answer])) or normalize(text) != " ".join([normalize(before), normalize(answer), normalize(after)]).strip()
         )
+
+
+def plainly_states(text: str, answer: str) -> bool:
+    """What ``states`` says, by its definition."""
+    if not names([answer]):
+        return False
+    readings = [(normalize(answer), normalize(text)), (words_of(answer), words_of(text))]
+    return any(looked_for and f" {looked_for} " in f" {reading} " for looked_for, reading in readings)
+
+
+def words_of(text: str) -> str:
+    return " ".join(word for word in re.split(r"[\W_]+", text.lower()) if word not in ("", "a", "an", "the"))
+
+
+def respelled(answer: str) -> st.SearchStrategy[str]:
+    """Ways in which a text may state it, or nearly."""
+    ways = [
+        answer,
+        answer.upper(),
+        answer.lower(),
+        answer.title(),
+        answer.replace(" ", "-"),
+        answer.replace(" ", " the "),
+        answer.replace(" ", "\n"),
+    ]
+    return st.sampled_from([*ways, ".".join(answer), answer[1:], answer + answer])
+
+
+@given(st.data(), LETTERS)
+def test_a_text_states_what_one_of_its_readings_has(data: st.DataObject, answer: str) -> None:
+    parts = [data.draw(part) for _ in range(data.draw(st.integers(1, 3))) for part in (LETTERS, BETWEEN, respelled(answer), BETWEEN)]
+    text = "".join(parts)
+    assert states(text, names([answer])) is plainly_states(text, answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("30 \u212a", "30 k"),
+        ("30 k", "30 \u212a"),
+        ("\u0130stanbul", "\u0130stanbul"),
+        ("\u0130stanbul", "istanbul"),
+        ("i\u0307", "\u0130"),
+        ("\u039f\u0394\u039f\u03a3'\u0391", "\u039f\u0394\u039f\u03a3"),
+        ("\u039f\u0394\u039f\u03a3", "\u039f\u0394\u039f\u03a3"),
+        ("Parisian Paris", "Paris"),
+        ("Paris_", "Paris"),
+        ("Paris\u00e9", "Paris"),
+        ("\u00e9Paris", "Paris"),
+        ("\u2013St. Louis\u2013", "St. Louis"),
+        ("in the\u2013end", "end"),
+        ("\ud800 Paris", "Paris"),
+        ("\u2192\u2192", "\u2192"),
+    ],
+)
+def test_letters_with_traps(text: str, answer: str) -> None:
+    assert states(text, names([answer])) is plainly_states(text, answer)
 
 
 @given(LETTERS, st.lists(LETTERS, max_size=3))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 from kgqa.recipes.drawing import Reservoir, draw
 from kgqa.recipes.stating import Stated, Text
@@ -41,10 +42,10 @@ class Collector:
     def pool(self) -> Pool:
         """What was seen."""
         paragraphs = self._paragraphs.values()
-        holding: dict[str, list[int]] = {}
+        holding = defaultdict[str, list[int]](list)
         for place, paragraph in enumerate(paragraphs):
             for word in set(_WORD.findall(f"{paragraph.title or ''} {paragraph.text}".lower())):
-                holding.setdefault(word, []).append(place)
+                holding[word].append(place)
         most = max(PER_WORD, COMMON * len(paragraphs))
         rare = {word: places for word, places in holding.items() if len(places) <= most}
         return Pool(paragraphs, [Text(f"{paragraph.title or ''}\n{paragraph.text}") for paragraph in paragraphs], rare)
@@ -75,14 +76,15 @@ class Pool:
         Those that share the question's rarest words come first, as MuSiQue retrieves its distractors by the question (step S6): a paragraph
         that has nothing to do with the question would give the twin away.
         """
-        stated, found, seen = tuple(stated), [], set(shown)
+        stated, found = tuple(stated), []
+        seen = [*shown]  # no set: to compare a few candidates with these texts is sooner done than to hash them all
         for place in self._by_words(question, draw(purpose="pool", seed=seed, id=id)):
             paragraph = self.paragraphs[place]
             if paragraph.text in seen or self.texts[place].states(stated):
                 continue
             if entity is not None and any(mention.entity == entity for mention in paragraph.mentions or ()):
                 continue
-            seen.add(paragraph.text)
+            seen.append(paragraph.text)
             found.append(paragraph)
             if len(found) == count:
                 break
@@ -91,13 +93,18 @@ class Pool:
     def _by_words(self, question: str, start: int) -> Iterator[int]:
         words = {word for word in _WORD.findall(question.lower()) if word in self.holding}
         rarest = sorted(words, key=lambda word: (len(self.holding[word]), word))
-        return chain(*(_turned(self.holding[word], start, PER_WORD) for word in rarest), _turned(range(len(self.paragraphs)), start, TRIES))
+        for word in rarest:
+            yield from _turned(self.holding[word], start, PER_WORD)
+        yield from _turned(range(len(self.paragraphs)), start, TRIES)
 
 
 def _order(paragraph: Paragraph) -> tuple[str, ...]:
     """Of equal texts the one that comes first is kept, whichever question is seen first."""
-    return paragraph.title or "", paragraph.id, repr(paragraph)
+    rest = (paragraph.title, paragraph.supporting, paragraph.mentions, paragraph.sentences, paragraph.supporting_sentences)
+    return paragraph.title or "", paragraph.id, repr(rest)
 
 
 def _turned(places: Sequence[int], start: int, most: int) -> Iterator[int]:
-    return (places[(start + step) % len(places)] for step in range(min(len(places), most)))
+    """Up to ``most`` of them, from one on that depends on ``start``; the first follows on the last."""
+    first = start % len(places) if places else 0
+    return islice(chain(places[first:], places[:first]), most)

@@ -23,6 +23,7 @@ from kgqa.records import Instance, Paragraph, Step
 NAME = "unanswerable"
 """Under this name the twin's provenance says which ``step`` has no answer, its ``answer``, and the ids of the paragraphs that were
 ``removed`` and ``added``, pair by pair."""
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 BY_PARAGRAPH = ("paragraphs", "corpus", "scores")
 """What formats call that which they note by paragraph id."""
 REASONS = {
@@ -41,11 +42,13 @@ def unanswerable(instance: Instance, *, pool: Pool, seed: int) -> list[Instance]
     rejection = without_answer(instance)
     if rejection:
         return rejection
-    steps = [(step, names(_answers(instance, step))) for step in instance.decomposition or () if step.answer]
-    if not any(wanted for _, wanted in steps):
+    steps = [step for step in instance.decomposition or () if step.answer]
+    drawn = sample(steps, len(steps), purpose="unanswerable", seed=seed, id=instance.id)
+    if not any(_wanted(instance, step) for step in drawn):
         return Rejection(reason=REASONS["undecomposed"], detail=f"{len(instance.decomposition or ())} steps")
     stated = False
-    for step, wanted in sample(steps, len(steps), purpose="unanswerable", seed=seed, id=instance.id):
+    for step in drawn:
+        wanted = _wanted(instance, step)
         entity = instance.answer_id if step.answer in instance.answers else None
         places = stating_places(instance.paragraphs, wanted, entity)
         stated = stated or bool(places)
@@ -53,7 +56,11 @@ def unanswerable(instance: Instance, *, pool: Pool, seed: int) -> list[Instance]
         if places and len(new) == len(places):
             paragraphs = _exchanged(instance, dict(zip(places, new, strict=True)))
             return [instance, _twin(instance, step, paragraphs, places, provenance)]
-    return Rejection(reason=REASONS["pool" if stated else "unstated"], detail=", ".join(step.answer or "" for step, _ in steps))
+    return Rejection(reason=REASONS["pool" if stated else "unstated"], detail=", ".join(step.answer or "" for step in steps))
+
+
+def _wanted(instance: Instance, step: Step) -> tuple[Stated, ...]:
+    return names(_answers(instance, step))
 
 
 def _answers(instance: Instance, step: Step) -> tuple[str, ...]:
@@ -62,24 +69,21 @@ def _answers(instance: Instance, step: Step) -> tuple[str, ...]:
 
 
 def _replacements(instance: Instance, pool: Pool, wanted: tuple[Stated, ...], entity: str | None, count: int, seed: int) -> list[Paragraph]:
-    shown = {paragraph.text for paragraph in instance.paragraphs}
+    shown = [paragraph.text for paragraph in instance.paragraphs]
     return pool.suitable(instance.question, count, stated=wanted, entity=entity, shown=shown, seed=seed, id=instance.id)
 
 
 def _exchanged(instance: Instance, new: dict[int, Paragraph]) -> tuple[Paragraph, ...]:
     """The paragraphs with others at some places; an id that is a position stays one, any other moves with its paragraph."""
     taken = {paragraph.id for place, paragraph in enumerate(instance.paragraphs) if place not in new}
-    found = []
-    for place, old in enumerate(instance.paragraphs):
-        paragraph = old
-        if place in new:
-            name = str(place) if old.id == str(place) else new[place].id
-            while name in taken:
-                name += "#other"
-            taken.add(name)
-            paragraph = _distractor(new[place], name)
-        found.append(paragraph)
-    return tuple(found)
+    paragraphs = list(instance.paragraphs)
+    for place, paragraph in new.items():
+        name = str(place) if paragraphs[place].id == str(place) else paragraph.id
+        while name in taken:
+            name += "#other"
+        taken.add(name)
+        paragraphs[place] = _distractor(paragraph, name)
+    return tuple(paragraphs)
 
 
 def _distractor(paragraph: Paragraph, id: str) -> Paragraph:  # noqa: A002 - what it is called
@@ -106,7 +110,7 @@ def _twin(instance: Instance, step: Step, paragraphs: tuple[Paragraph, ...], pla
         answer_id=None,
         answer_type="none",
         answerable=False,
-        provenance=json.dumps({**_without(provenance, removed), NAME: note}, ensure_ascii=False),
+        provenance=_encode({**_without(provenance, removed), NAME: note}),
     )
 
 

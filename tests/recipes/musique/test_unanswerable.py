@@ -149,11 +149,25 @@ def test_the_pool_prefers_what_shares_the_rare_words_of_the_question() -> None:
     assert [p.text for p in pool_of(SET[::-1]).paragraphs] == [p.text for p in POOL.paragraphs]
 
 
+@given(seeds)
+def test_the_pool_begins_anywhere_and_gives_everything_once(seed: int) -> None:
+    found = POOL.suitable("?", 1_000, stated=(), entity=None, shown=(), seed=seed, id="q")
+    begin = POOL.paragraphs.index(found[0])
+    assert found == [*POOL.paragraphs[begin:], *POOL.paragraphs[:begin]]
+
+
 @given(st.permutations(SET[:3]))
 def test_of_equal_texts_one_is_in_the_pool_whatever_comes_first(instances: list[Instance]) -> None:
     same = [replace(q, paragraphs=(replace(page(number, "A mill."), title=f"Mill {number % 2}"),)) for number, q in enumerate(SET[:3])]
     (kept,) = pool_of([same[SET.index(instance)] for instance in instances]).paragraphs
     assert (kept.title, kept.id) == ("Mill 0", "0")
+    marks = [(None, True), ((), False), ((0,), True)]
+    same = [
+        replace(q, paragraphs=(replace(page(0, "A mill.", supporting=mark), sentences=places),))
+        for q, (places, mark) in zip(SET, marks, strict=False)
+    ]
+    (kept,) = pool_of([same[SET.index(instance)] for instance in instances]).paragraphs
+    assert (kept.sentences, kept.supporting) == ((), False)
 
 
 def test_what_was_noted_of_a_paragraph_does_not_pass_to_the_one_in_its_place() -> None:
