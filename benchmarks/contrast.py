@@ -62,8 +62,8 @@ def in_memory(questions: int, *, rounds: int) -> Table:
         notes=[
             f"{questions:,} questions of {PARAGRAPHS} paragraphs with about {WORDS} words; {rounds} rounds, median and range. In memory: "
             "from Instances to Instances, texts are shared. Written: the same and into a Parquet file, on a quarter of them.",
-            "Adversarial makes four new paragraphs for an instance, unanswerable looks for a step's answer in all of them: these two are "
-            "bound by text, the others by the number of paragraphs.",
+            "Adversarial finds a link, eight names of two kinds and four new paragraphs for an instance; unanswerable looks for a step's "
+            "answer in all twenty: these two are bound by text, the others by the number of paragraphs.",
         ],
     )
 
@@ -132,11 +132,17 @@ def synthetic(questions: int, *, facts: int, seed: int = 0) -> Iterator[Instance
             said = f" Then came {after[place]}." if place in after else ""
             paragraphs.append(page_of(str(place), names[page], f"{leads[page]}{said} {fillers[page]}", supporting=place in after))
         steps = tuple(
-            Step(id=f"{hop}", question=f"After #{hop}?", answer=named[hop], paragraph_id=f"{place}", depends_on=(f"{hop - 1}",)[: hop > 0])
+            Step(
+                id=f"{hop}",
+                question=f"Which {'river' if hop == facts - 1 else 'page'} came after #{hop}?",
+                answer=named[hop],
+                paragraph_id=f"{place}",
+                depends_on=(f"{hop - 1}",)[: hop > 0],
+            )
             for hop, place in enumerate(places)
         )
         yield Instance(
-            id=f"synthetic-{number}", question=f"What came in the end after {names[chosen[places[0]]]}?", paragraphs=tuple(paragraphs),
+            id=f"synthetic-{number}", question=f"Which river came last after {names[chosen[places[0]]]}?", paragraphs=tuple(paragraphs),
             answers=(answer,), answer_id=None, answer_type="span", candidates=None, chains=None, decomposition=steps, answerable=True,
             group=f"synthetic-{number}", provenance=None,
         )  # fmt: skip

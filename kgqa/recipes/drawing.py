@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b, shake_128
-from heapq import heappush, heappushpop
+from heapq import heappush, heapreplace
 from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
@@ -51,13 +51,14 @@ class Reservoir(Generic[Value]):
             if self._order is not None and value != self._values[rank]:
                 self._values[rank] = min(self._values[rank], value, key=self._order)
             return None
-        if not self._limit:
-            return value
-        self._values[rank] = value
-        if len(self._values) <= self._limit:
+        if len(self._values) < self._limit:
+            self._values[rank] = value
             heappush(self._largest_first, -rank)
             return None
-        return self._values.pop(-heappushpop(self._largest_first, -rank))
+        if not self._limit or rank > -self._largest_first[0]:
+            return value
+        self._values[rank] = value
+        return self._values.pop(-heapreplace(self._largest_first, -rank))
 
     def values(self) -> list[Value]:
         """The sample, in the order of the hashes, which is a random one."""

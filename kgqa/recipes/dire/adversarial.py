@@ -11,18 +11,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from typing import NamedTuple
 
-from kgqa.recipes.dire.entities import Entity, Pool
+from kgqa.recipes.dire.entities import Entity, Named, Pool
 from kgqa.recipes.dire.facts import NAME
 from kgqa.recipes.dire.instances import note_of, showing
 from kgqa.recipes.dire.kinds import Kind, answer_kinds, title_kinds
-from kgqa.recipes.dire.links import Link, links, spellings, titles
+from kgqa.recipes.dire.links import Link, Supporting, links, spellings, titles
 from kgqa.recipes.dire.questions import UNMARKED, whole
 from kgqa.recipes.dire.substitution import Name, Template, name_of
 from kgqa.recipes.drawing import sample
 from kgqa.recipes.rejection import Rejection, without_answer
-from kgqa.recipes.stating import Stated, Text, names, paragraph_states, states
+from kgqa.recipes.stating import Stated, Text, names, shown, stated, states
 from kgqa.records import Instance, Paragraph
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -39,8 +39,7 @@ OWN_REASONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
+class Copy(NamedTuple):
     """A new paragraph."""
 
     paragraph: Paragraph
@@ -48,16 +47,26 @@ class Copy:
     bridge: str
 
 
+class Plan(NamedTuple):
+    """What is known before a name is drawn."""
+
+    link: Link
+    supporting: list[Supporting]
+    bridges: list[Kind]
+    """The kinds of what may take the bridge's place."""
+    answers: list[Kind]
+    """The kinds of what may take the answer's place; none where the candidates do."""
+
+
 def adversarial(instance: Instance, *, pool: Pool, seed: int) -> list[Instance] | Rejection:
     """The question with up to ``COPIES`` false paragraphs; its id, answers and support are what they were. SettingsError as ``whole``."""
     noted = whole(instance)
-    found = without_answer(instance) or _usable(instance, pool)
-    if isinstance(found, Rejection):
-        return found
-    link, kinds, asked = found
+    plan = without_answer(instance) or _plan(instance, pool)
+    if isinstance(plan, Rejection):
+        return plan
     distractors = [place for place, paragraph in enumerate(instance.paragraphs) if not paragraph.supporting]
     places = sample(distractors, min(COPIES, max(1, len(distractors) // 2)), purpose="adversarial", seed=seed, id=instance.id)
-    copies = _copies(instance, link, kinds, asked, pool, seed, count=len(places))
+    copies = _copies(instance, plan, pool, seed, count=len(places))
     if isinstance(copies, Rejection):
         return copies
     paragraphs = list(instance.paragraphs)
@@ -66,38 +75,33 @@ def adversarial(instance: Instance, *, pool: Pool, seed: int) -> list[Instance] 
     note = note_of(instance, TRANSFORM, level="paragraph", noted=noted)
     note |= {"bipartition": None, "sub_idx": 0, "sufficiency": None}
     gone = note["removed"] = [instance.paragraphs[place].id for place in sorted(places[: len(copies)])]
-    note["added"] = [
-        {"id": copy.paragraph.id, "copy_of": link.target.id, "answer": copy.answer, "bridge": [link.bridge[0], copy.bridge]}
-        for copy in copies
-    ]
-    provenance = _encode({**noted, NAME: note})
-    return [showing(instance, tuple(paragraphs), gone=gone, provenance=provenance)]
+    target, old = plan.link.target.id, plan.link.bridge[0]
+    note["added"] = [{"id": new.id, "copy_of": target, "answer": answer, "bridge": [old, bridge]} for new, answer, bridge in copies]
+    return [showing(instance, tuple(paragraphs), gone=gone, provenance=_encode({**noted, NAME: note}))]
 
 
-def _usable(instance: Instance, pool: Pool) -> tuple[Link, list[Kind], list[Kind]] | Rejection:
-    """The first link of which it is known of what kind the bridge is and of what kind the answer, and these kinds."""
+def _plan(instance: Instance, pool: Pool) -> Plan | Rejection:
+    """By the first link of which it is known of what kind the bridge is and of what kind the answer."""
     if not instance.paragraphs or any(paragraph.supporting is None for paragraph in instance.paragraphs):
         return Rejection(reason=UNMARKED, detail="paragraphs" if instance.paragraphs else "no paragraphs")
     if all(paragraph.supporting for paragraph in instance.paragraphs):
         return Rejection(reason=OWN_REASONS["no distractor"], detail=f"{len(instance.paragraphs)} paragraphs, all supporting")
     wanted, answer = names(instance.answers), instance.answers[0]
-    stating = [
-        paragraph for paragraph in instance.paragraphs if paragraph.supporting and paragraph_states(paragraph, wanted, instance.answer_id)
-    ]
+    supporting = [Supporting(paragraph, shown(paragraph)) for paragraph in instance.paragraphs if paragraph.supporting]
+    stating = [entry for entry in supporting if entry.text.states(wanted) or spellings([entry.paragraph], instance.answer_id)]
     if not stating:
         return Rejection(reason=OWN_REASONS["not stated"], detail=answer)
-    asked = (
-        [] if instance.candidates is not None else pool.told(answer_kinds(_last_question(instance), answer, instance.paragraphs), answer)
-    )
+    about = [entry.paragraph for entry in supporting]
+    asked = [] if instance.candidates is not None else pool.told(answer_kinds(_last_question(instance), answer, about), answer)
     bridges = []
-    for link in links(instance, stating, wanted):
+    for link in links(instance, supporting, stating, wanted):
         kinds = pool.told(link.kinds, link.bridge[0])
         if kinds and (asked or link.is_answer or instance.candidates is not None):
-            return link, kinds, kinds if link.is_answer else asked
+            return Plan(link, supporting, kinds, kinds if link.is_answer else asked)
         bridges.append(link.bridge[0])
     if bridges:
         return Rejection(reason=OWN_REASONS["no kind"], detail=f"{answer}; {', '.join(dict.fromkeys(bridges))}")
-    return Rejection(reason=OWN_REASONS["no bridge"], detail=", ".join(paragraph.id for paragraph in stating))
+    return Rejection(reason=OWN_REASONS["no bridge"], detail=", ".join(entry.paragraph.id for entry in stating))
 
 
 def _last_question(instance: Instance) -> str:
@@ -106,17 +110,15 @@ def _last_question(instance: Instance) -> str:
     return next(steps, instance.question)
 
 
-def _copies(
-    instance: Instance, link: Link, kinds: list[Kind], asked: list[Kind], pool: Pool, seed: int, *, count: int
-) -> list[Copy] | Rejection:
+def _copies(instance: Instance, plan: Plan, pool: Pool, seed: int, *, count: int) -> list[Copy] | Rejection:
     """At most ``count``, each with its own false answer; those that say what they must not are left out."""
-    supporting = [paragraph for paragraph in instance.paragraphs if paragraph.supporting]
+    link, supporting = plan.link, [entry.paragraph for entry in plan.supporting]
     right = tuple(dict.fromkeys([*instance.answers, *spellings(supporting, instance.answer_id)]))
     old = tuple(dict.fromkeys([*link.bridge, *spellings(supporting, link.entity)]))
-    shown = Text("\n".join([instance.question, *[paragraph.text for paragraph in supporting]]))
-    search = _Search(pool, seed, instance.id, names([*right, *old]), frozenset({instance.answer_id, link.entity}), shown)
-    answers = search.new(_candidates(instance, seed) if instance.candidates is not None else search.drawn(asked, "answer"), count)
-    bridges = answers if link.is_answer else search.new(search.drawn(kinds, "bridge"), count, besides=answers)
+    known = Text("\n".join([instance.question, *[paragraph.text for paragraph in supporting]]))
+    search = _Search(pool, seed, instance.id, names([*right, *old]), frozenset({instance.answer_id, link.entity}), known)
+    answers = search.new(_candidates(instance, seed) if instance.candidates is not None else search.drawn(plan.answers, "answer"), count)
+    bridges = answers if link.is_answer else search.new(search.drawn(plan.bridges, "bridge"), count, besides=answers)
     detail = f"{instance.answers[0]}; {link.bridge[0]}"
     if not answers or not bridges:
         return Rejection(reason=OWN_REASONS["no entity"], detail=detail)
@@ -126,28 +128,30 @@ def _copies(
         others = search.new(search.drawn(title_kinds(title, link.target.text), "title"), count, besides=[*answers, *bridges])
         replaced += [name_of(titles(title))] if others else []
     template = Template(link.target, replaced)
+    if not template.has(0 if link.is_answer else 1):
+        return Rejection(reason=OWN_REASONS["left"], detail=detail)
     copies = []
     for number, answer in enumerate(answers):
         bridge = bridges[number % len(bridges)]
         new = [bridge, answer, *([others[number % len(others)]] if others else [])]
         paragraph = template.filled(new, id=f"{link.target.id}#{TRANSFORM}-{number + 1}")
-        said = Text(f"{paragraph.title or ''}\n{paragraph.text}")
-        if said.states(names([answer.name])) and not said.states(search.forbidden):
-            copies.append(Copy(paragraph=paragraph, answer=answer.name, bridge=bridge.name))
+        if not shown(paragraph).states(search.forbidden):
+            copies.append(Copy(paragraph, answer.name, bridge.name))
     return copies or Rejection(reason=OWN_REASONS["left"], detail=detail)
 
 
 def _other_title(link: Link, search: _Search) -> str | None:
     """The target's title, if it is a name and neither the answer nor the bridge: a copy should not speak of the same thing."""
     title = link.target.title
-    return None if title is None or link.is_title or title.endswith(".") or states(title, search.forbidden) else title
+    known = title is None or title in link.bridge or title.endswith(".") or states(title, search.forbidden)
+    return None if known else title
 
 
-def _candidates(instance: Instance, seed: int) -> Iterator[Entity]:
+def _candidates(instance: Instance, seed: int) -> Iterator[Named]:
     """The other candidates, which are of the answer's kind."""
     wrong = [candidate for candidate in instance.candidates or () if candidate.id != instance.answer_id]
     for candidate in sample(wrong, len(wrong), purpose="answer", seed=seed, id=instance.id):
-        yield Entity(candidate.text, candidate.id)
+        yield Entity(candidate.text, candidate.id), stated(candidate.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,22 +164,23 @@ class _Search:
     forbidden: tuple[Stated, ...]
     entities: frozenset[str | None]
     """Ids that are not new."""
-    shown: Text
+    known: Text
     """The question and its supporting paragraphs."""
 
-    def drawn(self, kinds: list[Kind], purpose: str) -> Iterator[Entity]:
+    def drawn(self, kinds: list[Kind], purpose: str) -> Iterator[Named]:
         """Names of these kinds, drawn for ``purpose``."""
         return self.pool.draw(kinds, purpose=purpose, seed=self.seed, id=self.id)
 
-    def new(self, entities: Iterable[Entity], count: int, *, besides: Iterable[Entity] = ()) -> list[Entity]:
+    def new(self, entities: Iterable[Named], count: int, *, besides: Iterable[Entity] = ()) -> list[Entity]:
         """The first ``count`` that neither contain what is forbidden nor are shown already, each name once and not ``besides``."""
-        return list(islice(self._new(entities, {entity.name for entity in besides}), count))
-
-    def _new(self, entities: Iterable[Entity], seen: set[str]) -> Iterator[Entity]:
-        for entity in entities:
-            looked_for = names([entity.name])
-            known = entity.name in seen or (entity.id is not None and entity.id in self.entities)
-            if known or not looked_for or states(entity.name, self.forbidden) or self.shown.states(looked_for):
+        seen, found = {entity.name for entity in besides}, list[Entity]()
+        for entity, name in entities:
+            if name is None or entity.name in seen or (entity.id is not None and entity.id in self.entities):
+                continue
+            if name.states(self.forbidden) or self.known.states((name,)):
                 continue
             seen.add(entity.name)
-            yield entity
+            found.append(entity)
+            if len(found) == count:
+                break
+        return found

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 
 from kgqa.recipes.dire.kinds import LEAD, PERSON, WHO, Kind, answer_kinds, first_name, split_title, title_kinds
 from kgqa.recipes.drawing import Reservoir, draw
+from kgqa.recipes.stating import Stated, stated
 from kgqa.records import Instance, Paragraph
 
 PAGES, ANSWERS = 100_000, 50_000
@@ -32,6 +33,10 @@ class Entity:
 
     name: str
     id: str | None = None
+
+
+Named = tuple[Entity, Stated | None]
+"""An entity, and what to look for to find its name in a text."""
 
 
 def about(paragraph: Paragraph) -> Entity | None:
@@ -70,11 +75,12 @@ class Collector:
 
     def see(self, instance: Instance) -> None:
         """Take the names of one question."""
+        supporting = [paragraph for paragraph in instance.paragraphs if paragraph.supporting]
         if instance.answers and instance.answer_type != "boolean":
-            self._add(answer_kinds(instance.question, instance.answers[0], instance.paragraphs), Entity(instance.answers[0]))
+            self._add(answer_kinds(instance.question, instance.answers[0], supporting), Entity(instance.answers[0]))
         for step in instance.decomposition or ():
             if step.answer:
-                self._add(answer_kinds(step.question, step.answer, instance.paragraphs), Entity(step.answer))
+                self._add(answer_kinds(step.question, step.answer, supporting), Entity(step.answer))
         for paragraph in instance.paragraphs:
             entity = about(paragraph)
             if entity is not None:
@@ -117,6 +123,8 @@ class Pool:
 
     kinds: dict[Kind, list[Entity]]
     first_names: frozenset[str]
+    _stated: dict[str, Stated | None] = field(default_factory=dict, repr=False, compare=False)
+    """Of the names that were drawn; no more than there are in ``kinds``."""
 
     def told(self, kinds: Sequence[Kind], name: str) -> list[Kind]:
         """The kinds, where a name that "who" asks for is a person's if its first word is the first name of one in the set."""
@@ -124,10 +132,13 @@ class Pool:
             return list(kinds)
         return [(PERSON, "who"), (PERSON,)] if first_name(name) in self.first_names else []
 
-    def draw(self, kinds: Iterable[Kind], *, purpose: str, seed: int, id: str) -> Iterator[Entity]:  # noqa: A002 - as in drawing
+    def draw(self, kinds: Iterable[Kind], *, purpose: str, seed: int, id: str) -> Iterator[Named]:  # noqa: A002 - as in drawing
         """Names of the first of the kinds, then of the wider ones, each from a random place on."""
-        start = draw(purpose=purpose, seed=seed, id=id)
+        start, known = draw(purpose=purpose, seed=seed, id=id), self._stated
         for kind in kinds:
             names = self.kinds.get(kind, [])
             for step in range(min(len(names), TRIES)):
-                yield names[(start + step) % len(names)]
+                entity = names[(start + step) % len(names)]
+                if entity.name not in known:
+                    known[entity.name] = stated(entity.name)
+                yield entity, known[entity.name]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from kgqa.recipes.dire.entities import LINKED, about, entity_kinds
+from kgqa.recipes.dire.entities import LINKED, entity_kinds
 from kgqa.recipes.dire.kinds import Kind, answer_kinds, split_title, title_kinds
-from kgqa.recipes.stating import Stated, names, states
+from kgqa.recipes.stating import Stated, Text, names, states
 from kgqa.records import Instance, Paragraph
 
 
@@ -23,24 +24,28 @@ class Link:
     """The bridge's id, where the set has one."""
     kinds: list[Kind]
     """Of the bridge."""
-    is_title: bool
-    """Whether the bridge is what the target is about."""
     is_answer: bool = False
     """Whether the answer itself is what both paragraphs speak of."""
 
 
-def links(instance: Instance, stating: list[Paragraph], wanted: tuple[Stated, ...]) -> Iterator[Link]:
+class Supporting(NamedTuple):
+    """A supporting paragraph, and its title and text to look in."""
+
+    paragraph: Paragraph
+    text: Text
+
+
+def links(instance: Instance, supporting: list[Supporting], stating: list[Supporting], wanted: tuple[Stated, ...]) -> Iterator[Link]:
     """From the chains of a graph, then from the decomposition, then from titles that other supporting paragraphs mention.
 
-    ``stating``: the supporting paragraphs that state the answer, as which ``wanted`` is looked for.
+    ``stating``: those of the ``supporting`` that state the answer, as which ``wanted`` is looked for.
     """
     for target in stating:
         yield from _by_chain(instance, target, wanted)
     for target in stating:
-        yield from _by_decomposition(instance, target, wanted)
-    others = [paragraph for paragraph in instance.paragraphs if paragraph.supporting]
+        yield from _by_decomposition(instance, target, supporting, wanted)
     for target in stating:
-        yield from _by_title(target, [other for other in others if other is not target], instance, wanted)
+        yield from _by_title(instance, target, [other for other in supporting if other is not target], wanted)
 
 
 def spellings(paragraphs: Iterable[Paragraph], entity: str | None) -> tuple[str, ...]:
@@ -54,40 +59,42 @@ def titles(title: str, *more: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((split_title(title)[0], title, *more)))
 
 
-def _by_chain(instance: Instance, target: Paragraph, wanted: tuple[Stated, ...]) -> Iterator[Link]:
+def _by_chain(instance: Instance, target: Supporting, wanted: tuple[Stated, ...]) -> Iterator[Link]:
+    paragraph = target.paragraph
     for candidate, chains in zip(instance.candidates or (), instance.chains or (), strict=False):
         for chain in chains if candidate.id == instance.answer_id else ():
-            if len(chain) >= LINKED and chain[-2] == target.id:
-                spelled = spellings([target], chain[-3])
+            if len(chain) >= LINKED and chain[-2] == paragraph.id:
+                entity = chain[-3]
+                spelled = spellings([paragraph], entity)
                 if spelled and not any(states(name, wanted) for name in spelled):
-                    named = about(target)
-                    is_title = named is not None and named.id == chain[-3]
-                    yield Link(target=target, bridge=spelled, entity=chain[-3], kinds=entity_kinds(instance, chain[-3]), is_title=is_title)
+                    yield Link(target=paragraph, bridge=spelled, entity=entity, kinds=entity_kinds(instance, entity))
 
 
-def _by_decomposition(instance: Instance, target: Paragraph, wanted: tuple[Stated, ...]) -> Iterator[Link]:
+def _by_decomposition(instance: Instance, target: Supporting, supporting: list[Supporting], wanted: tuple[Stated, ...]) -> Iterator[Link]:
     steps = {step.id: step for step in instance.decomposition or ()}
     for step in reversed(steps.values()):
-        if step.paragraph_id != target.id or step.answer not in instance.answers:
+        if step.paragraph_id != target.paragraph.id or step.answer not in instance.answers:
             continue
         for earlier in [steps[before] for before in step.depends_on if before in steps]:
             answer = earlier.answer or ""
             looked_for = names([answer])
-            if states(target.text, looked_for) and not states(answer, wanted):
-                kinds = answer_kinds(earlier.question, answer, instance.paragraphs)
-                is_title = states(target.title or "", looked_for)
-                yield Link(target=target, bridge=(answer,), entity=None, kinds=kinds, is_title=is_title)
+            if target.text.states(looked_for) and not any(name.states(wanted) for name in looked_for):
+                kinds = answer_kinds(earlier.question, answer, [entry.paragraph for entry in supporting])
+                yield Link(target=target.paragraph, bridge=(answer,), entity=None, kinds=kinds)
 
 
-def _by_title(target: Paragraph, others: list[Paragraph], instance: Instance, wanted: tuple[Stated, ...]) -> Iterator[Link]:
-    if target.title:
-        is_answer = states(split_title(target.title)[0], wanted)
-        bridge = titles(target.title, *(instance.answers if is_answer else ()))
-        if any(states(other.text, names(bridge)) for other in others):
-            kinds = title_kinds(target.title, target.text)
-            yield Link(target=target, bridge=bridge, entity=None, kinds=kinds, is_title=True, is_answer=is_answer)
+def _by_title(instance: Instance, target: Supporting, others: list[Supporting], wanted: tuple[Stated, ...]) -> Iterator[Link]:
+    paragraph = target.paragraph
+    if paragraph.title:
+        is_answer = states(split_title(paragraph.title)[0], wanted)
+        bridge = titles(paragraph.title, *(instance.answers if is_answer else ()))
+        looked_for = names(bridge)
+        if any(other.text.states(looked_for) for other in others):
+            kinds = title_kinds(paragraph.title, paragraph.text)
+            yield Link(target=paragraph, bridge=bridge, entity=None, kinds=kinds, is_answer=is_answer)
     for other in others:
-        if other.title and not states(other.title, wanted):
-            bridge = titles(other.title)
-            if states(target.text, names(bridge[:1])):
-                yield Link(target=target, bridge=bridge, entity=None, kinds=title_kinds(other.title, other.text), is_title=False)
+        title = other.paragraph.title
+        if title and not states(title, wanted):
+            bridge = titles(title)
+            if target.text.states(names(bridge[:1])):
+                yield Link(target=paragraph, bridge=bridge, entity=None, kinds=title_kinds(title, other.paragraph.text))

