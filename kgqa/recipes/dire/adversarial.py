@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.recipes.dire.entities import Entity, Named, Pool
 from kgqa.recipes.dire.facts import NAME
 from kgqa.recipes.dire.instances import note_of, showing
@@ -96,7 +97,7 @@ def _plan(instance: Instance, pool: Pool) -> Plan | Rejection:
     bridges = []
     for link in links(instance, supporting, stating, wanted):
         kinds = pool.told(link.kinds, link.bridge[0])
-        if kinds and (asked or link.is_answer or instance.candidates is not None):
+        if (kinds or PLACEHOLDER in link.bridge[0]) and (asked or link.is_answer or instance.candidates is not None):
             return Plan(link, supporting, kinds, kinds if link.is_answer else asked)
         bridges.append(link.bridge[0])
     if bridges:
@@ -117,8 +118,10 @@ def _copies(instance: Instance, plan: Plan, pool: Pool, seed: int, *, count: int
     old = tuple(dict.fromkeys([*link.bridge, *spellings(supporting, link.entity)]))
     known = Text("\n".join([instance.question, *[paragraph.text for paragraph in supporting]]))
     search = _Search(pool, seed, instance.id, names([*right, *old]), frozenset({instance.answer_id, link.entity}), known)
-    answers = search.new(_candidates(instance, seed) if instance.candidates is not None else search.drawn(plan.answers, "answer"), count)
-    bridges = answers if link.is_answer else search.new(search.drawn(plan.bridges, "bridge"), count, besides=answers)
+    is_listed, is_masked = instance.candidates is not None, PLACEHOLDER in link.bridge[0]
+    answers = search.new(_candidates(instance, "answer", seed) if is_listed else search.drawn(plan.answers, "answer"), count)
+    drawn = _candidates(instance, "bridge", seed) if is_masked else search.drawn(plan.bridges, "bridge")
+    bridges = answers if link.is_answer else search.new(drawn, count, besides=answers)
     detail = f"{instance.answers[0]}; {link.bridge[0]}"
     if not answers or not bridges:
         return Rejection(reason=OWN_REASONS["no entity"], detail=detail)
@@ -147,10 +150,10 @@ def _other_title(link: Link, search: _Search) -> str | None:
     return None if known else title
 
 
-def _candidates(instance: Instance, seed: int) -> Iterator[Named]:
-    """The other candidates, which are of the answer's kind."""
+def _candidates(instance: Instance, purpose: str, seed: int) -> Iterator[Named]:
+    """The other candidates, which are of the answer's kind. A bridge that is masked is one, and no mask of another question means anything."""
     wrong = [candidate for candidate in instance.candidates or () if candidate.id != instance.answer_id]
-    for candidate in sample(wrong, len(wrong), purpose="answer", seed=seed, id=instance.id):
+    for candidate in sample(wrong, len(wrong), purpose=purpose, seed=seed, id=instance.id):
         yield Entity(candidate.text, candidate.id), stated(candidate.text)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
+from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.recipes.dire.kinds import LEAD, PERSON, WHO, Kind, answer_kinds, first_name, split_title, title_kinds
 from kgqa.recipes.drawing import Reservoir, draw
 from kgqa.recipes.stating import Stated, stated
@@ -83,14 +84,14 @@ class Collector:
                 self._add(answer_kinds(step.question, step.answer, supporting), Entity(step.answer))
         for paragraph in instance.paragraphs:
             entity = about(paragraph)
-            if entity is not None:
+            if entity is not None and PLACEHOLDER not in entity.name:
                 title, lead = paragraph.title or "", paragraph.text[:LEAD]
                 self._pages.add(f"{title}\0{lead}", (title, lead, entity))
         for entity in _before_answers(instance):
             self._add(chain_kinds(instance, entity.id or ""), entity)
 
     def _add(self, kinds: Sequence[Kind], entity: Entity) -> None:
-        if kinds:
+        if kinds and PLACEHOLDER not in entity.name:  # what a question's mask means, no other question knows
             self._answers.add(f"{kinds}\0{entity.id}\0{entity.name}", (kinds, entity))
 
     def pool(self) -> Pool:

@@ -242,3 +242,37 @@ def test_a_pool_of_a_large_set_is_a_sample(instances: list[Instance]) -> None:
     assert pool == other
     assert 0 < len(pool.kinds["river",]) <= 2
     assert {entity for names in pool.kinds.values() for entity in names} < {entity for names in POOL.kinds.values() for entity in names}
+
+
+def test_a_masked_bridge_becomes_another_candidate_and_no_mask_of_another_question() -> None:
+    def document(name: str, *parts: tuple[str, str | None], supporting: bool = False) -> Paragraph:
+        text, mentions = "", []
+        for part, entity in parts:
+            if entity is not None:
+                mentions.append(Mention(entity=entity, start=len(text), end=len(text) + len(part)))
+            text += part
+        title = parts[0][0]
+        return Paragraph(
+            id=name, title=title, text=text, supporting=supporting, mentions=tuple(mentions), sentences=None, supporting_sentences=None
+        )
+
+    masks = [f"___MASK{number}___" for number in range(4)]
+    documents = (
+        document("d1", ("Novel", "Q9"), (" is a novel by ", None), (masks[0], "Q0"), supporting=True),
+        document("d2", (masks[0], "Q0"), (" is a writer who knew ", None), (masks[1], "Q1"), supporting=True),
+        document("d3", ("Poem", "Q8"), (" is a poem of ", None), (masks[2], "Q2"), (" and ", None), (masks[3], "Q3")),
+    )
+    instance = asked(
+        documents, question="writer Novel", answers=(masks[1],), answer_id="Q1", answer_type="candidate", decomposition=None,
+        candidates=tuple(Candidate(id=f"Q{number}", text=mask) for number, mask in enumerate(masks)),
+        chains=((), (("Q9", "d1", "Q0", "d2", "Q1"),), (), ()),
+    )  # fmt: skip
+    other = replace(
+        instance, id="other", paragraphs=(document("d4", ("___MASK77___", "Q77"), (" is a writer.", None)),), candidates=None, answers=()
+    )
+    pool = pool_of([instance, other])
+    assert not any("MASK" in entity.name for names in pool.kinds.values() for entity in names)
+    made = adversarial(instance, pool=pool, seed=1)
+    assert isinstance(made, list)
+    (entry,) = noted(made[0], "dire")["added"]
+    assert {entry["answer"], entry["bridge"][1]} == {masks[2], masks[3]}
