@@ -151,7 +151,7 @@ def _other_title(link: Link, search: _Search) -> str | None:
 
 
 def _candidates(instance: Instance, purpose: str, seed: int) -> Iterator[Named]:
-    """The other candidates, which are of the answer's kind. A bridge that is masked is one, and no mask of another question means anything."""
+    """The other candidates, which are of the answer's kind; a masked bridge is one too, and no mask of another question means anything."""
     wrong = [candidate for candidate in instance.candidates or () if candidate.id != instance.answer_id]
     for candidate in sample(wrong, len(wrong), purpose=purpose, seed=seed, id=instance.id):
         yield Entity(candidate.text, candidate.id), stated(candidate.text)
