@@ -17,10 +17,10 @@ from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.recipes.dire.entities import Entity, Named, Pool
 from kgqa.recipes.dire.facts import NAME
 from kgqa.recipes.dire.instances import note_of, showing
-from kgqa.recipes.dire.kinds import Kind, answer_kinds, title_kinds
+from kgqa.recipes.dire.kinds import PERSON, Kind, answer_kinds, title_kinds
 from kgqa.recipes.dire.links import Link, Supporting, links, spellings, titles
 from kgqa.recipes.dire.questions import UNMARKED, whole
-from kgqa.recipes.dire.substitution import Name, Template, name_of
+from kgqa.recipes.dire.substitution import Name, Template, person
 from kgqa.recipes.drawing import sample
 from kgqa.recipes.rejection import Rejection, without_answer
 from kgqa.recipes.stating import Stated, Text, names, shown, stated, states
@@ -29,7 +29,7 @@ from kgqa.records import Instance, Paragraph
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 TRANSFORM = "adversarial"
 COPIES = 4
-"""As in the authors' own data (``--num_new_doc=4``), but at most half of the distractors are replaced."""
+"""As in the authors' own data (``--num_new_doc=4``), but at most half of the distractors are replaced, or the only one."""
 OWN_REASONS = {
     "not stated": "no supporting paragraph states the answer",
     "no bridge": "no bridge entity connects the paragraph that states the answer with another supporting one",
@@ -61,7 +61,7 @@ class Plan(NamedTuple):
 
 def adversarial(instance: Instance, *, pool: Pool, seed: int) -> list[Instance] | Rejection:
     """The question with up to ``COPIES`` false paragraphs; its id, answers and support are what they were. SettingsError as ``whole``."""
-    noted = whole(instance)
+    noted = whole(instance, once=TRANSFORM)
     plan = without_answer(instance) or _plan(instance, pool)
     if isinstance(plan, Rejection):
         return plan
@@ -75,7 +75,7 @@ def adversarial(instance: Instance, *, pool: Pool, seed: int) -> list[Instance] 
         paragraphs[place] = copy.paragraph
     note = note_of(instance, TRANSFORM, level="paragraph", noted=noted)
     note |= {"bipartition": None, "sub_idx": 0, "sufficiency": None}
-    gone = note["removed"] = [instance.paragraphs[place].id for place in sorted(places[: len(copies)])]
+    gone = note["removed"] = [instance.paragraphs[place].id for place in places[: len(copies)]]
     target, old = plan.link.target.id, plan.link.bridge[0]
     note["added"] = [{"id": new.id, "copy_of": target, "answer": answer, "bridge": [old, bridge]} for new, answer, bridge in copies]
     return [showing(instance, tuple(paragraphs), gone=gone, provenance=_encode({**noted, NAME: note}))]
@@ -116,7 +116,7 @@ def _copies(instance: Instance, plan: Plan, pool: Pool, seed: int, *, count: int
     link, supporting = plan.link, [entry.paragraph for entry in plan.supporting]
     right = tuple(dict.fromkeys([*instance.answers, *spellings(supporting, instance.answer_id)]))
     old = tuple(dict.fromkeys([*link.bridge, *spellings(supporting, link.entity)]))
-    known = Text("\n".join([instance.question, *[paragraph.text for paragraph in supporting]]))
+    known = Text("\n".join([instance.question, *[f"{paragraph.title or ''}\n{paragraph.text}" for paragraph in supporting]]))
     search = _Search(pool, seed, instance.id, names([*right, *old]), frozenset({instance.answer_id, link.entity}), known)
     is_listed, is_masked = instance.candidates is not None, PLACEHOLDER in link.bridge[0]
     answers = search.new(_candidates(instance, "answer", seed) if is_listed else search.drawn(plan.answers, "answer"), count)
@@ -125,11 +125,12 @@ def _copies(instance: Instance, plan: Plan, pool: Pool, seed: int, *, count: int
     detail = f"{instance.answers[0]}; {link.bridge[0]}"
     if not answers or not bridges:
         return Rejection(reason=OWN_REASONS["no entity"], detail=detail)
-    replaced = [name_of(old, link.entity), Name(right, entity=instance.answer_id)]
+    replaced = [_named(plan.bridges, old, link.entity), Name(right, entity=instance.answer_id)]
     others: list[Entity] = []
     if (title := _other_title(link, search)) is not None:
-        others = search.new(search.drawn(title_kinds(title, link.target.text), "title"), count, besides=[*answers, *bridges])
-        replaced += [name_of(titles(title))] if others else []
+        kinds = title_kinds(title, link.target.text)
+        others = search.new(search.drawn(kinds, "title"), count, besides=[*answers, *bridges])
+        replaced += [_named(kinds, titles(title))] if others else []
     template = Template(link.target, replaced)
     if not template.has(0 if link.is_answer else 1):
         return Rejection(reason=OWN_REASONS["left"], detail=detail)
@@ -138,9 +139,15 @@ def _copies(instance: Instance, plan: Plan, pool: Pool, seed: int, *, count: int
         bridge = bridges[number % len(bridges)]
         new = [bridge, answer, *([others[number % len(others)]] if others else [])]
         paragraph = template.filled(new, id=f"{link.target.id}#{TRANSFORM}-{number + 1}")
-        if not shown(paragraph).states(search.forbidden):
+        said = shown(paragraph)
+        if said.states(names([answer.name])) and not said.states(search.forbidden):
             copies.append(Copy(paragraph, answer.name, bridge.name))
     return copies or Rejection(reason=OWN_REASONS["left"], detail=detail)
+
+
+def _named(kinds: list[Kind], spelled: tuple[str, ...], entity: str | None = None) -> Name:
+    """Only a person has a last name that stands alone: the last word of Bangalore University may stand for any university."""
+    return person(spelled, entity) if (PERSON,) in kinds else Name(spelled, entity=entity)
 
 
 def _other_title(link: Link, search: _Search) -> str | None:

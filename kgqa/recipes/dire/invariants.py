@@ -98,8 +98,8 @@ def adversarial_broken(original: Instance, group: Sequence[Instance]) -> Iterato
     (changed,) = group
     note = noted(changed, NAME)
     added = {entry["id"]: entry for entry in note["added"]}
-    if len(changed.paragraphs) != len(original.paragraphs) or not added:
-        yield "the context is longer or shorter than it was, or nothing was added"
+    if len(changed.paragraphs) != len(original.paragraphs) or not added or not added.keys() <= {new.id for new in changed.paragraphs}:
+        yield "the context is longer or shorter than it was, or what was added is not there"
     for old, new in zip(original.paragraphs, changed.paragraphs, strict=False):
         if new.id not in added and new != old:
             yield "a paragraph that was not replaced has changed"
@@ -115,6 +115,8 @@ def adversarial_broken(original: Instance, group: Sequence[Instance]) -> Iterato
             old, new_bridge = added[paragraph.id]["bridge"]
             if new_bridge == added[paragraph.id]["answer"] and not states(old, names(original.answers)):
                 yield "the false answer is the new bridge entity as well"
+    if len({paragraph.id for paragraph in changed.paragraphs}) != len({paragraph.id for paragraph in original.paragraphs}):
+        yield "two paragraphs have the same id"
     if (changed.id, changed.question, changed.answers, changed.group) != (original.id, original.question, original.answers, original.group):
         yield "the question, its answers, its id or its group has changed"
 

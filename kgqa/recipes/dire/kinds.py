@@ -20,6 +20,8 @@ WHO = ("who",)
 """Of a name that "who" asks for: of a person if its first word is a first name, else maybe of a team, a country or a company."""
 LEAD = 300
 """The first letters of a paragraph, in which it says what it is about."""
+CLAUSE = 200
+"""The letters after an asking word in which the noun is looked for."""
 MONTHS = frozenset(name.lower() for name in month_name[1:])
 NUMBERS = frozenset(
     {"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen",
@@ -35,20 +37,21 @@ END = VERBS | frozenset(
      "about", "responsible", "including", "came", "won", "wrote", "led", "sang", "got", "went", "took", "left", "lost", "ran", "became",
      "began", "gave", "met", "saw", "bought", "sold", "spoke", "comprising", "consisting", "containing", "covering", "involving",
      "describing", "depicting", "serving", "operating", "specializing", "specialising", "competing", "playing", "performing",
-     "representing"}
+     "representing", "found", "given", "spoken", "starting", "off", "during", "within", "fought", "around"}
 )  # fmt: skip
 """What ends a noun with the words before it: a "river in Chile"; so do all words in -ed after the first, as in "film directed by"."""
-ONE_OF = frozenset({"type", "kind", "sort", "form", "member", "part", "one", "name", "group", "set", "series", "pair", "any", "title"})
+ONE_OF = frozenset({"type", "kind", "sort", "form", "member", "part", "one", "name", "group", "series", "pair", "any", "title"})
 """Nouns after which "of" names the thing itself: a "kind of fish"."""
 VAGUE = frozenset(
     {"list", "name", "term", "word", "type", "kind", "way", "part", "thing", "one", "number", "example", "place", "title", "first",
-     "last", "second", "third", "only", "same", "other", "most", "best", "largest"}
+     "last", "second", "third", "only", "same", "other", "most", "best", "largest", "disambiguation", "surname", "he", "she", "you", "it",
+     "they", "three"}
 )  # fmt: skip
 """Nouns that tell nothing: what has them in common may be anything."""
 PLACES = frozenset({"place", "location", "entity"})
 AGENTS = frozenset({"person", "country", "school", "company", "party", "organisation", "force", "team", "league", "band"})
 """What "who" may ask for."""
-BEFORE = frozenset({"lake", "mount", "river", "fort", "cape"})
+BEFORE = frozenset({"lake", "mount", "river", "fort"})
 """Nouns that stand before the name."""
 NAMED = frozenset(
     {"airport", "award", "bridge", "castle", "church", "company", "competition", "festival", "force", "hospital", "hotel", "island",
@@ -147,7 +150,7 @@ def _agreed(asked: Sense, said: Sense | None, own: Sense | None) -> list[Kind]:
     if not asked.group:
         return [*asked.kinds(), *(said.kinds() if said else [])]
     known = said or (own if own and asked.group in AGENTS and own.group in AGENTS else None)
-    return asked.kinds() if known is None or known.group == asked.group else []
+    return asked.kinds() if known is None or known.group in {asked.group, ""} else []
 
 
 def _figures(name: str, words: Sequence[str]) -> list[Kind]:
@@ -162,7 +165,7 @@ def _figures(name: str, words: Sequence[str]) -> list[Kind]:
 
 def _size(found: re.Match[str]) -> str:
     """Numbers of as many digits are alike, those of one and two too; years are alike most of all."""
-    return "year" if _YEAR.fullmatch(found[0]) else "0" * max(2, len(found[0]))
+    return "year" if _YEAR.fullmatch(found[0]) else "0" * max(2, sum(map(str.isdigit, found[0])))
 
 
 def _said(name: str, paragraphs: Iterable[Paragraph]) -> Sense | None:
@@ -191,9 +194,9 @@ def _defined(title: str, text: str) -> Sense | None:
         return Sense(PERSON, PERSON) if _LIFE.search(subject) else None
     senses = [sense for sense in map(_sense, _listed(found[1])) if sense]
     person = next((sense for sense in senses if sense.group == PERSON), None)
-    if person or (senses and _LIFE.search(subject)):
+    if person or _LIFE.search(subject):
         return person or Sense(PERSON, PERSON)
-    return senses[0] if senses else None
+    return next((sense for sense in senses if sense.group), senses[0] if senses else None)
 
 
 def _listed(definition: str) -> Iterator[list[str]]:
@@ -212,7 +215,8 @@ def _sense(words: Sequence[str], *, asked: bool = False) -> Sense | None:
     """
     noun = before = classed = ""
     for word in words:
-        if word in END or (noun and (_is_participle(word) or word in DETERMINERS or (word[0].isupper() and noun.islower()))):
+        is_name = word[0].isupper() and noun.islower() and (asked or bool(classed))
+        if word in END or (noun and (_is_participle(word) or word in DETERMINERS or is_name)):
             break
         if word == "of":
             if noun not in ONE_OF or before:
@@ -229,7 +233,7 @@ def _sense(words: Sequence[str], *, asked: bool = False) -> Sense | None:
     if noun in BY_WORD_BEFORE and before.lower() in BY_WORD_BEFORE[noun][0]:
         return Sense(*BY_WORD_BEFORE[noun][1])
     noun = noun.removesuffix("s") if noun not in NOUNS and noun.removesuffix("s") in NOUNS else noun
-    return Sense(_class_of(noun), noun, before if before.islower() and before not in END else "")
+    return Sense(_class_of(noun), noun, before if before.islower() else "")
 
 
 def _class_of(noun: str) -> str:
@@ -274,7 +278,7 @@ def _asked(question: str) -> tuple[str, Sense | None]:
         word = found[0].lower()
         if word in ASKING:
             first = first or word
-            words = _WORD.findall(_CLAUSE.split(question[found.end() :], maxsplit=1)[0])
+            words = _WORD.findall(_CLAUSE.split(question[found.end() : found.end() + CLAUSE], maxsplit=1)[0])
             is_linked = bool(words) and words[0] in LINKING
             if word in {"what", "which"} or (is_linked and word == "who"):
                 sense = _sense(words[is_linked:], asked=True)

@@ -85,8 +85,10 @@ def _by_decomposition(instance: Instance, target: Supporting, supporting: list[S
 
 def _by_title(instance: Instance, target: Supporting, others: list[Supporting], wanted: tuple[Stated, ...]) -> Iterator[Link]:
     paragraph = target.paragraph
-    if paragraph.title:
-        is_answer = states(split_title(paragraph.title)[0], wanted)
+    base = split_title(paragraph.title or "")[0]
+    called = {name.words for name in names([base, base.partition(",")[0]])}
+    is_answer = any(name.words in called for name in wanted if name.words)
+    if paragraph.title and (is_answer or not states(base, wanted)):
         bridge = titles(paragraph.title, *(instance.answers if is_answer else ()))
         looked_for = names(bridge)
         if any(other.text.states(looked_for) for other in others):

@@ -2,20 +2,18 @@
 
 CLASSES = {
     "person": """
-        activist actor actress admiral adventurer advocate ambassador animator archbishop architect astronaut athlete attorney author
-        ballerina banker baron baronet bassist bishop boxer broadcaster brother businessman businesswoman cardinal cartoonist celebrity
-        chef child choreographer clergyman coach comedian commander commentator composer conductor cosmonaut countess cousin cricketer
-        criminal critic cyclist dancer daughter defenceman defender defenseman designer diplomat director doctor drummer duchess duke earl
-        editor educator emperor empress engineer entertainer entrepreneur executive explorer father filmmaker footballer fullback gangster
-        geographer goalkeeper goaltender golfer governor grandfather grandmaster grandmother grandson guitarist gymnast heiress historian
-        husband infanta inventor jockey judge king knight lady lawyer linebacker lord lyricist magician man margrave mathematician mayor
-        merchant midfielder missionary monarch monk mother murderer musician naturalist nephew niece nobleman noblewoman novelist nun
-        nurse officer organist painter pastor person personality pharaoh philanthropist philosopher photographer physician pianist pilot
-        pirate pitcher player playwright poet politician pope preacher prelate presenter president priest prince princess professor
-        programmer quarterback queen racer rapper receiver referee reformer researcher ruler saint saxophonist scholar screenwriter
-        sculptor senator sibling singer sister skater skier soldier son songwriter soprano sovereign sportscaster spouse statesman sultan
-        supercentenarian supermodel surgeon swimmer teacher tenor theologian uncle viscount vocalist warrior wife winger woman wrestler
-        writer
+        actor actress admiral adventurer advisor advocate ambassador animator archbishop architect astronaut athlete attorney author
+        ballerina banker baron baronet bishop boxer brother cardinal celebrity champion chef child choreographer clergyman coach comedian
+        commander commentator composer conductor cosmonaut countess cousin creator cricketer criminal critic dancer daughter defenceman
+        defender defenseman designer diplomat director doctor drummer duchess duke earl editor educator emperor empress engineer
+        entertainer entrepreneur executive explorer father filmmaker footballer founder fullback gangster geographer goalkeeper goaltender
+        golfer governor grandfather grandmaster grandmother grandson gymnast heiress historian husband infanta inventor jockey judge king
+        knight lady lawyer leader linebacker lord man margrave mayor merchant midfielder missionary monarch monk mother mountaineer
+        murderer nephew niece nobleman nun nurse officer painter pastor person personality pharaoh philosopher photographer pilot pirate
+        pitcher player playwright poet pope preacher prelate presenter president priest prince princess professor programmer quarterback
+        queen racer rapper receiver referee reformer researcher ruler saint scholar screenwriter sculptor senator sibling singer sister
+        skater skier soldier son songwriter soprano sovereign sportscaster spouse sultan supercentenarian supermodel surgeon swimmer
+        teacher tenor theologian uncle viscount warrior wife winger wrestler writer
     """,
     "settlement": """
         barangay birthplace borough capital city commune community comune hamlet hometown locality municipality neighborhood neighbourhood

@@ -35,8 +35,8 @@ REASONS = {
 """Why a question cannot be transformed → the sentence that reports show."""
 
 
-def whole(instance: Instance) -> Mapping[str, Any]:
-    """The provenance of a whole question; SettingsError for an instance of a transform that leaves parts of questions only."""
+def whole(instance: Instance, *, once: str = "") -> Mapping[str, Any]:
+    """The provenance of a whole question; SettingsError for an instance of a transform that leaves parts of questions, or of ``once``."""
     noted = everything(instance)
     earlier = noted.get(NAME)
     transform = earlier.get("transform") if isinstance(earlier, dict) else None
@@ -45,6 +45,8 @@ def whole(instance: Instance) -> Mapping[str, Any]:
             f"instance {instance.id}: this set was made by {transform} and holds parts of questions; transform the set that it was made of "
             "(the probe of the sufficiency transform is the kind probe-of-sufficiency)."
         )
+    if once and transform == once:
+        raise SettingsError(f"instance {instance.id}: this set was made by {once} already; transform the set that it was made of.")
     return noted
 
 

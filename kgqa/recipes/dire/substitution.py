@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from kgqa.recipes.dire.entities import Entity
+from kgqa.recipes.stating import stated
 from kgqa.records import Mention, Paragraph
 
 _SMALL = bytes(range(256)).decode("latin-1").lower().encode("latin-1")
@@ -19,18 +22,18 @@ class Name:
     """What is to be replaced."""
 
     spellings: tuple[str, ...]
-    """Upper and lower case are the same."""
+    """Upper and lower case are the same, but what begins with a capital does so everywhere; what is no word is no name."""
     surname: str = ""
-    """The last word, which may stand alone, as "Lovelace" for "Ada Lovelace"; empty where it may not."""
+    """The last word, which may stand alone, as "Lovelace" for "Ada Lovelace"; empty where it may not. Its case matters."""
     entity: str | None = None
     """Mentions of this entity are replaced too, whatever their spelling."""
 
 
-def name_of(spellings: tuple[str, ...], entity: str | None = None) -> Name:
+def person(spellings: tuple[str, ...], entity: str | None = None) -> Name:
     """A name with the surname that the first spelling has if it looks like a person's."""
     words = spellings[0].split()
-    is_person = 2 <= len(words) <= 3 and len(words[-1]) >= SURNAME and all(word[0].isupper() and word.isalpha() for word in words)
-    return Name(spellings, words[-1] if is_person else "", entity)
+    has_surname = 2 <= len(words) <= 3 and len(words[-1]) >= SURNAME and all(word[0].isupper() and word.isalpha() for word in words)
+    return Name(spellings, words[-1] if has_surname else "", entity)
 
 
 class Place(NamedTuple):
@@ -51,7 +54,9 @@ class Template:
         self._paragraph = paragraph
         self._is_marked = paragraph.mentions is not None or paragraph.sentences is not None
         numbers = {name.entity: number for number, name in enumerate(names) if name.entity is not None}
-        mentioned = [Place(m.start, m.end, numbers[m.entity], False) for m in paragraph.mentions or () if m.entity in numbers]
+        mentioned = [
+            Place(m.start, m.end, numbers[m.entity], False) for m in paragraph.mentions or () if m.entity in numbers and m.start < m.end
+        ]
         spellings = sorted(_spellings(names), key=lambda entry: -len(entry[0]))
         self._places = _apart([*mentioned, *_found(paragraph.text, spellings)])
         self._rest = _between(paragraph.text, self._places)
@@ -84,63 +89,65 @@ class _Marks:
 
     def __init__(self, places: Sequence[Place], spelled: Sequence[str], new: Sequence[Entity]) -> None:
         self._places, self._spelled, self._new = places, spelled, new
+        self._ends = [place.end for place in places]
+        grown = (len(name) - (place.end - place.start) for place, name in zip(places, spelled, strict=True))
+        self._shifts = [0, *accumulate(grown)]
 
     def moved(self, old: int) -> int:
-        shift = 0
-        for place, name in zip(self._places, self._spelled, strict=True):
-            if old < place.end:
-                return min(old, place.start) + shift
-            shift += len(name) - (place.end - place.start)
-        return old + shift
+        after = bisect_right(self._ends, old)
+        start = self._places[after].start if after < len(self._places) else old
+        return min(old, start) + self._shifts[after]
 
     def mentions(self, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
         """Those of other entities, and those of replaced ones that nobody need guess: a whole name whose new id is known."""
         found = []
         for mention in mentions:
-            touched = [n for n, place in enumerate(self._places) if place.start < mention.end and mention.start < place.end]
-            start = self.moved(mention.start)
-            if not touched:
+            first, start = bisect_right(self._ends, mention.start), self.moved(mention.start)
+            if first == len(self._places) or mention.end <= self._places[first].start:
                 found.append(Mention(entity=mention.entity, start=start, end=start + mention.end - mention.start))
                 continue
-            place, entity = self._places[touched[0]], self._new[self._places[touched[0]].name].id
+            place = self._places[first]
+            entity = self._new[place.name].id
             if entity is not None and not place.is_surname and (mention.start, mention.end) == (place.start, place.end):
-                found.append(Mention(entity=entity, start=start, end=start + len(self._spelled[touched[0]])))
+                found.append(Mention(entity=entity, start=start, end=start + len(self._spelled[first])))
         return tuple(found)
 
 
 def _spellings(names: Sequence[Name]) -> list[tuple[str, int, bool]]:
-    found = [(spelling.lower(), number, False) for number, name in enumerate(names) for spelling in name.spellings if spelling]
-    return found + [(name.surname.lower(), number, True) for number, name in enumerate(names) if name.surname]
+    found = [(spelling, number, False) for number, name in enumerate(names) for spelling in name.spellings if stated(spelling)]
+    return found + [(name.surname, number, True) for number, name in enumerate(names) if name.surname]
 
 
 def _found(text: str, spellings: Iterable[tuple[str, int, bool]]) -> list[Place]:
-    lowered, found = _small(text), []
+    small, found = _small(text), []
     for spelling, name, is_surname in spellings:
-        start = lowered.find(spelling)
+        where, looked_for = (text, spelling) if is_surname else (small, _small(spelling))
+        start = where.find(looked_for)
         while start >= 0:
-            end = start + len(spelling)
-            if not (lowered[start - 1 : start].isalnum() or lowered[end : end + 1].isalnum()):
+            end = start + len(looked_for)
+            is_word = not (small[start - 1 : start].isalnum() or small[end : end + 1].isalnum())
+            if is_word and (text[start].isupper() or not spelling[0].isupper()):
                 found.append(Place(start, end, name, is_surname))
-            start = lowered.find(spelling, end)
+            start = where.find(looked_for, end)
     return found
 
 
 def _small(text: str) -> str:
-    """In small letters, each in its place."""
+    """In small letters, each in its place: the dotted I is the only one whose small form is longer."""
     try:
         return text.encode("latin-1").translate(_SMALL).decode("latin-1")  # thirty times as fast as str.lower where letters have accents
     except UnicodeEncodeError:
-        small = text.lower()
-        return small if len(small) == len(text) else text  # a letter whose small form is longer would move every place after it
+        return text.replace("\u0130", "i").lower()
 
 
-def _apart(places: Sequence[Place]) -> list[Place]:
+def _apart(places: Iterable[Place]) -> list[Place]:
     """Those that touch no earlier one, from left to right."""
     kept: list[Place] = []
     for place in places:
-        if all(place.end <= other.start or other.end <= place.start for other in kept):
-            kept.append(place)
-    return sorted(kept, key=lambda place: place.start)
+        at = bisect_left(kept, place)
+        if (at == 0 or kept[at - 1].end <= place.start) and (at == len(kept) or place.end <= kept[at].start):
+            kept.insert(at, place)
+    return kept
 
 
 def _between(text: str, places: Sequence[Place]) -> list[str]:
@@ -150,7 +157,7 @@ def _between(text: str, places: Sequence[Place]) -> list[str]:
 
 def _surname(name: str) -> str:
     """What stands for a name alone: its last word, or all of it where that is no name."""
-    last = name.rsplit(maxsplit=1)[-1]
+    last = name.rpartition(" ")[2]
     return last if last[:1].isupper() else name
 
 

@@ -128,7 +128,7 @@ def unanswerable_broken(original: Instance, group: Sequence[Instance]) -> Iterat
     """What is broken of: the question as it was, and a twin with as many paragraphs, new ones different, none with the step's answer."""
     kept, twin = group
     note = noted(twin, NAME)
-    step = next(step for step in original.decomposition or () if step.id == note["step"])
+    step = next(step for step in original.decomposition or () if (step.id, step.answer) == (note["step"], note["answer"]))
     entity = original.answer_id if step.answer in original.answers else None
     if kept != original:
         yield "the answerable twin has changed"

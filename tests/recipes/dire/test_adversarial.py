@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -276,3 +277,112 @@ def test_a_masked_bridge_becomes_another_candidate_and_no_mask_of_another_questi
     assert isinstance(made, list)
     (entry,) = noted(made[0], "dire")["added"]
     assert {entry["answer"], entry["bridge"][1]} == {masks[2], masks[3]}
+
+
+@pytest.mark.parametrize(
+    ("said", "change"),
+    [
+        ("states the answer", lambda copy: replace(copy, text=f"{copy.text} Or the Tamar.")),
+        ("states the answer", lambda copy: replace(copy, text=f"{copy.text} Ann Radcliffe.")),
+        ("does not state the false answer", lambda copy: replace(copy, text="Nothing.")),
+        ("marked as supporting", lambda copy: replace(copy, supporting=True)),
+        ("has changed", lambda copy: replace(copy, id="new")),
+        ("same id", lambda copy: replace(copy, id="0")),
+    ],
+)
+def test_the_invariant_notices_a_broken_copy(said: str, change: Callable[[Paragraph], Paragraph]) -> None:
+    made = adversarial(SET[0], pool=POOL, seed=1)
+    assert isinstance(made, list)
+    place = next(place for place, paragraph in enumerate(made[0].paragraphs) if "#" in paragraph.id)
+    paragraphs = list(made[0].paragraphs)
+    paragraphs[place] = change(paragraphs[place])
+    assert any(said in found for found in adversarial_broken(SET[0], [replace(made[0], paragraphs=tuple(paragraphs))]))
+
+
+def test_the_invariant_notices_another_question_or_context() -> None:
+    made = adversarial(SET[0], pool=POOL, seed=1)
+    assert isinstance(made, list)
+    first, *others = made[0].paragraphs
+    for changes in (
+        {"question": "Why?"}, {"answers": ("Avon",)}, {"id": "q9"}, {"group": "q9"},
+        {"paragraphs": tuple(others)}, {"paragraphs": (replace(first, text="Else."), *others)}, {"paragraphs": SET[0].paragraphs},
+    ):  # fmt: skip
+        assert list(adversarial_broken(SET[0], [replace(made[0], **changes)]))
+    note = noted(made[0], "dire")
+    same = [entry | {"bridge": [entry["bridge"][0], entry["answer"]]} for entry in note["added"]]
+    changed = replace(made[0], provenance=json.dumps({"dire": note | {"added": same}}))
+    assert any("new bridge entity as well" in found for found in adversarial_broken(SET[0], [changed]))
+
+
+def test_an_adversarial_set_is_not_made_adversarial_again() -> None:
+    made = adversarial(SET[0], pool=POOL, seed=1)
+    assert isinstance(made, list)
+    with pytest.raises(SettingsError, match="adversarial already"):
+        adversarial(made[0], pool=POOL, seed=1)
+
+
+def test_only_a_person_has_a_last_name_that_stands_alone() -> None:
+    first, second, *others = SET[0].paragraphs
+    school = replace(
+        second, title="Ruda University", text="Ruda University is a university. This university on the Tamar is old. Ann Radcliffe saw it."
+    )
+    schools = [
+        replace(SET[n], paragraphs=(page("0", name, f"{name} is a university."),))
+        for n, name in ((1, "University of Ede"), (2, "Holt College"))
+    ]
+    instance = replace(SET[0], paragraphs=(replace(first, text="Novel 0 is set at Ruda University."), school, *others))
+    made = adversarial(instance, pool=pool_of([*SET, *schools]), seed=1)
+    assert isinstance(made, list)
+    copies = [paragraph.text for paragraph in made[0].paragraphs if "#" in paragraph.id]
+    assert copies
+    assert all("This university on the" in copy and "Ann Radcliffe saw it" in copy for copy in copies)
+
+
+def test_a_title_that_only_contains_the_answer_is_no_link() -> None:
+    first, second, *others = SET[0].paragraphs
+    town = replace(second, title="Royston, Tamar", text="Royston is a town on the Tamar.")
+    shown = (replace(first, text="She was born in Royston, Tamar."), town, *others)
+    assert reason(replace(SET[0], paragraphs=shown)) == OWN_REASONS["no bridge"]
+    # What stands after the comma only tells which one it is.
+    asked_for = replace(SET[0], question="Which town is she from?", answers=("Royston",), paragraphs=shown)
+    towns = [replace(SET[n], paragraphs=(page("0", name, f"{name} is a town."),)) for n, name in ((1, "Ulm"), (2, "Bern"))]
+    made = adversarial(asked_for, pool=pool_of([asked_for, *towns]), seed=1)
+    assert isinstance(made, list)
+    assert {entry["answer"] for entry in noted(made[0], "dire")["added"]} == {"Ulm", "Bern"}
+
+
+def test_no_name_is_taken_that_the_question_or_a_supporting_paragraph_shows() -> None:
+    first, second, *others = SET[0].paragraphs
+    for changes in (
+        {"question": "Which river, not the Avon, did the writer of Novel 0 know?"},
+        {"paragraphs": (replace(first, title="Avon"), second, *others)},
+        {"paragraphs": (replace(first, text=f"{first.text} It is on the Avon."), second, *others)},
+    ):
+        for seed in range(4):
+            made = adversarial(replace(SET[0], **changes), pool=POOL, seed=seed)
+            assert isinstance(made, list)
+            assert "Avon" not in {entry["answer"] for entry in noted(made[0], "dire")["added"]}
+
+
+def test_who_asks_for_a_person_where_the_first_name_is_one() -> None:
+    def asking(number: int, answer: str) -> Instance:
+        first, second, *others = SET[number].paragraphs
+        told = replace(second, text=f"{second.text} {answer} owned it.")
+        return replace(
+            SET[number],
+            question=f"Who owned the house of the writer of Novel {number}?",
+            answers=(answer,),
+            paragraphs=(first, told, *others),
+        )
+
+    owners = [asking(0, "Mary Shelley"), asking(1, "Jane Loudon"), asking(2, "Acme"), asking(3, "Zed Ix")]
+    pool = pool_of([*owners, *SET[4:]])
+    assert [entity.name for entity in pool.kinds["person", "who"]] == ["Jane Loudon"] or {
+        entity.name for entity in pool.kinds["person", "who"]
+    } == {"Mary Shelley", "Jane Loudon"}
+    assert reason(owners[2], pool) == reason(owners[3], pool) == OWN_REASONS["no kind"]
+    made = adversarial(owners[1], pool=pool, seed=1)
+    assert isinstance(made, list)
+    answers = {entry["answer"] for entry in noted(made[0], "dire")["added"]}
+    assert answers
+    assert answers <= {*WRITERS, "Mary Shelley"}

@@ -23,6 +23,9 @@ from tests.recipes.dire.drawing import paragraph
         ("Ada Wu", "Ada Wu (2 May 1900 – 1 June 1950) led the strike.", ("person", "person")),
         ("Ann Oz", "Ann Oz is an American movie, television, and stage actress.", ("person", "actress", "stage")),
         ("Leo Li", "Leo Li is a sociologist who wrote a novel.", ("person", "sociologist")),
+        ("Ken Rao", "Ken Rao (born 2 May 1900) is a retired and known for his songs.", ("person", "person")),
+        ("Nosferatu", "Nosferatu is a black and white film.", ("film", "film", "white")),
+        ("Ngukurr", "Ngukurr is a small Aboriginal community.", ("settlement", "community")),
         ("Tarn", "The Tarn is one of the rivers, a tributary of the Garonne.", ("river", "river")),
         ("Holt FC", "Holt FC is an English football club based in a town.", ("team", "club", "football")),
         ("Mud", "Mud are an English glam rock group.", ("band", "band")),
@@ -53,6 +56,7 @@ def test_titles(title: str, text: str, kind: Kind) -> None:
     ("title", "text"),
     [
         ("Ada", "Ada wrote."),
+        ("Ola", "Mo and Ola met. It was a river."),
         ("Silas", "He was born in 1900. The town was a port."),
         ("The Loud House", "Lynn Loud is the father of the children."),
         ("List of rivers", "This is a list of rivers."),
@@ -100,8 +104,8 @@ def test_titles_of_which_nothing_tells_the_kind(title: str, text: str) -> None:
         ("It flows", "Avon", []),
         ("When was it?", "4 May 1956", [("figures", "00 month year")]),
         ("When was it?", "1956", [("figures", "year")]),
-        ("How many people?", "15,105", [("figures", "000000")]),
-        ("How long is it?", "12.5 km", [("figures", "0000 km")]),
+        ("How many people?", "15,105", [("figures", "00000")]),
+        ("How long is it?", "12.5 km", [("figures", "000 km")]),
         ("How many cities?", "seven", [("figures", "00")]),
         ("Which season?", "2010 NCAA Division", [("", "season")]),
     ],
@@ -117,6 +121,11 @@ def test_what_a_paragraph_says_of_an_answer_goes_before_its_own_words_and_must_a
     assert answer_kinds("Which band sings it?", "Rush", [band]) == [("band", "band"), ("band",)]
     assert answer_kinds("Which band sings it?", "Rush", [film]) == []
     assert answer_kinds("Which singer sings it?", "Rushmore", [film]) == [("person", "singer"), ("person",)]
+
+
+def test_questions_of_any_length_are_read_in_a_moment() -> None:
+    for words in ("who is ", "which of ", "what, ", "Who Is The "):
+        assert answer_kinds(words * 20_000, "Avon") in ([], [WHO])
 
 
 def test_a_title_may_say_something_in_brackets() -> None:
