@@ -337,9 +337,9 @@ class TestOnRealSets:
 
     def test_false_paragraphs_can_be_added_to_about_a_third(self, name: str, real_data: Path, tmp_path: Path) -> None:
         # Comparisons have no bridge; in the others it is not always called by its title, or nothing tells what kind of thing it is.
-        assert 60 <= self.made("adversarial", real_data, tmp_path / "made", name).groups["dev"] <= 120
+        assert 55 <= self.made("adversarial", real_data, tmp_path / "made", name).groups["dev"] <= 120
         both = contrast("sufficiency", tmp_path / "made", out=tmp_path / "both")
-        assert both.groups["dev"] >= 60
+        assert both.groups["dev"] >= 55
 
     def test_only_a_decomposition_has_unanswerable_twins(self, name: str, real_data: Path, tmp_path: Path) -> None:
         if name == "musique":

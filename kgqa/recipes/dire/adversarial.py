@@ -18,7 +18,7 @@ from kgqa.recipes.dire.entities import Entity, Named, Pool
 from kgqa.recipes.dire.facts import NAME
 from kgqa.recipes.dire.instances import note_of, showing
 from kgqa.recipes.dire.kinds import PERSON, Kind, answer_kinds, title_kinds
-from kgqa.recipes.dire.links import Link, Supporting, links, spellings, titles
+from kgqa.recipes.dire.links import Link, Supporting, links, spellings, titles, with_short
 from kgqa.recipes.dire.questions import UNMARKED, whole
 from kgqa.recipes.dire.substitution import Name, Template, person
 from kgqa.recipes.drawing import sample
@@ -36,6 +36,7 @@ OWN_REASONS = {
     "no distractor": "there is no distractor whose place a new paragraph could take",
     "no kind": "nothing tells what kind of thing the answer or the bridge entity is, so that no other of its kind can be found",
     "no entity": "the set has no other entity of the same kind",
+    "title": "the paragraph that states the answer is about a third thing, of which the set has no other of the same kind",
     "left": "the copy still states the answer or the bridge entity in another spelling, or has no place for the false answer",
 }
 
@@ -114,30 +115,32 @@ def _last_question(instance: Instance) -> str:
 def _copies(instance: Instance, plan: Plan, pool: Pool, seed: int, *, count: int) -> list[Copy] | Rejection:
     """At most ``count``, each with its own false answer; those that say what they must not are left out."""
     link, supporting = plan.link, [entry.paragraph for entry in plan.supporting]
-    right = tuple(dict.fromkeys([*instance.answers, *spellings(supporting, instance.answer_id)]))
-    old = tuple(dict.fromkeys([*link.bridge, *spellings(supporting, link.entity)]))
+    right = with_short([*instance.answers, *spellings(supporting, instance.answer_id)])
+    old = with_short([*link.bridge, *spellings(supporting, link.entity)])
     known = Text("\n".join([instance.question, *[f"{paragraph.title or ''}\n{paragraph.text}" for paragraph in supporting]]))
     search = _Search(pool, seed, instance.id, names([*right, *old]), frozenset({instance.answer_id, link.entity}), known)
     is_listed, is_masked = instance.candidates is not None, PLACEHOLDER in link.bridge[0]
-    answers = search.new(_candidates(instance, "answer", seed) if is_listed else search.drawn(plan.answers, "answer"), count)
-    drawn = _candidates(instance, "bridge", seed) if is_masked else search.drawn(plan.bridges, "bridge")
+    answers = search.new(_candidates(instance, "answer", seed) if is_listed else search.drawn(plan.answers, right[0], "answer"), count)
+    drawn = _candidates(instance, "bridge", seed) if is_masked else search.drawn(plan.bridges, old[0], "bridge")
     bridges = answers if link.is_answer else search.new(drawn, count, besides=answers)
     detail = f"{instance.answers[0]}; {link.bridge[0]}"
     if not answers or not bridges:
         return Rejection(reason=OWN_REASONS["no entity"], detail=detail)
-    replaced = [_named(plan.bridges, old, link.entity), Name(right, entity=instance.answer_id)]
+    replaced = [_named(plan.bridges, old, link.entity), _named(plan.answers, right, instance.answer_id)]
     others: list[Entity] = []
     if (title := _other_title(link, search)) is not None:
         kinds = title_kinds(title, link.target.text)
-        others = search.new(search.drawn(kinds, "title"), count, besides=[*answers, *bridges])
-        replaced += [_named(kinds, titles(title))] if others else []
+        others = search.new(search.drawn(kinds, title, "title"), count, besides=[*answers, *bridges])
+        if not others:
+            return Rejection(reason=OWN_REASONS["title"], detail=title)
+        replaced.append(_named(kinds, with_short(titles(title))))
     template = Template(link.target, replaced)
     if not template.has(0 if link.is_answer else 1):
         return Rejection(reason=OWN_REASONS["left"], detail=detail)
     copies = []
     for number, answer in enumerate(answers):
         bridge = bridges[number % len(bridges)]
-        new = [bridge, answer, *([others[number % len(others)]] if others else [])]
+        new = [bridge, answer, *[others[number % len(others)] for _ in others[:1]]]
         paragraph = template.filled(new, id=f"{link.target.id}#{TRANSFORM}-{number + 1}")
         said = shown(paragraph)
         if said.states(names([answer.name])) and not said.states(search.forbidden):
@@ -146,12 +149,12 @@ def _copies(instance: Instance, plan: Plan, pool: Pool, seed: int, *, count: int
 
 
 def _named(kinds: list[Kind], spelled: tuple[str, ...], entity: str | None = None) -> Name:
-    """Only a person has a last name that stands alone: the last word of Bangalore University may stand for any university."""
+    """Only a person has a last name that stands alone: the last word of Bangalore University is the word for any."""
     return person(spelled, entity) if (PERSON,) in kinds else Name(spelled, entity=entity)
 
 
 def _other_title(link: Link, search: _Search) -> str | None:
-    """The target's title, if it is a name and neither the answer nor the bridge: a copy should not speak of the same thing."""
+    """The target's title, if it is a name and neither the answer nor the bridge: two paragraphs with one title would be one for scorers."""
     title = link.target.title
     known = title is None or title in link.bridge or title.endswith(".") or states(title, search.forbidden)
     return None if known else title
@@ -177,9 +180,9 @@ class _Search:
     known: Text
     """The question and its supporting paragraphs."""
 
-    def drawn(self, kinds: list[Kind], purpose: str) -> Iterator[Named]:
-        """Names of these kinds, drawn for ``purpose``."""
-        return self.pool.draw(kinds, purpose=purpose, seed=self.seed, id=self.id)
+    def drawn(self, kinds: list[Kind], like: str, purpose: str) -> Iterator[Named]:
+        """Names of these kinds, like a name that they stand for, drawn for ``purpose``."""
+        return self.pool.draw(kinds, like, purpose=purpose, seed=self.seed, id=self.id)
 
     def new(self, entities: Iterable[Named], count: int, *, besides: Iterable[Entity] = ()) -> list[Entity]:
         """The first ``count`` that neither contain what is forbidden nor are shown already, each name once and not ``besides``."""

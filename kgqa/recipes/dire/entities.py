@@ -125,7 +125,7 @@ class Pool:
     kinds: dict[Kind, list[Entity]]
     first_names: frozenset[str]
     _stated: dict[str, Stated | None] = field(default_factory=dict, repr=False, compare=False)
-    """Of the names that were drawn; no more than there are in ``kinds``."""
+    """Of the names that were drawn; no more than twice as many as there are in ``kinds``."""
 
     def told(self, kinds: Sequence[Kind], name: str) -> list[Kind]:
         """The kinds, where a name that "who" asks for is a person's if its first word is the first name of one in the set."""
@@ -133,13 +133,18 @@ class Pool:
             return list(kinds)
         return [(PERSON, "who"), (PERSON,)] if first_name(name) in self.first_names else []
 
-    def draw(self, kinds: Iterable[Kind], *, purpose: str, seed: int, id: str) -> Iterator[Named]:  # noqa: A002 - as in drawing
-        """Names of the first of the kinds, then of the wider ones, each from a random place on."""
-        start, known = draw(purpose=purpose, seed=seed, id=id), self._stated
+    def draw(self, kinds: Iterable[Kind], like: str, *, purpose: str, seed: int, id: str) -> Iterator[Named]:  # noqa: A002 - as in drawing
+        """Names of the first of the kinds, then of the wider ones, each from a random place on.
+
+        What stands after a comma, as in "Saint Paul, Minnesota", is left out where the name that it is ``like`` has none.
+        """
+        start, known, is_short = draw(purpose=purpose, seed=seed, id=id), self._stated, "," not in like
         for kind in kinds:
             names = self.kinds.get(kind, [])
             for step in range(min(len(names), TRIES)):
                 entity = names[(start + step) % len(names)]
+                if is_short and "," in entity.name:
+                    entity = Entity(entity.name.partition(",")[0], entity.id)
                 if entity.name not in known:
                     known[entity.name] = stated(entity.name)
                 yield entity, known[entity.name]

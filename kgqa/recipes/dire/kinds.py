@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from calendar import month_name
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from kgqa.recipes.dire.nouns import NOUNS, ROLES
@@ -64,6 +65,7 @@ BY_WORD_BEFORE = {
     "group": (frozenset({"rock", "pop", "musical", "music", "boy", "girl", "vocal", "hop", "metal", "folk", "idol"}), ("band", "band")),
     "pilot": (frozenset({"television", "tv", "sitcom", "comedy", "drama"}), ("television", "pilot")),
     "series": (frozenset({"television", "tv", "drama", "comedy", "animated", "anime", "sitcom"}), ("television", "show")),
+    "state": (frozenset({"sovereign", "independent"}), ("country", "state")),
     "station": (frozenset({"television", "tv", "radio", "fm", "am", "broadcast"}), ("broadcaster", "broadcast station")),
     "team": (frozenset({"development"}), ("company", "developer")),
 }
@@ -74,8 +76,11 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CLAUSE = re.compile(r"[,;:?()]|\. ")
 _DEFINITION = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of the|any of the) ([^.;()]{2,80})")
 _LIFE = re.compile(rf"\([^)]*(?:\bborn\b|(?:{'|'.join(month_name[1:])})[^)]* [–-] )")
-_OFFICE = re.compile(r"(?:[A-Z]\w+ )*(?:Governor|President|Minister|Secretary|King|Queen|Emperor|Duke|Bishop|Mayor|Director) of ")
-"""Titles of pages about an office, which is no person."""
+_OTHERS = re.compile(
+    r"(?:List|Outline|History|Geography|Economy|Politics|Culture|Demographics|Index) of |"
+    r"(?:[A-Z]\w+ )*(?:Governor|President|Minister|Secretary|King|Queen|Emperor|Duke|Bishop|Mayor|Director) of "
+)
+"""Titles of lists and of pages about a side of something, or about an office, which is no person."""
 _ADJECTIVE = re.compile(r"[A-Z][a-z]+(?:ese|ish|ian|can)")
 _LIFE_AND_DEATH = re.compile(r"\b(?:born|birth|died?|death|buried|burial|residence|formation|headquarters)\b")
 """What happens in a town, mostly."""
@@ -116,7 +121,7 @@ def title_kinds(title: str, text: str) -> list[Kind]:
     By its first sentence, what the title says in brackets, the title's own words, or by its being about a life.
     """
     base, note = split_title(title)
-    if _OFFICE.match(base):
+    if _OTHERS.match(base):
         return []
     sense = _defined(base, text) or _sense(_WORD.findall(note)) or _own(base) or _lived(base, text)
     return sense.kinds() if sense else []
@@ -214,10 +219,14 @@ def _sense(words: Sequence[str], *, asked: bool = False) -> Sense | None:
     ``asked``: a verb may follow that looks like a noun, as in "river flows"; the last noun that has a class goes before it.
     """
     noun = before = classed = ""
-    for word in words:
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
         is_name = word[0].isupper() and noun.islower() and (asked or bool(classed))
-        if word in END or (noun and (_is_participle(word) or word in DETERMINERS or is_name)):
+        if word in END or (noun and (word in DETERMINERS or is_name)):
             break
+        if noun and _is_participle(word):
+            if following in END or not following.islower():  # film directed by, river named Avon
+                break
+            continue  # a state owned television station
         if word == "of":
             if noun not in ONE_OF or before:
                 break

@@ -49,7 +49,7 @@ CLASSES = {
     "skyscraper": "skyscraper tower",
     "theatre": "theater theatre",
     "bridge": "bridge",
-    "park": "cemetery garden gardens park reserve zoo",
+    "park": "cemetery gardens park reserve zoo",
     "road": "avenue boulevard freeway highway motorway road street",
     "railway": "railroad railway tramway",
     "school": "academy college conservatory gymnasium institute polytechnic school seminary university",

@@ -65,8 +65,8 @@ class Template:
         self._title_rest = _between(title, self._title_places)
 
     def has(self, name: int) -> bool:
-        """Whether the name stands anywhere in the paragraph or its title."""
-        return any(place.name == name for place in (*self._places, *self._title_places))
+        """Whether the name stands anywhere in the text: a title alone states nothing."""
+        return any(place.name == name for place in self._places)
 
     def filled(self, new: Sequence[Entity], *, id: str) -> Paragraph:  # noqa: A002 - what it is called
         """A copy that does not support the answer, with one of ``new`` for each name."""

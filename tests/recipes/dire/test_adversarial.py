@@ -178,10 +178,8 @@ def test_the_bridge_comes_from_the_decomposition_where_there_is_one() -> None:
         assert entry["bridge"][0] == "Emily"
         assert entry["bridge"][1] in {"Pamela", "Evelina"}
     assert {copy.title for copy in made[0].paragraphs if "#" in copy.id} <= {f"Novel {number}" for number in range(1, 8)}
-    # A title of which nothing tells what it names stays.
-    notes = adversarial(replace(instance, paragraphs=(paragraphs[0], replace(tales, title="Notes"), *others)), pool=pool, seed=1)
-    assert isinstance(notes, list)
-    assert {copy.title for copy in notes[0].paragraphs if "#" in copy.id} == {"Notes"}
+    # A copy with the title of the paragraph that it was made from would be the same one for scorers that go by titles.
+    assert reason(replace(instance, paragraphs=(paragraphs[0], replace(tales, title="Notes"), *others)), pool) == OWN_REASONS["title"]
 
 
 def test_in_a_graph_the_answer_is_another_candidate_and_the_bridge_another_entity() -> None:
@@ -362,6 +360,42 @@ def test_no_name_is_taken_that_the_question_or_a_supporting_paragraph_shows() ->
             made = adversarial(replace(SET[0], **changes), pool=POOL, seed=seed)
             assert isinstance(made, list)
             assert "Avon" not in {entry["answer"] for entry in noted(made[0], "dire")["added"]}
+
+
+def test_what_stands_before_a_comma_is_the_name_too() -> None:
+    first, second, *others = SET[0].paragraphs
+    town = replace(second, title="Royston, Ohio", text="Royston is a town on the Tamar. Born in Royston, Ohio, she stayed.")
+    towns = [replace(SET[n], paragraphs=(page("0", name, f"{name} is a town."),)) for n, name in ((1, "Ulm, Iowa"), (2, "Bern"))]
+    instance = replace(SET[0], paragraphs=(replace(first, text="She was born in Royston, Ohio."), town, *others))
+    made = adversarial(instance, pool=pool_of([*SET, *towns]), seed=1)
+    assert isinstance(made, list)
+    copies = [paragraph for paragraph in made[0].paragraphs if "#" in paragraph.id]
+    assert {copy.title for copy in copies} == {"Ulm, Iowa", "Bern"}
+    for copy in copies:
+        assert copy.text.startswith(f"{copy.title} is a town on the ")
+        assert "Royston" not in copy.text
+    # Where the name that is replaced has nothing after a comma, the new one has not either.
+    plain = replace(
+        instance,
+        paragraphs=(
+            replace(first, text="She was born in Royston."),
+            replace(town, title="Royston", text="Royston is a town on the Tamar."),
+            *others,
+        ),
+    )
+    made = adversarial(plain, pool=pool_of([*SET, *towns]), seed=1)
+    assert isinstance(made, list)
+    assert {copy.title for copy in made[0].paragraphs if "#" in copy.id} == {"Ulm", "Bern"}
+
+
+def test_a_copy_whose_text_says_what_the_original_says_is_none() -> None:
+    first, second, *others = SET[0].paragraphs
+    hers = replace(second, title="Ann of Radcliffe", text="Ann Ward of Radcliffe (1764 – 1823) was an English novelist. She wrote it.")
+    shown = (replace(first, text="Novel 0 is a book by Ann of Radcliffe."), hers, *others)
+    assert (
+        reason(replace(SET[0], question="Which writer wrote Novel 0?", answers=("Ann of Radcliffe",), paragraphs=shown))
+        == OWN_REASONS["left"]
+    )
 
 
 def test_who_asks_for_a_person_where_the_first_name_is_one() -> None:

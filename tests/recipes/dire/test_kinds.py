@@ -60,6 +60,7 @@ def test_titles(title: str, text: str, kind: Kind) -> None:
         ("Silas", "He was born in 1900. The town was a port."),
         ("The Loud House", "Lynn Loud is the father of the children."),
         ("List of rivers", "This is a list of rivers."),
+        ("List of prizes for Veep", "Veep is an American sitcom."),
         ("Business", "A business is an organization where people work."),
         ("Governor of Texas", "The Governor of Texas is the head of the state."),
         ("Keith Moon", "Loud drums."),
