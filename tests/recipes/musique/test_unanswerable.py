@@ -14,11 +14,11 @@ from kgqa.errors import SettingsError
 from kgqa.formats import musique
 from kgqa.formats.provenance import noted
 from kgqa.recipes.dire.probe import probe
-from kgqa.recipes.musique.pool import Collector, Pool
+from kgqa.recipes.musique.pool import COMMON, PER_WORD, Collector, Pool
 from kgqa.recipes.musique.unanswerable import REASONS, unanswerable, unanswerable_broken
 from kgqa.recipes.rejection import UNANSWERABLE, Rejection
 from kgqa.recipes.stating import names
-from kgqa.records import Instance, Paragraph, Step
+from kgqa.records import Instance, Mention, Paragraph, Step
 from tests.recipes.dire.drawing import asked, faced, seeds
 
 TOWNS = ("Bath", "Ely", "Hull", "Leeds", "Ripon", "Truro", "Wells", "York")
@@ -207,3 +207,80 @@ def test_twins_can_be_written_as_musique_writes_them() -> None:
     read = [musique.from_record(record, "here") for record in records]  # type: ignore[arg-type]
     assert [instance.id for instance in read] == [instance.id for instance in made]
     assert [instance.paragraphs for instance in read] == [instance.paragraphs for instance in made]
+
+
+def texts(instances: Sequence[Instance], *, stated: Sequence[str] = (), entity: str | None = None) -> set[str]:
+    """All that a pool of these gives for a question that shows nothing."""
+    found = pool_of(instances).suitable("Which mill?", 1_000, stated=names(stated), entity=entity, shown=(), seed=1, id="q")
+    return {paragraph.text for paragraph in found}
+
+
+def showing(*paragraphs: Paragraph) -> Instance:
+    return asked(paragraphs, decomposition=None)
+
+
+def mentioning(place: int, text: str, entity: str) -> Paragraph:
+    return replace(page(place, text), mentions=(Mention(entity=entity, start=0, end=3),))
+
+
+def test_a_title_that_states_the_answer_keeps_a_paragraph_out() -> None:
+    titled = showing(replace(page(0, "The mill burned down."), title="Bath (town)"), page(1, "The mill stands."))
+    assert texts([titled]) == {"The mill burned down.", "The mill stands."}
+    assert texts([titled], stated=["Bath"]) == {"The mill stands."}
+
+
+def test_a_mention_of_the_answer_under_another_name_keeps_a_paragraph_out() -> None:
+    marked = showing(mentioning(0, "She ran the mill.", "E1"), mentioning(1, "The mill stands.", "E2"))
+    assert texts([marked], entity=None) == {"She ran the mill.", "The mill stands."}
+    assert texts([marked], entity="E1") == {"The mill stands."}
+
+
+def test_a_mention_of_the_answer_goes_with_its_step_alone() -> None:
+    # What the whole question asks for has an id, the answers of other steps have none.
+    marked = (*SET[0].paragraphs[:7], mentioning(7, "She is cold.", "E1"))
+    instance = replace(SET[0], paragraphs=marked, answer_id="E1")
+    pool = pool_of(
+        [*SET, showing(*(mentioning(place, f"She was born on river {place}, as carver 0 was.", "E1") for place in range(10, 30)))]
+    )
+    removed = {}
+    for seed in range(20):
+        made = unanswerable(instance, pool=pool, seed=seed)
+        assert isinstance(made, list)
+        assert list(unanswerable_broken(instance, made)) == []
+        note = noted(made[1], "unanswerable")
+        removed[note["step"]] = note["removed"]
+        is_shown = any(mention.entity == "E1" for paragraph in made[1].paragraphs for mention in paragraph.mentions or ())
+        assert is_shown == (note["step"] == "s1")
+    assert removed == {"s1": ["0", "1", "2"], "s2": ["1", "7"]}
+
+
+@pytest.mark.parametrize(("size", "most"), [(100, PER_WORD), (3_000, int(3_000 * COMMON))])
+def test_a_word_that_too_many_paragraphs_have_finds_none(size: int, most: int) -> None:
+    assert (PER_WORD, COMMON) == (50, 0.02)
+    said = (f"{'mill ' * (place < most)}{'ford ' * (place <= most)}{place}" for place in range(size))
+    pool = pool_of([showing(*(page(place, text) for place, text in enumerate(said)))], size=size)
+    assert len(pool.paragraphs) == size
+    assert len(pool.holding["mill"]) == most
+    assert "ford" not in pool.holding
+
+
+@given(seeds)
+def test_another_step_is_tried_where_the_drawn_one_cannot_be_removed(seed: int) -> None:
+    first, second = SET[0].decomposition or ()
+    unstated = replace(SET[0], decomposition=(replace(first, answer="Oslo"), second))
+    # Three paragraphs state the first answer, and there is one that could take the place of any.
+    for instance, pool in ((unstated, POOL), (SET[0], pool_of([SET[0], showing(page(0, "A mill."))]))):
+        made = unanswerable(instance, pool=pool, seed=seed)
+        assert isinstance(made, list)
+        assert noted(made[1], "unanswerable")["step"] == "s2"
+
+
+@pytest.mark.parametrize(("marks", "left"), [((True, (0,)), (False, ())), ((False, ()), (False, ())), ((None, None), (None, None))])
+def test_what_is_taken_supports_nothing_and_gets_no_marks_that_it_did_not_have(
+    marks: tuple[bool | None, tuple[int, ...] | None], left: tuple[bool | None, tuple[int, ...] | None]
+) -> None:
+    taken = replace(page(4, "A mill."), sentences=(0,), supporting=marks[0], supporting_sentences=marks[1])
+    instance = replace(SET[0], decomposition=(SET[0].decomposition or ())[1:])
+    made = unanswerable(instance, pool=pool_of([SET[0], showing(taken)]), seed=1)
+    assert isinstance(made, list)
+    assert made[1].paragraphs[1] == replace(taken, id="1", supporting=left[0], supporting_sentences=left[1])
