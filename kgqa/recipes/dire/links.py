@@ -62,7 +62,7 @@ def titles(title: str, *more: str) -> tuple[str, ...]:
 def with_short(names: Iterable[str]) -> tuple[str, ...]:
     """The names, and what stands before a comma in them: texts say Rockland for Rockland, Maine."""
     found = list(names)
-    return tuple(dict.fromkeys([*found, *[name.partition(",")[0] for name in found if not any(map(str.isdigit, name))]]))
+    return tuple(dict.fromkeys([*found, *[name.partition(",")[0] for name in found if "," in name and not any(map(str.isdigit, name))]]))
 
 
 def _by_chain(instance: Instance, target: Supporting, wanted: tuple[Stated, ...]) -> Iterator[Link]:
