@@ -74,6 +74,7 @@ def contrast(
     """
     settings = _settings(kind, level=level, seed=seed, inoculation=inoculation, max_facts=max_facts)
     source = open_dataset(dataset, format)
+    source.check_outside(Path(out))
     progress, begin = progress or Silent(), time.perf_counter()
     passed = {
         "kind": kind, "dataset": Path(dataset).name, "level": level, "seed": seed, "inoculation": inoculation, "max_facts": max_facts,
@@ -126,7 +127,7 @@ class _Run:
     def transform(self) -> list[FunnelRow]:
         """Write every split and ``rejected.parquet``; EmptyResult where a split with questions comes out empty, or there are none."""
         read = 0
-        with pq.ParquetWriter(self._folder / "rejected.parquet", REJECTED, **PARQUET) as rejected:
+        with (self._folder / "rejected.parquet").open("wb") as file, pq.ParquetWriter(file, REJECTED, **PARQUET) as rejected:
             for split in self._source.files:
                 read += self._transform_split(split, rejected)
         if not read:
@@ -144,7 +145,7 @@ class _Run:
         self._progress.start(f"Transforming {split}", None, "questions")
         make, groups = self._settings.maker(lambda: self._source.read(split)), set[str]()
         reasons, count, read = Counter[str](), 0, 0
-        with pq.ParquetWriter(self._folder / f"{split}.parquet", SCHEMA, **PARQUET) as writer:
+        with (self._folder / f"{split}.parquet").open("wb") as file, pq.ParquetWriter(file, SCHEMA, **PARQUET) as writer:
             waiting: list[Instance] = []
             refused: list[tuple[str, Rejection]] = []
             for instance in self._source.read(split):
@@ -181,7 +182,7 @@ class _Run:
         """Make the train split a training portion of whole groups; what is taken from another split is gone there."""
         given = ["train"] if self.counts.get("train") else [split for split in self.counts if split != "train"]
         chosen = choose_groups((group for split in given for group in self._groups[split]), percent, seed=self._settings.seed)
-        tables = {split: pq.read_table(self._folder / f"{split}.parquet") for split in given}
+        tables = {split: _table(self._folder / f"{split}.parquet") for split in given}
         masks = {split: pc.is_in(table["group"], pa.array(sorted(chosen))) for split, table in tables.items()}
         portion = pa.concat_tables([table.filter(masks[split]) for split, table in tables.items()])
         left = {split: table.filter(pc.invert(masks[split])) for split, table in tables.items() if split != "train"}
@@ -189,7 +190,8 @@ class _Run:
         for split, table in {"train": portion, **left}.items():
             if not table.num_rows and self.counts.get(split, 1):
                 raise EmptyResult(f"{self._source.path}: {percent}% of the groups leave nothing in {split}; the set is too small for that.")
-            pq.write_table(table, self._folder / f"{split}.parquet", **PARQUET)
+            with (self._folder / f"{split}.parquet").open("wb") as file:
+                pq.write_table(table, file, **PARQUET)
             self.counts[split], self._groups[split] = table.num_rows, set(table["group"].to_pylist())
         self.counts = {split: self.counts[split] for split in SPLITS if split in self.counts}
         removed = before - sum(self.counts.values())
@@ -197,6 +199,12 @@ class _Run:
         return FunnelRow(
             stage="inoculate", what="instances", reason=reason, removed=removed, left=sum(self.counts.values()), setting="inoculation"
         )
+
+
+def _table(path: Path) -> pa.Table:
+    """All of a file; opened first, since Arrow takes no name that is not UTF-8."""
+    with path.open("rb") as file:
+        return pq.read_table(file)
 
 
 def _write(writer: pq.ParquetWriter, waiting: list[Instance]) -> int:

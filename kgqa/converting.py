@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgqa.errors import BrokenInput, EmptyResult, SettingsError, StorageError, storage_errors
+from kgqa.errors import BrokenInput, EmptyResult, SettingsError, storage_errors
 from kgqa.formats.base import FileFormat, FolderFormat
 from kgqa.formats.opening import QuestionSet, find_format, open_dataset
 from kgqa.manifest import versions
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
 from kgqa.version import __version__
-from kgqa.workspace import file_hash, new_folder, remove
+from kgqa.workspace import already_there, file_hash, new_folder, remove
 
 FILE_ENDINGS = (".json", ".jsonl", ".parquet", ".gz", ".zip", ".tsv", ".csv")
 """What no folder is called."""
@@ -54,6 +54,7 @@ def convert(
     source, target = open_dataset(dataset, format), find_format(to)
     with storage_errors(Path(out)):
         out = Path(os.path.abspath(out))
+    source.check_outside(out)
     single = not isinstance(target, FolderFormat) and out.name.endswith(target.SUFFIX)
     if single and len(source.files) > 1:
         raise SettingsError(f"{out}: the set has {len(source.files)} splits ({', '.join(source.files)}), give a folder for their files.")
@@ -215,7 +216,7 @@ def _single_file(source: QuestionSet, to: str, out: Path, progress: Progress) ->
 
 def _check_free(path: Path) -> None:
     if path.is_symlink() or path.exists():
-        raise StorageError(f"{path}: this is already there; choose another --out, or remove it.")
+        raise already_there(path)
 
 
 def _stem(path: Path) -> str:

@@ -27,6 +27,7 @@ The command line turns each of them into one line on standard error and exit sta
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -136,7 +137,10 @@ def storage_errors(path: Path) -> Iterator[None]:
         reason = STORAGE_REASONS.get(error.errno or 0) or _reason_in_text(str(error))
         if reason is None:
             raise
-        raise StorageError(f"{error.filename or path}: {reason}.") from error
+        place = error.filename or path
+        if error.errno in {errno.EACCES, errno.EPERM} and os.path.isfile(place):
+            reason = "permission denied; choose a file that you may use, or change its permissions"
+        raise StorageError(f"{place}: {reason}.") from error
 
 
 def _reason_in_text(message: str) -> str | None:

@@ -10,7 +10,7 @@ from kgqa.evaluation import joining, report
 from kgqa.evaluation.breakdown import break_down
 from kgqa.evaluation.choosing import default_metric
 from kgqa.evaluation.intervals import intervals
-from kgqa.evaluation.predictions import read_aliases, read_dire
+from kgqa.evaluation.predictions import read_aliases, read_original
 from kgqa.evaluation.report import Evaluation
 from kgqa.evaluation.scoring import METRICS, Beside
 from kgqa.formats.opening import open_dataset
@@ -98,7 +98,7 @@ def _read_beside(metric: str, original: str | Path | None, aliases: str | Path |
     if aliases is not None and metric != "twowiki":
         raise SettingsError(f"--aliases are 2WikiMultihopQA's, and the metric is {metric}; leave them out, or give --metric twowiki.")
     return Beside(
-        original=None if original is None else read_dire(Path(original), "dire"),
+        original=None if original is None else read_original(Path(original)),
         aliases={} if aliases is None else read_aliases(Path(aliases)),
     )
 

@@ -6,6 +6,7 @@ that was killed goes on from the last stage that left a record.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -28,6 +29,8 @@ FORMAT = 1
 TEMPORARY = ".partial"
 ASIDE = f".old{TEMPORARY}"
 LOCK = ".kgqa.lock"
+TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
+"""How the system says that something stands where a folder is to be renamed to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,19 +223,36 @@ def remove(path: Path) -> None:
 def new_folder(path: Path) -> Iterator[Path]:
     """A temporary folder's name beside ``path``; what is written there becomes ``path`` if all goes well, and nothing at all if not.
 
-    ``path`` may be an empty folder; StorageError where it is anything else.
+    ``path`` may be an empty folder; StorageError where it is anything else, be it that another run made it meanwhile.
     """
     with storage_errors(path):
         path = Path(os.path.abspath(path))  # so that "." and "x/.." have a name too
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+        if not path.name:
+            raise StorageError(f"{path}: this is the root of the file system; choose another --out.")
         if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
-            raise StorageError(f"{path}: this is already there; choose another --out, or remove it.")
+            raise already_there(path)
+        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield partial
-            partial.rename(path)
+            _settle(partial, path)
         finally:
             remove(partial)
+
+
+def _settle(partial: Path, path: Path) -> None:
+    """Rename the finished folder to ``path``, where nothing or an empty folder may stand."""
+    try:
+        partial.rename(path)
+    except OSError as error:
+        if error.errno not in TAKEN:
+            raise
+        raise already_there(path) from None
+
+
+def already_there(path: Path) -> StorageError:
+    """What is said of a place for new files where something stands."""
+    return StorageError(f"{path}: this is already there; choose another --out, or remove it.")
 
 
 def discard(partial: Path) -> None:

@@ -177,6 +177,7 @@ def test_a_reader_who_goes_away_is_no_error(command: list[str], seed_wikidata: P
         assert run.stderr
         run.stdout.close()
         assert run.stderr.read() == b""
+    assert run.returncode == 0
 
 
 def test_a_terminal_without_letters_shows_their_numbers(seed_wikidata: Path) -> None:

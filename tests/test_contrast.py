@@ -306,7 +306,30 @@ class TestOnTheCommandLine:
         cli("contrast", "probe", dataset, "--out", out, "--inoculation", "50").sentence("inoculation 50")
         cli("contrast", "unanswerable", dataset, "--out", out, "--level", "sentence").sentence("level")
         cli("contrast", "probe", dataset, "--out", dataset).sentence("already there", "--out")
+        cli("contrast", "probe", dataset, "--out", dataset / "x").sentence("lies inside the set that is read", "--out")
         assert not out.exists()
+
+    def test_a_note_that_is_no_list_is_named(self, tmp_path: Path, cli: Cli) -> None:
+        broken = replace(NOVELS[0], provenance='{"hotpotqa": {"supporting_facts": 7}}')
+        native.write([broken], tmp_path / "dev.parquet")
+        done = cli("contrast", "probe", tmp_path / "dev.parquet", "--out", tmp_path / "made")
+        done.sentence(f"instance {broken.id}, provenance, 'hotpotqa.supporting_facts': expected a list", "make the dataset again")
+        assert not (tmp_path / "made").exists()
+
+    @EVERY_KIND
+    def test_the_next_command_that_is_named_has_a_metric(self, kind: str, tmp_path: Path, cli: Cli) -> None:
+        native.write([replace(q, provenance='{"hotpotqa": {}}') for q in questions(16)], tmp_path / "dev.parquet")
+        done = cli("contrast", kind, tmp_path / "dev.parquet", "--out", tmp_path / "made")
+        assert f"kgqa show {tmp_path / 'made'}" in done.out
+        assert (f"kgqa evaluate {tmp_path / 'made'} PREDICTIONS" in done.out) == (kind != "trivial")
+        (tmp_path / "none.json").write_text("{}", "utf-8")
+        said = cli("evaluate", tmp_path / "made", tmp_path / "none.json").sentence()
+        assert ("nothing tells which metric is meant" in said) == (kind == "trivial")
+
+    @pytest.mark.parametrize("inoculation", [0, 5])
+    def test_a_folder_whose_name_is_not_utf_8(self, inoculation: int, dataset: Path, tmp_path: Path) -> None:
+        odd, plain = (contrast("probe", dataset, out=tmp_path / name, inoculation=inoculation).dataset for name in ("o\udcff", "o"))
+        assert digests(odd) == digests(plain)
 
 
 SETS = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -177,6 +179,30 @@ def test_a_folder_whose_name_is_not_utf_8(tmp_path: Path) -> None:
     hotpotqa(folder, "a", name="x_dev.json")
     kgqa.convert(folder, to="native", out=tmp_path / "native")
     assert "set\\udcff" in (tmp_path / "native" / "README.md").read_text("utf-8")
+    for number, to in enumerate(("native", "huggingface", "beir", "hotpotqa")):
+        assert kgqa.convert(folder, to=to, out=tmp_path / f"{number}\udcff").counts == {"dev": 1}
+        assert [instance.id for instance in open_dataset(tmp_path / f"{number}\udcff").instances()] == ["a"]
+
+
+def test_a_set_from_a_pipe_is_refused(tmp_path: Path, cli: Cli) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for named in ((), ("--from", "native"), ("--from", "beir"), ("--from", "hotpotqa")):
+        done = cli("convert", tmp_path / "pipe", *named, "--to", "native", "--out", tmp_path / "x")
+        done.sentence("pipe: this is a pipe or device", "write it to a file first")
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_reader_who_goes_away_changes_nothing_that_is_written(tmp_path: Path) -> None:
+    path = hotpotqa(tmp_path)
+    for number, arguments in enumerate((["convert", "--to", "native"], ["audit"], ["audit", "--fail-on", "answer-in-question<1"])):
+        command = [*COMMAND, *arguments, str(path), "--out", str(tmp_path / f"out{number}")]
+        with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            assert run.stdout
+            assert run.stderr
+            run.stdout.close()
+            assert run.stderr.read() == b""
+        assert run.returncode == ("--fail-on" in arguments)
+        assert (tmp_path / f"out{number}" / ("audit.json" if "audit" in arguments else "manifest.json")).is_file()
 
 
 @pytest.mark.parametrize(
@@ -204,13 +230,35 @@ def test_a_place_that_cannot_be(tmp_path: Path, cli: Cli, monkeypatch: pytest.Mo
     cli("convert", path, "--to", "native", "--out", "x").sentence("none can be made")
 
 
-def test_a_run_that_is_told_to_end_leaves_nothing(tmp_path: Path) -> None:
+def test_a_place_inside_the_set_that_is_read_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    path = hotpotqa(folder, "a", name="x_dev.json")
+    for out in ("test.json", "new", "sub/../new", "sub/new"):
+        with pytest.raises(SettingsError, match=r"this lies inside the set that is read, .*set; choose another --out\."):
+            kgqa.convert(folder, to="hotpotqa", out=folder / out)
+    assert [entry.name for entry in folder.iterdir()] == [path.name]
+    kgqa.convert(path, to="hotpotqa", out=folder / "y.json")
+
+
+def test_two_runs_into_the_same_place(tmp_path: Path) -> None:
+    path = hotpotqa(tmp_path, *(f"q{number}" for number in range(3000)))
+    command = [*COMMAND, "convert", str(path), "--to", "native", "--out", str(tmp_path / "out")]
+    runs = [subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [run.communicate(timeout=60)[1] for run in runs]
+    assert sorted(run.returncode for run in runs) == [0, 2]
+    assert sorted(said) == ["", f"kgqa: {tmp_path / 'out'}: this is already there; choose another --out, or remove it.\n"]
+    assert {entry.name for entry in tmp_path.iterdir()} == {"out", path.name}
+
+
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_told_to_end_leaves_nothing(told: signal.Signals, tmp_path: Path) -> None:
     path = hotpotqa(tmp_path, *(f"q{number}" for number in range(20_000)))
     command = [*COMMAND, "convert", str(path), "--to", "label_studio", "--out", str(tmp_path / "out")]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         while process.poll() is None and not list(tmp_path.glob(".out.*")):
             time.sleep(0.01)
-        process.terminate()
+        process.send_signal(told)
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (2, "kgqa: stopped; run the same command again.\n")
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]

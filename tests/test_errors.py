@@ -45,3 +45,10 @@ def test_other_faults_stay_what_they_are(tmp_path: Path) -> None:
 def test_a_suggestion_is_close_or_lists_everything() -> None:
     assert suggestion("wikidat", ["wikidata", "medline"]) == "did you mean wikidata?"
     assert suggestion("zzz", ["wikidata", "medline"]) == "known are: medline, wikidata."
+
+
+def test_a_file_that_may_not_be_read_is_called_a_file(tmp_path: Path) -> None:
+    (tmp_path / "x.json").touch()
+    for path, what in ((tmp_path / "x.json", "choose a file that you may use"), (tmp_path, "choose a folder that you may use")):
+        with pytest.raises(StorageError, match=what), storage_errors(path):
+            raise PermissionError(errno.EACCES, "refused")

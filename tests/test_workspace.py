@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from kgqa.errors import StorageError, WorkspaceBusy, WorkspaceError, WorkspaceMismatch
-from kgqa.workspace import FORMAT, StageRecord, Workspace, discard, file_hash, key_of
+from kgqa.workspace import FORMAT, StageRecord, Workspace, discard, file_hash, key_of, new_folder
 from tests.command import ROOT
 from tests.contents import files, leftovers
 
@@ -227,4 +227,39 @@ def test_another_tools_files_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / ".lock").touch()
     with pytest.raises(WorkspaceError, match="no workspace of kgqa"), Workspace(tmp_path / "other"):
+        pass
+
+
+@pytest.mark.parametrize("kind", ["a full folder", "an empty folder", "a file", "a link"])
+def test_what_appeared_while_a_folder_was_written_is_not_replaced(kind: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def other_run() -> None:
+        if kind.endswith("folder"):
+            out.mkdir()
+        if kind == "a full folder":
+            (out / "theirs").touch()
+        elif kind == "a file":
+            out.write_text("theirs")
+        elif kind == "a link":
+            out.symlink_to(tmp_path)
+
+    def run() -> None:
+        with new_folder(out) as partial:
+            partial.mkdir()
+            (partial / "ours").touch()
+            other_run()
+
+    if kind == "an empty folder":
+        run()
+        assert [path.name for path in out.iterdir()] == ["ours"]
+    else:
+        with pytest.raises(StorageError, match=r"out: this is already there; choose another --out, or remove it\."):
+            run()
+        assert not out.is_dir() or not (out / "ours").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_the_root_is_no_new_folder() -> None:
+    with pytest.raises(StorageError, match="/: this is the root of the file system; choose another --out"), new_folder(Path("/")):
         pass

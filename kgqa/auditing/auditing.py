@@ -17,7 +17,7 @@ from kgqa.auditing.checks.shared import SharedCheck
 from kgqa.auditing.conditions import Outcome, decide, parse
 from kgqa.auditing.findings import STATES, Finding
 from kgqa.auditing.report import Report, require_plots, write_report
-from kgqa.errors import BrokenInput, SettingsError
+from kgqa.errors import BrokenInput, EmptyResult, SettingsError
 from kgqa.formats.opening import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
@@ -90,7 +90,7 @@ def audit(
     require_plots()
     found = open_dataset(dataset, format)
     others = [open_dataset(other) for other in against]
-    report = Report.at(out, found.path)
+    report = Report.at(out, found.path, [other.path for other in others])
     sources = _sources(found, others)
     checks = [check(seed=seed) for check in CHECKS]
     progress = progress or Silent()
@@ -163,6 +163,9 @@ def _read(sources: Sequence[_Source], checks: Sequence[Check], progress: Progres
             counts[side.name] += len(instances)
             progress.advance(len(instances))
         progress.finish(f"{counts[side.name]:,} questions")
+    for each in dict.fromkeys(source.questions.path for source in sources):
+        if not any(counts[source.side.name] for source in sources if source.questions.path == each):
+            raise EmptyResult(f"{each}: the set holds no question; give one that does.")
     return counts
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,20 +35,36 @@ class Report:
     """Whether an earlier report is there, which this one replaces."""
 
     @classmethod
-    def at(cls, out: str | Path | None, dataset: Path) -> Report:
-        """In ``out``, or in ``NAME-audit`` where the program runs; SettingsError or StorageError where it must not go there."""
+    def at(cls, out: str | Path | None, dataset: Path, against: Sequence[Path] = ()) -> Report:
+        """In ``out``, or in ``NAME-audit`` where the program runs; SettingsError or StorageError where it must not or cannot go there."""
         name = dataset.resolve().name[:NAME_LIMIT]
         folder = Path(f"{name}-audit") if out is None else Path(out)
         with storage_errors(folder):
-            if dataset.is_dir() and folder.resolve().is_relative_to(dataset.resolve()):
-                raise SettingsError(f"{folder}: the report would lie inside the dataset's folder; give another place: --out DIR.")
+            for given in (dataset, *against):
+                if _inside(folder.resolve(), given):
+                    raise SettingsError(f"{folder}: the report would lie inside the dataset's folder, {given}; give another --out.")
             if (folder.exists() or folder.is_symlink()) and not folder.is_dir():
                 raise StorageError(f"{folder}: this is a file, and the report needs a folder; choose another --out.")
+            _check_way(folder)
             files = [folder / HTML, folder / JSON]
             for file in files:
                 if file.exists() and not _is_ours(file):
                     raise StorageError(f"{file}: this file is no audit of kgqa and is not replaced; choose another --out, or remove it.")
             return cls(html=files[0], json=files[1], exists=any(file.exists() for file in files))
+
+
+def _inside(folder: Path, dataset: Path) -> bool:
+    """Whether ``folder`` is in the dataset's folder, or is the one in which the dataset's file is."""
+    return folder.is_relative_to(dataset.resolve()) if dataset.is_dir() else dataset.is_file() and folder == dataset.resolve().parent
+
+
+def _check_way(folder: Path) -> None:
+    """Raise OSError where ``folder`` could not be made or written to."""
+    nearest = next(parent for parent in (folder.absolute(), *folder.absolute().parents) if os.path.lexists(parent))
+    if not nearest.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "not a folder", str(nearest))
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, "not writable", str(nearest))
 
 
 def _is_ours(file: Path) -> bool:

@@ -14,8 +14,10 @@ def main() -> None:
     from kgqa.cli.printable import printable
     from kgqa.errors import InterruptedRun, KgqaError
 
-    # A scheduler that stops the run is to leave as little behind as a person who does.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A scheduler that stops the run, or a terminal that is closed, is to leave as little behind as a person who stops it.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, signal.default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without a letter shows its number

@@ -13,7 +13,7 @@ from kgqa.version import __version__
 
 
 class Commands(TyperGroup):
-    """Typer would end a command that the user stops without a word."""
+    """Typer would end a command that the user stops without a word, and one whose output nobody reads on, as ``| head``, with status 1."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; raises InterruptedRun where the user stops it."""
@@ -21,6 +21,11 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise InterruptedRun("stopped; run the same command again.") from None
+        except BrokenPipeError:
+            from kgqa.cli.terminal import print_nowhere
+
+            print_nowhere()
+            raise typer.Exit from None
 
 
 app = typer.Typer(

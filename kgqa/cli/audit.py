@@ -25,12 +25,11 @@ def audit(
     seed: Annotated[int, Option(help="Draws intervals, folds and hash functions.")] = 13,
 ) -> None:
     """Look for leaks, shortcuts and faults in a question set, and write a report."""
-    from rich.console import Console
-
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
 
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = Terminal(highlight=False, markup=False, emoji=False)
     with ConsoleProgress(console) as progress:
         done = kgqa.audit(
             dataset, against=against or (), fail_on=fail_on or (), out=out, format=from_, seed=seed, progress=progress

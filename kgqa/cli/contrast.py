@@ -29,12 +29,11 @@ def contrast(
     from_: Annotated[str | None, Option("--from", help="The format of the set; recognised where it is not named.")] = None,
 ) -> None:
     """Transform a question set so that it tests whether a system connects facts, or knows what it cannot know."""
-    from rich.console import Console
-
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
 
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = Terminal(highlight=False, markup=False, emoji=False)
     with ConsoleProgress(console) as progress:
         done = kgqa.contrast(
             kind, dataset, out=out, level=level, seed=seed, inoculation=inoculation, max_facts=max_facts, format=from_, progress=progress
@@ -46,6 +45,7 @@ def _print(console: Console, done: Contrast) -> None:
     from rich.table import Table
 
     from kgqa.cli.printable import printable
+    from kgqa.evaluation.choosing import has_metric
 
     funnel = Table("stage", "what", "reason", "removed", "left", title="What was left out, and why")
     for row in done.funnel:
@@ -55,4 +55,5 @@ def _print(console: Console, done: Contrast) -> None:
     console.print(printable(f"{done.dataset}: {total}"), style="bold", soft_wrap=True)
     place = quote(str(done.dataset))
     console.print(printable(f"Next: kgqa show {place}"), soft_wrap=True)
-    console.print(printable(f"      kgqa evaluate {place} PREDICTIONS"), soft_wrap=True)
+    if has_metric(done.dataset):
+        console.print(printable(f"      kgqa evaluate {place} PREDICTIONS"), soft_wrap=True)

@@ -20,12 +20,11 @@ def convert(
     from_: Annotated[str | None, Option("--from", help="The format to read; recognised where it is not named.")] = None,
 ) -> None:
     """Write a question set in another format, and say what that format could not hold."""
-    from rich.console import Console
-
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
 
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = Terminal(highlight=False, markup=False, emoji=False)
     with ConsoleProgress(console) as progress:
         done = kgqa.convert(dataset, to=to, out=out, format=from_, progress=progress)
     _print(console, done)

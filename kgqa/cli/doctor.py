@@ -27,13 +27,12 @@ def doctor(
     neo4j_database: Neo4jDatabase = None,
 ) -> None:
     """Check what is installed, and compare every query on every reachable store with brute force; status 1 if an answer is wrong."""
-    from rich.console import Console
-
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
 
     neo4j = server("neo4j", neo4j_uri, neo4j_user, neo4j_database)
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = Terminal(highlight=False, markup=False, emoji=False)
     with ConsoleProgress(console) as progress:
         found = kgqa.doctor(queries=queries, seed=seed, workspace=workspace, script=script, neo4j=neo4j, progress=progress)
     _print(console, found, script)

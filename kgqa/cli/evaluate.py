@@ -35,13 +35,12 @@ def evaluate(
     seed: Annotated[int, Option(help="Draws the intervals.")] = 13,
 ) -> None:
     """Score predictions as the set's authors do, with intervals and a breakdown."""
-    from rich.console import Console
-
     import kgqa
     from kgqa.cli.printable import printable
     from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
 
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = Terminal(highlight=False, markup=False, emoji=False)
     with ConsoleProgress(console) as progress:
         done = kgqa.evaluate(
             dataset, predictions, metric=metric, original=original, aliases=aliases, json=json, format=from_, seed=seed, progress=progress

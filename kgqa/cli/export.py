@@ -35,16 +35,15 @@ def export(
 
 
 def _export_graph(given: Path | None, out: Path | None, workspace: Path | None) -> None:
-    from rich.console import Console
-
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
     from kgqa.formats import neo4j_import
 
     if (given is None) == (out is None):
         raise SettingsError("give one new folder for the files: kgqa export --to neo4j-import DIR.")
     folder = given or out or Path()
-    with ConsoleProgress(Console(highlight=False, markup=False, emoji=False)) as progress:
+    with ConsoleProgress(Terminal(highlight=False, markup=False, emoji=False)) as progress:
         files = kgqa.export(to="neo4j-import", out=folder, workspace=workspace, progress=progress)
     for path in files:
         typer.echo(f"{path}: {path.stat().st_size / 1e6:,.1f} MB")

@@ -33,12 +33,11 @@ def generate(
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would run, on how much, and stop.")] = False,
 ) -> None:
     """Make a multi-hop dataset from a domain's graph and documents."""
-    from rich.console import Console
-
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
 
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = Terminal(highlight=False, markup=False, emoji=False)
     if dry_run:
         plan = kgqa.plan(domain, source=source, workspace=workspace, seed=seed, limit=limit, store=store, traversal=traversal)
         _print_plan(console, plan)

@@ -21,14 +21,13 @@ def load(
     neo4j_database: Neo4jDatabase = None,
 ) -> None:
     """Load the graph of a workspace into a Neo4j server; run it again to go on where it was cut off."""
-    from rich.console import Console
-
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
     from kgqa.store.neo4j import Neo4jSettings
 
     settings = Neo4jSettings.from_environment(uri=neo4j_uri, username=neo4j_user, database=neo4j_database)
-    with ConsoleProgress(Console(highlight=False, markup=False, emoji=False)) as progress:
+    with ConsoleProgress(Terminal(highlight=False, markup=False, emoji=False)) as progress:
         loaded = kgqa.load(workspace, store=store, dataset=dataset, replace=replace, neo4j=settings, progress=progress)
     rows = ", ".join(f"{name} {count:,}" for name, count in loaded.rows.items())
     typer.echo(f"{loaded.place} holds the graph{' (it was there already)' if loaded.already else ''}: {rows}")

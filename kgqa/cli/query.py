@@ -106,15 +106,16 @@ def _print(rows: pa.Table, format: str) -> None:  # noqa: A002
         cells = zip(*rows.to_pydict().values(), strict=True)
         writer.writerows([printable(value) if isinstance(value, str) else value for value in row] for row in cells)
     else:
-        from rich.console import Console
         from rich.markup import escape
         from rich.table import Table
+
+        from kgqa.cli.terminal import Terminal
 
         table = Table()
         for name in rows.column_names:
             table.add_column(name, overflow="fold")
         for row in rows.to_pylist():
             table.add_row(*("" if value is None else escape(printable(str(value))) for value in row.values()))
-        console = Console(emoji=False)
+        console = Terminal(emoji=False)
         console.print(table)
         console.print(f"{rows.num_rows:,} rows" if rows.num_rows else "No rows: check the ids, or try another query.")

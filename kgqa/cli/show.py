@@ -22,12 +22,11 @@ def show(
     masked: Annotated[bool, Option("--masked", help="Show the masked twin.")] = False,
 ) -> None:
     """Print one sample with its chain and its mentions in colour."""
-    from rich.console import Console
-
     import kgqa
+    from kgqa.cli.terminal import Terminal
 
     instance = kgqa.show(dataset, id, masked=masked)
-    console = Console(highlight=False, emoji=False)
+    console = Terminal(highlight=False, emoji=False)
     console.print(f"[bold]{_plain(instance.question)}[/]   ({_plain(instance.id)})", soft_wrap=True)
     if instance.candidates is None:
         console.print(f"Answer: [bold green]{_plain('; '.join(instance.answers)) or 'none'}[/]", soft_wrap=True)

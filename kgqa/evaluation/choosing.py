@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -12,7 +13,7 @@ from kgqa.errors import SettingsError
 from kgqa.evaluation.breakdown import SHAPE_IN_ID
 from kgqa.evaluation.scoring import METRICS
 from kgqa.formats.musique import TWIN
-from kgqa.formats.opening import QuestionSet
+from kgqa.formats.opening import QuestionSet, open_dataset
 from kgqa.formats.provenance import everything
 
 OF_TRANSFORM: Mapping[str, str] = MappingProxyType(
@@ -45,6 +46,15 @@ def default_metric(source: QuestionSet) -> tuple[str, str]:
         if source.format == "dire" and transform:
             return "dire", "the format of the set"
     raise SettingsError(f"{source.path}: nothing tells which metric is meant; name one with --metric: {', '.join(METRICS)}.")
+
+
+def has_metric(dataset: str | Path) -> bool:
+    """Whether the set in a file or folder tells how it is scored."""
+    try:
+        default_metric(open_dataset(dataset))
+    except SettingsError:
+        return False
+    return True
 
 
 def _names(source: QuestionSet, provenances: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -207,6 +207,14 @@ def read_dire(path: Path, metric: str) -> list[dire.Prediction]:
     ]
 
 
+def read_original(path: Path) -> list[dire.Prediction]:
+    """DiRe's JSON lines on the unprobed set, each question once."""
+    ids = reading.Ids()
+    for where, line in reading.records(path, DIRE["dire"]):
+        ids.add(line["question_id"], where)
+    return read_dire(path, "dire")
+
+
 def read_aliases(path: Path) -> dict[str, frozenset[str]]:
     """2WikiMultihopQA's JSON lines of entities: id → its aliases and demonyms."""
     ids = reading.Ids()

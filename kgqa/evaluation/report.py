@@ -80,7 +80,8 @@ def write(evaluation: Evaluation, path: Path) -> None:
     with storage_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            partial.write_text(HEAD + text.removeprefix("{\n") + "\n", "utf-8")
+            # Bytes of a file name that are no letters are written as \udc80, which JSON can read.
+            partial.write_text(HEAD + text.removeprefix("{\n") + "\n", "utf-8", "backslashreplace")
             partial.replace(path)
         finally:
             partial.unlink(missing_ok=True)

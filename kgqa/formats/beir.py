@@ -63,7 +63,7 @@ def _named(path: Path, kind: TypeAdapter[Any], wanted: set[str]) -> dict[str, tu
     found = {}
     for where, record in reading.records(path, kind):
         if record["_id"] in wanted:
-            ids.add(record["_id"], where)
+            ids.add(record["_id"], where, may_be_empty=kind is TEXT)
             found[record["_id"]] = where, record
     return found
 

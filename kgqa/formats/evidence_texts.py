@@ -91,7 +91,7 @@ def _lines(path: Path) -> Iterator[Passage]:
     ids = reading.Ids()
     for where, value in reading.values(path):
         line = reading.validated(value, LINE, where)
-        ids.add(line["evidence_id"], where)
+        ids.add(line["evidence_id"], where, may_be_empty=True)
         extra = {key: value for key, value in line.items() if key not in Line.__annotations__}
         yield Passage(id=line["evidence_id"], title=line.get("title"), text=line["contents"], extra=extra)
 

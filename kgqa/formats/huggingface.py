@@ -140,7 +140,7 @@ def _from_flat(file: Path) -> Iterator[tuple[str, Instance]]:
 @contextmanager
 def _opened(path: Path) -> Iterator[pq.ParquetFile]:
     try:
-        with storage_errors(path), pq.ParquetFile(path) as file:
+        with storage_errors(path), path.open("rb") as opened, pq.ParquetFile(opened) as file:
             yield file
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise BrokenInput(f"{path.name}: this is not a whole Parquet file; fetch it again.") from None

@@ -81,7 +81,7 @@ def _opened(path: Path) -> Iterator[pq.ParquetFile]:
     if not path.is_file():
         raise MissingInput(f"{path}: there is no such file; make the dataset again.")
     try:
-        with path.open("rb") as opened, pq.ParquetFile(opened) as file:
+        with storage_errors(path), path.open("rb") as opened, pq.ParquetFile(opened) as file:
             _check_columns(file.schema_arrow, path)
             yield file
     except (pa.ArrowException, OSError, UnicodeDecodeError):
@@ -164,7 +164,10 @@ def write_folder(splits: Mapping[str, Iterable[Instance]], folder: Path) -> None
     """One file a split in the new ``folder``, a batch of rows in memory at a time."""
     folder.mkdir()
     for split, instances in splits.items():
-        with pq.ParquetWriter(folder / f"{split}.parquet", SCHEMA, compression="zstd", compression_level=1) as writer:
+        with (
+            (folder / f"{split}.parquet").open("wb") as file,
+            pq.ParquetWriter(file, SCHEMA, compression="zstd", compression_level=1) as writer,
+        ):
             for batch in batched(instances, BATCH_ROWS):
                 writer.write_table(table_of(batch))
 

@@ -43,6 +43,12 @@ class QuestionSet:
         """The Instances of one split, in order; raises InputError with file, record and field."""
         return find_format(self.format).read(self.files[split])
 
+    def check_outside(self, out: Path) -> None:
+        """SettingsError where ``out`` lies inside the set's own folder, which it would change."""
+        with storage_errors(out):
+            if self.path.is_dir() and self.path.resolve() in out.resolve().parents:
+                raise SettingsError(f"{out}: this lies inside the set that is read, {self.path}; choose another --out.")
+
     def instances(self) -> Iterator[Instance]:
         """The Instances of all splits."""
         for split in self.files:
@@ -68,6 +74,7 @@ def open_dataset(path: str | Path, format: str | None = None) -> QuestionSet:  #
     with storage_errors(path):
         if not (path.exists() or hub.is_name(path)):
             raise MissingInput(f"{path}: there is no such file or folder.")
+        reading.check_rereadable(path)
         name = format or _recognise(path)
         found = find_format(name)
         files = found.splits(path) if isinstance(found, FolderFormat) else split_files(path)

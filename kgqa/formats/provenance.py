@@ -9,17 +9,29 @@ from typing import Any
 from kgqa.errors import BrokenInput
 from kgqa.records import Instance
 
+LISTS = ("absent_facts", "supporting_facts")
+"""What several formats note under one name, and whoever counts it must find as a list."""
+
 
 def noted(instance: Instance, name: str) -> dict[str, Any]:
     """What ``name`` noted about ``instance``; empty where it noted nothing. BrokenInput where the provenance is no object of objects."""
-    value = everything(instance).get(name, {})
+    value = _parsed(instance).get(name, {})
     if not isinstance(value, dict):
         raise BrokenInput(f"instance {instance.id}, provenance, {name!r}: expected an object; make the dataset again.")
     return value
 
 
 def everything(instance: Instance) -> dict[str, Any]:
-    """The whole provenance; empty where there is none."""
+    """The whole provenance; empty where there is none. BrokenInput as :func:`noted`, and where one of ``LISTS`` is none."""
+    found = _parsed(instance)
+    for name, values in found.items():
+        for field in LISTS:
+            if isinstance(values, dict) and not isinstance(values.get(field, []), list):
+                raise BrokenInput(f"instance {instance.id}, provenance, '{name}.{field}': expected a list; make the dataset again.")
+    return found
+
+
+def _parsed(instance: Instance) -> dict[str, Any]:
     try:
         found = json.loads(instance.provenance or "{}")
     except (ValueError, RecursionError):

@@ -11,6 +11,7 @@ import gzip
 import json
 import math
 import re
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput, storage_errors
 
@@ -90,7 +92,7 @@ def members(path: Path, what: str) -> Iterator[tuple[str, str, Any]]:
             if buffer.peek() != '"':
                 raise BrokenInput(f"{where}: expected a name in quotation marks; the file is damaged, fetch it again.")
             key = buffer.value(decoder, where)
-            ids.add(key, where)
+            ids.add(key, where, may_be_empty=True)
             buffer.take(":")
             buffer.peek()
             yield where, key, buffer.value(decoder, where)
@@ -134,8 +136,13 @@ class Ids:
         """Nothing was seen yet."""
         self._seen: dict[str, str] = {}
 
-    def add(self, id: str, where: str) -> None:  # noqa: A002 - what the field is called
-        """Note that ``id`` stands at ``where``; DuplicateId where it stood somewhere already."""
+    def add(self, id: str, where: str, *, may_be_empty: bool = False) -> None:  # noqa: A002 - what the field is called
+        """Note that ``id`` stands at ``where``; DuplicateId where it stood somewhere already, BrokenInput where it is empty.
+
+        A question must have one; the name of a paragraph ``may_be_empty``.
+        """
+        if not (id or may_be_empty):
+            raise BrokenInput(f"{where}: the id is empty; give the record one of its own.")
         if id in self._seen:
             raise DuplicateId(f"{where}: id {id} was already used in {self._seen[id].rpartition(', ')[2]}; drop one of them.")
         self._seen[id] = where
@@ -146,15 +153,34 @@ def validated(value: object, kind: TypeAdapter[Record], where: str) -> Record:
     try:
         return kind.validate_python(value)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
+        first = error.errors(include_url=False)[0]
     # Of a field that may be of several types pydantic names the type as well.
     field = ".".join(str(part) for part in first["loc"] if part not in {"str", "list[str]"})
     if first["type"] == "missing":
         raise MissingInput(f"{where}: the field {field!r} is missing; every such record has one.")
     found = FOUND.get(type(first["input"]), type(first["input"]).__name__)
     expected = EXPECTED.get(first["type"])
-    reason = f"expected {expected}, found {found}" if expected else first["msg"]
+    reason = f"expected {expected}, found {found}" if expected else _limit(first)
     raise BrokenInput(f"{where}{f', field {field!r}' if field else ''}: {reason}; mend or drop the record.")
+
+
+def _limit(error: ErrorDetails) -> str:
+    """What a value of the right kind is beyond; of a kind of fault that no record here can have, what pydantic says."""
+    limits = error.get("ctx", {})
+    match error["type"]:
+        case "too_long":
+            return f"expected a list of at most {limits['max_length']}, found one of {limits['actual_length']}"
+        case "too_short":
+            return f"expected a list of at least {limits['min_length']}, found one of {limits['actual_length']}"
+        case "literal_error":
+            return f"expected {limits['expected']}, found {str(error['input'])[:60]!r}"
+    return error["msg"]
+
+
+def check_rereadable(path: Path) -> None:
+    """BrokenInput for a pipe or device, whose bytes come once."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise BrokenInput(f"{path}: this is a pipe or device, and a file is read more than once; write it to a file first.")
 
 
 @contextmanager
@@ -165,6 +191,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             raise MissingInput(f"{path}: there is no such file.")
         if path.is_dir():
             raise BrokenInput(f"{path}: this is a folder; give a file.")
+        check_rereadable(path)
         with path.open("rb") as raw:
             magic = raw.read(8)
             raw.seek(0)
@@ -324,6 +351,9 @@ def _json_errors(where: str, before: int = 0) -> Iterator[None]:
         place = f"{where}, character {before + error.pos}"
         raise BrokenInput(f"{place}: this is not JSON ({error.msg}); mend it, or fetch the file again.") from None
     except ValueError as error:
+        if "integer string conversion" in str(error):  # Python's limit, in which it speaks of itself
+            limit = sys.get_int_max_str_digits()
+            raise BrokenInput(f"{where}: a number has more than {limit:,} digits; mend or drop the record.") from None
         raise BrokenInput(f"{where}: this is not JSON ({error}); mend it, or fetch the file again.") from None
 
 

@@ -22,8 +22,9 @@ from kgqa.auditing.conditions import COMPARISONS, parse
 from kgqa.auditing.findings import FAMILIES, STATES
 from kgqa.auditing.page import shown
 from kgqa.cli.audit import audit as command
-from kgqa.errors import BrokenInput, KgqaError, MissingInput, SettingsError, StorageError
+from kgqa.errors import BrokenInput, EmptyResult, KgqaError, MissingInput, SettingsError, StorageError
 from kgqa.formats import native
+from kgqa.progress import Silent
 from kgqa.records import Instance, Paragraph
 from tests.auditing.sets import PARAGRAPHS, Maker, Splits, clean_set, planted, with_paragraphs
 
@@ -98,6 +99,16 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.found.append((tag, dict(attrs)))
+
+
+class Seen(Silent):
+    """The stages that were begun."""
+
+    def __init__(self) -> None:
+        self.stages: list[str] = []
+
+    def start(self, stage: str, total: int | None = None, unit: str = "") -> None:
+        self.stages.append(stage)
 
 
 def tags(page: str) -> list[tuple[str, dict[str, str | None]]]:
@@ -290,10 +301,31 @@ def test_an_empty_split_is_no_obstacle(tmp_path: Path) -> None:
     splits = {**clean_set({"train": 10, "dev": 10}), "test": []}
     done = audit(written(splits, tmp_path / "set"), out=tmp_path / "out")
     assert done.questions["test"] == 0
-    nothing: Splits = {"train": []}
-    for finding in audit(written(nothing, tmp_path / "nothing"), out=tmp_path / "out").findings:
-        assert not finding.applies
-        assert finding.reason
+
+
+def test_a_set_without_questions_is_refused(clean: Path, tmp_path: Path) -> None:
+    nothing = written({"train": []}, tmp_path / "nothing")
+    for dataset, against in ((nothing, []), (clean, [nothing])):
+        with pytest.raises(EmptyResult, match="nothing: the set holds no question; give one that does"):
+            audit(dataset, against=against, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_where_the_report_cannot_go_is_said_before_any_work(clean: Path, tmp_path: Path) -> None:
+    (tmp_path / "afile").touch()
+    seen = Seen()
+    for out, says in ((tmp_path / "afile" / "x" / "y", "afile: a part of the path is a file"), (Path("/dev/null/x"), "/dev/null: a part")):
+        with pytest.raises(StorageError, match=says):
+            audit(clean, out=out, progress=seen)
+    other = written(clean_set({"train": 4}), tmp_path / "other")
+    for dataset, against, out in (
+        (clean / "dev.parquet", [], clean),
+        (clean, [other], other / "report"),
+        (clean, [other / "train.parquet"], other),
+    ):
+        with pytest.raises(SettingsError, match="inside the dataset's folder"):
+            audit(dataset, against=against, out=out, progress=seen)
+    assert not seen.stages
 
 
 def run(*arguments: str | Path) -> tuple[int, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,28 @@ def test_what_the_scores_were_computed_from(tmp_path: Path) -> None:
     assert (source["dataset"]["file"], source["dataset"]["format"], source["seed"], source["original"]) == (gold.name, "hotpotqa", 13, None)
     assert source["predictions"]["sha256"] == done.computed_from["predictions"]["sha256"] != source["dataset"]["sha256"]
     assert {"kgqa", "python", "numpy"} <= source["versions"].keys()
+
+
+def test_names_that_are_not_utf_8_are_written(tmp_path: Path) -> None:
+    gold, file = BY_METRIC["hotpotqa"].write(tmp_path)
+    odd = gold.rename(tmp_path / "b\udcff_dev.json")
+    kgqa.evaluate(odd, file, json=tmp_path / "out.json")
+    assert json.loads((tmp_path / "out.json").read_text("utf-8"))["computed_from"]["dataset"]["file"] == odd.name
+
+
+def test_predictions_from_a_pipe_are_refused(tmp_path: Path, cli: Cli) -> None:
+    gold, _ = BY_METRIC["hotpotqa"].write(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    cli("evaluate", gold, tmp_path / "pipe").sentence("pipe: this is a pipe or device", "write it to a file first")
+
+
+def test_a_question_twice_in_the_predictions_beside_is_named_with_its_file(tmp_path: Path, cli: Cli) -> None:
+    family = BY_METRIC["dire-probe"]
+    gold, file = family.write(tmp_path)
+    line = {"question_id": "q", "answer": "a", "supporting_paragraphs": [], "supporting_sentences": []}
+    (tmp_path / "whole.jsonl").write_text(f"{json.dumps(line)}\n" * 2, "utf-8")
+    done = cli("evaluate", gold, file, "--metric", "dire-probe", "--original", tmp_path / "whole.jsonl")
+    done.sentence("whole.jsonl, line 2: id q was already used in line 1")
 
 
 def test_numbers_are_printed_as_the_official_scripts_print_them(tmp_path: Path) -> None:

@@ -11,6 +11,9 @@ from kgqa.records import ANSWER_TYPES, Candidate, Instance, Mention, Paragraph, 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampled_from(["é", "e\u0301", "🌍 日本", "\0", "a\nb"])
 
+IDS = TEXT.filter(bool)
+"""A question has one."""
+
 
 def some(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     """Nothing, or several."""
@@ -41,7 +44,7 @@ STEPS = st.builds(
 
 
 def instances(
-    ids: st.SearchStrategy[str] = TEXT, shown: st.SearchStrategy[Paragraph] | None = None, at_least: int = 0
+    ids: st.SearchStrategy[str] = IDS, shown: st.SearchStrategy[Paragraph] | None = None, at_least: int = 0
 ) -> st.SearchStrategy[Instance]:
     """Instances with ``at_least`` so many paragraphs, of those ``shown`` where given."""
     return st.builds(

@@ -283,7 +283,7 @@ def test_no_articles_of_an_older_file_are_found(tmp_path: Path) -> None:
     [
         ({"qid": "i1"}, DuplicateId, "x.json, record 1.questions.1: id i1 was already used in record 1.questions.0"),
         ({"qid": 3}, BrokenInput, "record 1, field 'questions.1.qid': expected text, found a number"),
-        ({"answer": {"type": "bad"}}, BrokenInput, "record 1, field 'questions.1.answer.type': Input should be 'span'"),
+        ({"answer": {"type": "bad"}}, BrokenInput, "record 1, field 'questions.1.answer.type': expected 'span'"),
         ({"answer": {"type": "span", "answer_spans": []}}, MissingInput, "question i2, field 'answer.answer_spans': a span answer needs"),
         ({"answer": {"type": "span"}}, MissingInput, "question i2, field 'answer.answer_spans'"),
         (
@@ -327,7 +327,7 @@ def test_what_is_wrong_with_a_record_is_said(change: dict[str, Any], kind: type[
 @pytest.mark.parametrize(
     ("part", "change", "kind", "message"),
     [
-        ("qa", {"gold_answer": []}, BrokenInput, "line 2, field 'qa.gold_answer': List should have at least 1 item"),
+        ("qa", {"gold_answer": []}, BrokenInput, "line 2, field 'qa.gold_answer': expected a list of at least 1, found one of 0"),
         ("qa", {"gold_answer_type": "none"}, BrokenInput, "line 2, field 'qa.gold_answer': found '30', but its type is 'none'"),
         ("qa", {"gold_answer_type": "binary"}, BrokenInput, "found '30', but its type is 'binary'"),
         ("qa", {"gold_answer": [{"number": "", "spans": []}]}, BrokenInput, "found nothing, but its type is 'number'"),

@@ -53,7 +53,7 @@ def hops(draw: st.DrawFn, paragraphs: list[int]) -> list[dict[str, Any]]:
 def records(draw: st.DrawFn) -> dict[str, Any]:
     """Records with and without paragraphs, marks, decomposition and answer, answerable or not."""
     idx = draw(st.lists(st.integers(-2, 25), max_size=4, unique=True))
-    record: dict[str, Any] = {"id": draw(TEXT), "question": draw(TEXT), "answerable": draw(st.booleans()), **draw(EXTRA)}
+    record: dict[str, Any] = {"id": draw(TEXT.filter(bool)), "question": draw(TEXT), "answerable": draw(st.booleans()), **draw(EXTRA)}
     if draw(st.booleans()) or idx:
         mark = st.fixed_dictionaries({}, optional={"is_supporting": st.booleans()})
         record["paragraphs"] = [

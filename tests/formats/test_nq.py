@@ -20,7 +20,7 @@ from kgqa.metrics.squad import squad
 
 EXAMPLES = Path(__file__).parent / "examples" / "nq_dev.jsonl"
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
-IDS = st.integers(-(2**63), 2**63 - 1) | TEXT | st.integers(0, 9).map(str) | st.integers(0, 9).map(lambda n: f"0{n}")
+IDS = st.integers(-(2**63), 2**63 - 1) | TEXT.filter(bool) | st.integers(0, 9).map(str) | st.integers(0, 9).map(lambda n: f"0{n}")
 EXTRA = st.dictionaries(st.sampled_from(["url", "hop", "style"]), st.none() | TEXT | st.lists(st.integers()), max_size=2)
 
 

@@ -156,7 +156,7 @@ ANNOTATIONS = st.lists(st.lists(TEXT, max_size=2), max_size=2)
 def instances(draw: st.DrawFn) -> list[kgqa.Instance]:
     """What the format can hold."""
     records = []
-    for id in draw(st.lists(TEXT, max_size=3, min_size=1, unique=True)):  # noqa: A001
+    for id in draw(st.lists(TEXT.filter(bool), max_size=3, min_size=1, unique=True)):  # noqa: A001
         candidates = draw(st.lists(TEXT, min_size=1, max_size=3, unique=True))
         record: dict[str, Any] = {"id": id, "query": draw(TEXT), "answer": draw(st.sampled_from(candidates)), "candidates": candidates}
         record["supports"] = draw(st.lists(TEXT, max_size=3))

@@ -6,13 +6,14 @@ import bz2
 import gzip
 import json
 import lzma
+import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict, Strict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput
@@ -30,6 +31,8 @@ class Word(TypedDict):
 
     id: str
     places: list[int]
+    pair: NotRequired[Annotated[tuple[int, int], Strict(False)]]
+    kind: NotRequired[Literal["a", "b"]]
 
 
 WORD = TypeAdapter(Word)
@@ -89,6 +92,10 @@ def test_the_place_of_a_record_is_said(tmp_path: Path) -> None:
         ('{"id": "a", "places": []}\n{', "line 2, character 1: this is not JSON"),
         ('{"id": "a", "places": ' + "[" * 100_000, "line 1: it is nested too deeply"),
         ('[{"id": "a", "places": ' + "[" * 100_000, "record 1: it is nested too deeply"),
+        ('{"id": "a", "places": [%s]}' % ("9" * 6000), "line 1: a number has more than 4,300 digits; mend or drop the record."),
+        ('[{"id": "a", "places": [%s]}]' % ("9" * 6000), "record 1: a number has more than 4,300 digits"),
+        ('{"id": "a", "places": [], "pair": [1, 2, 3]}', "field 'pair': expected a list of at most 2, found one of 3; mend"),
+        ('{"id": "a", "places": [], "kind": "c"}', "field 'kind': expected 'a' or 'b', found 'c'; mend"),
         (b'{"id": "a\xff"}', "line 1, byte 9: this is not UTF-8"),
         (b'[{"id": "a\xff"}]', "byte 10: this is not UTF-8"),
         ('{"id": "a"}'.encode("utf-16"), "UTF-16"),
@@ -113,6 +120,9 @@ def test_a_missing_field_a_missing_file_and_a_wrong_name(tmp_path: Path) -> None
         list(reading.records(tmp_path / "none.json", WORD))
     with pytest.raises(BrokenInput, match="this is a folder"):
         list(reading.records(tmp_path, WORD))
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BrokenInput, match=r"pipe: this is a pipe or device, .*; write it to a file first\."):
+        list(reading.records(tmp_path / "pipe", WORD))
     with pytest.raises(BrokenInput, match=r"not gzip data although its name ends in .gz"):
         list(reading.records(written(tmp_path, "{}", "x.json.gz"), WORD))
 
@@ -148,3 +158,8 @@ def test_an_id_may_stand_in_one_place_only() -> None:
     ids.add("b", "x.json, line 2")
     with pytest.raises(DuplicateId, match=r"x.json, line 3: id a was already used in line 1; drop one of them."):
         ids.add("a", "x.json, line 3")
+
+
+def test_an_id_is_not_empty() -> None:
+    with pytest.raises(BrokenInput, match=r"x.json, line 3: the id is empty; give the record one of its own."):
+        reading.Ids().add("", "x.json, line 3")

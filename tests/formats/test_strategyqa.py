@@ -42,7 +42,7 @@ def paragraph(name: str, text: str, *, supporting: bool | None = True) -> Paragr
 @st.composite
 def records(draw: st.DrawFn) -> dict[str, Any]:
     """Records with steps that refer to earlier ones, and with evidence that may have a text."""
-    record = {"qid": draw(TEXT), "question": draw(TEXT), **draw(st.fixed_dictionaries({}, optional=OPTIONAL))}
+    record = {"qid": draw(TEXT.filter(bool)), "question": draw(TEXT), **draw(st.fixed_dictionaries({}, optional=OPTIONAL))}
     if draw(st.booleans()):
         count = draw(st.integers(0, 3))
         record["decomposition"] = [

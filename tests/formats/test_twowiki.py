@@ -32,7 +32,7 @@ def records(draw: st.DrawFn) -> dict[str, Any]:
     first = dict(reversed(context or []))
     there = [(title, number) for title, sentences in first.items() for number in range(len(sentences))]
     facts = draw(st.none() | st.lists(st.sampled_from([*there, ("nowhere at all", 3)]), unique=True))
-    record: dict[str, Any] = {"_id": draw(TEXT), "question": draw(TEXT), **draw(st.fixed_dictionaries({}, optional=OPTIONAL))}
+    record: dict[str, Any] = {"_id": draw(TEXT.filter(bool)), "question": draw(TEXT), **draw(st.fixed_dictionaries({}, optional=OPTIONAL))}
     if context is not None:
         record["context"] = [list(entry) for entry in context]
     if facts is not None:
