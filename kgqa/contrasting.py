@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kgqa.card import funnel_table
-from kgqa.errors import EmptyResult, SettingsError, suggestion
+from kgqa.errors import EmptyResult, SettingsError, check_seed, suggestion
 from kgqa.formats.columns import SCHEMA, table_of
 from kgqa.formats.opening import FORMATS, QuestionSet, open_dataset
 from kgqa.funnel import FunnelRow, as_records
@@ -107,8 +107,7 @@ def _settings(kind: str, *, level: str | None, seed: int, inoculation: int, max_
         raise SettingsError(f"inoculation {inoculation} is none of {', '.join(map(str, PERCENTAGES))} per cent; give one of these.")
     if max_facts is not None and not 2 <= max_facts <= MOST_FACTS:
         raise SettingsError(f"max_facts {max_facts} is not between 2 and {MOST_FACTS}; n facts make 2^n - 1 instances a question.")
-    if not 0 <= seed < 2**31:
-        raise SettingsError(f"seed {seed} is not between 0 and {2**31 - 1}; give another.")
+    check_seed(seed)
     return Settings(kind=kind, seed=seed, level=level or LEVELS[0], max_facts=MAX_FACTS if max_facts is None else max_facts)
 
 

@@ -110,6 +110,7 @@ class InterruptedRun(KgqaError):
     """The user stopped the run."""
 
 
+MOST_SEED = 2**31 - 1
 STORAGE_REASONS = {
     errno.ENOSPC: "the disk is full; free some space and run the same command again",
     errno.EDQUOT: "the disk quota is used up; free some space and run the same command again",
@@ -155,3 +156,9 @@ def suggestion(name: str, known: list[str] | tuple[str, ...]) -> str:
     """``did you mean x?`` where something known is close, else the list of what is known."""
     close = get_close_matches(name, known, n=1, cutoff=0.6)
     return f"did you mean {close[0]}?" if close else "known are: " + ", ".join(sorted(known)) + "."
+
+
+def check_seed(seed: int) -> None:
+    """SettingsError for a seed that is not between 0 and ``MOST_SEED``, as all commands take."""
+    if not 0 <= seed <= MOST_SEED:
+        raise SettingsError(f"seed {seed} is not between 0 and {MOST_SEED}; give another.")

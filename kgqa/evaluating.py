@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kgqa.errors import SettingsError, storage_errors, suggestion
+from kgqa.errors import SettingsError, check_seed, storage_errors, suggestion
 from kgqa.evaluation import joining, report
 from kgqa.evaluation.breakdown import break_down
 from kgqa.evaluation.choosing import default_metric
@@ -83,8 +83,7 @@ def evaluate(
 
 def _check(metric: str | None, json: str | Path | None, seed: int) -> None:
     """Raise KgqaError for what cannot be done, before anything is read."""
-    if not 0 <= seed < 2**31:
-        raise SettingsError(f"seed {seed} is not between 0 and {2**31 - 1}; give another.")
+    check_seed(seed)
     if metric is not None and metric not in METRICS:
         raise SettingsError(f"metric {metric!r} is not known; {suggestion(metric, tuple(METRICS))}")
     if json is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from kgqa.dataset import write_dataset
 from kgqa.domains import Domain, load_domain
-from kgqa.errors import InterruptedRun, SettingsError, WorkspaceError, storage_errors, suggestion
+from kgqa.errors import InterruptedRun, SettingsError, WorkspaceError, check_seed, storage_errors, suggestion
 from kgqa.funnel import FunnelRow, rows_from
 from kgqa.manifest import run_record
 from kgqa.progress import Progress, Silent
@@ -172,8 +172,7 @@ def _check(domain: Domain, *, seed: int, workers: int, limit: int | None, store:
     needed = [*settings.document_to_entity, *settings.entity_to_document]
     for name in [*needed, *settings.candidates, *settings.chains] if traversal == "cypher" else needed:
         check_runs_on(domain.queries[name], store)
-    if not 0 <= seed < 2**31:
-        raise SettingsError(f"seed {seed} is not between 0 and {2**31 - 1}; give another.")
+    check_seed(seed)
     if not 1 <= workers <= 256:
         raise SettingsError(f"workers {workers} is not between 1 and 256; give another number.")
     if limit is not None and limit < 1:

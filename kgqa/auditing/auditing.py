@@ -17,7 +17,7 @@ from kgqa.auditing.checks.shared import SharedCheck
 from kgqa.auditing.conditions import Outcome, decide, parse
 from kgqa.auditing.findings import STATES, Finding
 from kgqa.auditing.report import Report, require_plots, write_report
-from kgqa.errors import BrokenInput, EmptyResult, SettingsError
+from kgqa.errors import MOST_SEED, BrokenInput, EmptyResult, SettingsError, check_seed
 from kgqa.formats.opening import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
@@ -28,9 +28,6 @@ from kgqa.splits.near_shared import MAX_SIDES
 
 BATCH = 256
 """Questions in memory at a time."""
-
-
-MOST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +81,7 @@ def audit(
     earlier report. ``fail_on`` are conditions as ``leakage>0``. Questions are read in batches; what grows with their number is said by each
     check. Raises KgqaError; nothing is written where it does.
     """
-    if not 0 <= seed <= MOST_SEED:
-        raise SettingsError(f"seed {seed} is not between 0 and {MOST_SEED}; give another.")
+    check_seed(seed)
     conditions = [parse(text, CHECKS) for text in fail_on]
     require_plots()
     found = open_dataset(dataset, format)
