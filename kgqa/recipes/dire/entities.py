@@ -53,7 +53,7 @@ def about(paragraph: Paragraph) -> Entity | None:
 
 
 def entity_kinds(instance: Instance, entity: str) -> list[Kind]:
-    """The kinds of a graph's entity: those of the title that names it, and its place in the chains only where titles name none."""
+    """The kinds of a graph's entity: those of the title that names it; its place in the chains only where titles name none."""
     titles = {named.id: paragraph for paragraph in instance.paragraphs if (named := about(paragraph)) and named.id is not None}
     if entity in titles:
         return title_kinds(titles[entity].title or "", titles[entity].text)
@@ -82,13 +82,14 @@ class Collector:
         for step in instance.decomposition or ():
             if step.answer:
                 self._add(answer_kinds(step.question, step.answer, supporting), Entity(step.answer))
-        for paragraph in instance.paragraphs:
-            entity = about(paragraph)
+        named = [about(paragraph) for paragraph in instance.paragraphs]
+        for paragraph, entity in zip(instance.paragraphs, named, strict=True):
             if entity is not None and PLACEHOLDER not in entity.name:
                 title, lead = paragraph.title or "", paragraph.text[:LEAD]
                 self._pages.add(f"{title}\0{lead}", (title, lead, entity))
-        for entity in _before_answers(instance):
-            self._add(chain_kinds(instance, entity.id or ""), entity)
+        if instance.chains and not any(entity.id is not None for entity in named if entity):
+            for entity in _before_answers(instance):
+                self._add(chain_kinds(instance, entity.id or ""), entity)
 
     def _add(self, kinds: Sequence[Kind], entity: Entity) -> None:
         if kinds and PLACEHOLDER not in entity.name:  # what a question's mask means, no other question knows
@@ -108,11 +109,9 @@ class Collector:
 
 
 def _before_answers(instance: Instance) -> Iterator[Entity]:
-    """What stands there, as the last document spells it; none where titles name entities, which say more."""
-    if not instance.chains or any(named.id is not None for named in map(about, instance.paragraphs) if named):
-        return
+    """What stands there in the chains, as the last document spells it."""
     shown = {paragraph.id: paragraph for paragraph in instance.paragraphs}
-    for path in (path for paths in instance.chains for path in paths if len(path) >= LINKED and path[-2] in shown):
+    for path in (path for paths in instance.chains or () for path in paths if len(path) >= LINKED and path[-2] in shown):
         paragraph = shown[path[-2]]
         spelled = (paragraph.text[m.start : m.end] for m in paragraph.mentions or () if m.entity == path[-3])
         yield from (Entity(name, path[-3]) for name in spelled)

@@ -182,17 +182,19 @@ def test_the_bridge_comes_from_the_decomposition_where_there_is_one() -> None:
     assert reason(replace(instance, paragraphs=(paragraphs[0], replace(tales, title="Notes"), *others)), pool) == OWN_REASONS["title"]
 
 
-def test_in_a_graph_the_answer_is_another_candidate_and_the_bridge_another_entity() -> None:
-    def document(name: str, *parts: tuple[str, str | None], supporting: bool = False) -> Paragraph:
-        text, mentions = "", []
-        for part, entity in parts:
-            if entity is not None:
-                mentions.append(Mention(entity=entity, start=len(text), end=len(text) + len(part)))
-            text += part
-        return Paragraph(
-            id=name, title=None, text=text, supporting=supporting, mentions=tuple(mentions), sentences=None, supporting_sentences=None
-        )
+def document(name: str, *parts: tuple[str, str | None], title: str | None = None, supporting: bool = False) -> Paragraph:
+    """Words, some of which name an entity."""
+    text, mentions = "", []
+    for part, entity in parts:
+        if entity is not None:
+            mentions.append(Mention(entity=entity, start=len(text), end=len(text) + len(part)))
+        text += part
+    return Paragraph(
+        id=name, title=title, text=text, supporting=supporting, mentions=tuple(mentions), sentences=None, supporting_sentences=None
+    )
 
+
+def test_in_a_graph_the_answer_is_another_candidate_and_the_bridge_another_entity() -> None:
     documents = (
         document("d1", ("Novel", "Q1"), (" is by ", None), ("Radcliffe", "Q2"), supporting=True),
         document("d2", ("Radcliffe", "Q2"), (" and ", None), ("she", "Q2"), (" wrote in ", None), ("Paris", "Q3"), supporting=True),
@@ -244,22 +246,11 @@ def test_a_pool_of_a_large_set_is_a_sample(instances: list[Instance]) -> None:
 
 
 def test_a_masked_bridge_becomes_another_candidate_and_no_mask_of_another_question() -> None:
-    def document(name: str, *parts: tuple[str, str | None], supporting: bool = False) -> Paragraph:
-        text, mentions = "", []
-        for part, entity in parts:
-            if entity is not None:
-                mentions.append(Mention(entity=entity, start=len(text), end=len(text) + len(part)))
-            text += part
-        title = parts[0][0]
-        return Paragraph(
-            id=name, title=title, text=text, supporting=supporting, mentions=tuple(mentions), sentences=None, supporting_sentences=None
-        )
-
     masks = [f"___MASK{number}___" for number in range(4)]
     documents = (
-        document("d1", ("Novel", "Q9"), (" is a novel by ", None), (masks[0], "Q0"), supporting=True),
-        document("d2", (masks[0], "Q0"), (" is a writer who knew ", None), (masks[1], "Q1"), supporting=True),
-        document("d3", ("Poem", "Q8"), (" is a poem of ", None), (masks[2], "Q2"), (" and ", None), (masks[3], "Q3")),
+        document("d1", ("Novel", "Q9"), (" is a novel by ", None), (masks[0], "Q0"), title="Novel", supporting=True),
+        document("d2", (masks[0], "Q0"), (" is a writer who knew ", None), (masks[1], "Q1"), title=masks[0], supporting=True),
+        document("d3", ("Poem", "Q8"), (" is a poem of ", None), (masks[2], "Q2"), (" and ", None), (masks[3], "Q3"), title="Poem"),
     )
     instance = asked(
         documents, question="writer Novel", answers=(masks[1],), answer_id="Q1", answer_type="candidate", decomposition=None,
@@ -267,7 +258,11 @@ def test_a_masked_bridge_becomes_another_candidate_and_no_mask_of_another_questi
         chains=((), (("Q9", "d1", "Q0", "d2", "Q1"),), (), ()),
     )  # fmt: skip
     other = replace(
-        instance, id="other", paragraphs=(document("d4", ("___MASK77___", "Q77"), (" is a writer.", None)),), candidates=None, answers=()
+        instance,
+        id="other",
+        paragraphs=(document("d4", ("___MASK77___", "Q77"), (" is a writer.", None), title="___MASK77___"),),
+        candidates=None,
+        answers=(),
     )
     pool = pool_of([instance, other])
     assert not any("MASK" in entity.name for names in pool.kinds.values() for entity in names)
@@ -275,6 +270,9 @@ def test_a_masked_bridge_becomes_another_candidate_and_no_mask_of_another_questi
     assert isinstance(made, list)
     (entry,) = noted(made[0], "dire")["added"]
     assert {entry["answer"], entry["bridge"][1]} == {masks[2], masks[3]}
+    # It is one of the candidates whether or not anything tells of what kind it is.
+    untold = document("d2", (masks[0], "Q0"), (" knew ", None), (masks[1], "Q1"), title=masks[0], supporting=True)
+    assert isinstance(adversarial(replace(instance, paragraphs=(documents[0], untold, documents[2])), pool=pool, seed=1), list)
 
 
 @pytest.mark.parametrize(
@@ -322,7 +320,7 @@ def test_an_adversarial_set_is_not_made_adversarial_again() -> None:
 def test_only_a_person_has_a_last_name_that_stands_alone() -> None:
     first, second, *others = SET[0].paragraphs
     school = replace(
-        second, title="Ruda University", text="Ruda University is a university. This university on the Tamar is old. Ann Radcliffe saw it."
+        second, title="Ruda University", text="Ruda University is a university. This University on the Tamar is old. Ann Radcliffe saw it."
     )
     schools = [
         replace(SET[n], paragraphs=(page("0", name, f"{name} is a university."),))
@@ -333,7 +331,7 @@ def test_only_a_person_has_a_last_name_that_stands_alone() -> None:
     assert isinstance(made, list)
     copies = [paragraph.text for paragraph in made[0].paragraphs if "#" in paragraph.id]
     assert copies
-    assert all("This university on the" in copy and "Ann Radcliffe saw it" in copy for copy in copies)
+    assert all("This University on the" in copy and "Ann Radcliffe saw it" in copy for copy in copies)
 
 
 def test_a_title_that_only_contains_the_answer_is_no_link() -> None:

@@ -35,6 +35,7 @@ from tests.recipes.dire.drawing import paragraph
             ("league", "league", "athletic"),
         ),
         ("Mirrorball", "Mirrorball was a sitcom pilot in the United Kingdom.", ("television", "pilot")),
+        ("Lagos Television", "Lagos Television is a state owned television station in Ikeja.", ("broadcaster", "broadcast station")),
         ("WXYZ", "WXYZ is a television station in Ohio.", ("broadcaster", "broadcast station")),
         ("Koi", "Koi is a kind of fish.", ("fish", "fish")),
         ("Rusalka", "Rusalka, or Water Nymph, was the opera that made him.", ("play", "opera")),

@@ -54,6 +54,12 @@ def test_a_person_is_replaced_with_her_surname_and_nobody_else_is() -> None:
     assert [made.text[start : start + 6] for start in made.sentences or ()] == ["Grace ", "Hopper", "Grace "]
 
 
+def test_a_surname_is_one_in_its_own_case_only() -> None:
+    entry = paragraph("p", ["Ted Young moved at a young age to YOUNG, Young said."])
+    made = copied(entry, (person(("Ted Young",)), Entity("Grace Hopper")))
+    assert made.text == "Grace Hopper moved at a young age to YOUNG, Hopper said."
+
+
 def test_names_are_found_between_words_wherever_the_letters_come_from() -> None:
     entry = paragraph("p", ["İzmir knew ADA LOVELACE, Canada, Adam and ada. Žižek–Ada Lovelace."])
     made = copied(entry, (Name(("Ada Lovelace", "Ada")), Entity("Grace")))
