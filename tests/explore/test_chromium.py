@@ -87,10 +87,11 @@ def test_bridges_between_two_entities(wikidata: Project, look: Look) -> None:
     window = look(wikidata)
     page = window.open("/bridges")
     page.get_by_label("From").press_sequentially("portug", delay=20)
-    page.locator("#from-suggestions [role=option]").first.click()
+    option = page.locator("#from-suggestions [role=option]").first
+    expect(option).to_contain_text("Portugal")
+    option.click()
     page.wait_for_url("**/bridges?from=Q45")
     page.get_by_label("To", exact=True).press_sequentially("spain", delay=20)
-    page.locator("#to-suggestions [role=option]").first.wait_for()
     page.keyboard.press("Enter")
     page.wait_for_url("**to=Q29")
     keys = window.nodes()
@@ -100,6 +101,33 @@ def test_bridges_between_two_entities(wikidata: Project, look: Look) -> None:
     assert window.graph("cy.nodes('.bridge').length") == min(rows.count(), 7)
     window.click_node(window.graph("cy.nodes('.bridge')[0].id()"))
     expect(page.locator("#card h1")).not_to_be_empty()
+
+
+def test_suggestions_do_not_change_under_the_pointer(wikidata: Project, look: Look) -> None:
+    window = look(wikidata)
+    page = window.open("/bridges")
+    page.get_by_label("From").press_sequentially("portug", delay=20)
+    option = page.locator("#from-suggestions [role=option]").first
+    expect(option).to_contain_text("Portugal")
+    box = option.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 20, box["y"] + 8)
+    page.mouse.down()
+    with page.expect_response("**/suggest*"):
+        page.evaluate("const f = document.getElementById('from'); f.value = 'spain'; f.dispatchEvent(new Event('input'))")
+    page.wait_for_function("!document.querySelector('.htmx-request')")
+    page.mouse.up()
+    page.wait_for_url("**/bridges?from=Q45")
+
+
+def test_enter_waits_for_the_suggestions_of_what_is_written(wikidata: Project, look: Look) -> None:
+    window = look(wikidata)
+    page = window.open("/bridges")
+    page.get_by_label("From").press_sequentially("portug", delay=20)
+    expect(page.locator("#from-suggestions [role=option]").first).to_contain_text("Portugal")
+    page.get_by_label("From").fill("spain")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/bridges?from=Q29")
 
 
 def test_a_sample_shows_its_chain_and_marks_its_documents(wikidata: Project, look: Look) -> None:

@@ -22,12 +22,23 @@
     list.replaceChildren();
     input.setAttribute("aria-expanded", "false");
   }
+  // A list does not change under the pointer or the focus: between press and release a click would be lost, or fall on another line.
+  let pressed = null;
+  document.addEventListener("pointerdown", (event) => { pressed = event.target; });
+  for (const name of ["click", "pointercancel"]) document.addEventListener(name, () => { pressed = null; });
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const list = event.target;
+    if (!list.classList || !list.classList.contains("suggestions")) return;
+    if (list.contains(pressed) || list.contains(document.activeElement)) event.detail.shouldSwap = false;
+  });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (!event.target.classList || !event.target.classList.contains("suggestions")) return;
     const input = document.querySelector(`[aria-controls="${event.target.id}"]`);
     // An answer that comes after the field was left or emptied is not wanted any more.
     if (document.activeElement !== input || !input.value.trim()) { shut(input); return; }
     input.setAttribute("aria-expanded", String(event.target.childElementCount > 0));
+    event.target.dataset.answers = event.detail.requestConfig.parameters.q;
+    if (entered === input) take(input);
   });
   document.addEventListener("focusin", (event) => {
     for (const input of document.querySelectorAll("[role=combobox]")) {
@@ -39,13 +50,19 @@
       if (event.target !== input && !listOf(input).contains(event.target)) shut(input);
     }
   });
-  // Enter in the field of an end takes the first suggestion.
+  // Enter in the field of an end takes the first suggestion: of what is written there now, which may have to come first.
+  let entered = null;
+  function take(input) {
+    entered = null;
+    const list = listOf(input), first = list.querySelector("[data-item]");
+    if (first && list.dataset.answers === input.value) first.click();
+    else entered = input;
+  }
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target.matches && event.target.matches("[data-picks]")) {
-      const first = listOf(event.target).querySelector("[data-item]");
       event.preventDefault();
-      if (first) first.click();
-    }
+      take(event.target);
+    } else entered = null;
   });
 
   function items(from) {
