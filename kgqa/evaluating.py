@@ -10,12 +10,13 @@ from kgqa.evaluation import joining, report
 from kgqa.evaluation.breakdown import break_down
 from kgqa.evaluation.choosing import default_metric
 from kgqa.evaluation.intervals import intervals
-from kgqa.evaluation.predictions import read_aliases, read_original
+from kgqa.evaluation.predictions import read_aliases, read_original, read_probabilities
 from kgqa.evaluation.report import Evaluation
 from kgqa.evaluation.scoring import METRICS, Beside
 from kgqa.formats.opening import open_dataset
 from kgqa.manifest import versions
 from kgqa.metrics.bootstrap import RESAMPLES
+from kgqa.metrics.squad import NEVER, NoAnswer
 from kgqa.progress import Progress, Silent
 from kgqa.workspace import file_hash
 
@@ -29,6 +30,9 @@ def evaluate(
     metric: str | None = None,
     original: str | Path | None = None,
     aliases: str | Path | None = None,
+    na_prob_file: str | Path | None = None,
+    na_prob_thresh: float = NEVER,
+    missing_as_zero: bool = False,
     json: str | Path | None = None,
     format: str | None = None,  # noqa: A002 - what it is called everywhere
     seed: int = SEED,
@@ -37,15 +41,25 @@ def evaluate(
     """Score ``predictions``, a file in the form that the set's own scorer reads, on ``dataset``, a set of any known format.
 
     ``metric`` is by default the set's own. ``original``: for ``dire-probe``, predictions on the unprobed set, which cap its scores.
-    ``aliases``: for ``twowiki``, the official file of the entities' other names. ``json`` is written whole or not at all. Of a set with
-    several splits the one is scored of which most questions are predicted; of equals dev counts before test, and test before train. Memory:
-    predictions, one split's gold without its paragraphs, and scores. Raises KgqaError.
+    ``aliases``: for ``twowiki``, the official file of the entities' other names. For ``squad2``, as its script has them: ``na_prob_file``,
+    the system's probabilities that questions have no answer, above ``na_prob_thresh`` of which the answer is taken to be none; and
+    ``missing_as_zero`` counts questions without a prediction as wrong, where otherwise they are an error. ``json`` is written whole or not
+    at all. Of a set with several splits the one is scored of which most questions are predicted; of equals dev counts before test, and
+    test before train. Memory: predictions, one split's gold without its paragraphs, and scores. Raises KgqaError.
     """
     _check(metric, json, seed)
     source, path, progress = open_dataset(dataset, format), Path(predictions), progress or Silent()
     name, chosen_by = (metric, "--metric") if metric else default_metric(source)
     chosen = METRICS[name]
-    beside = _read_beside(name, original, aliases)
+    _check_beside(name, original=original, aliases=aliases, squad2=na_prob_file is not None or na_prob_thresh != NEVER or missing_as_zero)
+    if json is not None:
+        source.check_outside(Path(json), "--json")
+    beside = Beside(
+        original=None if original is None else read_original(Path(original)),
+        aliases={} if aliases is None else read_aliases(Path(aliases)),
+        no_answer=_no_answer(na_prob_file, na_prob_thresh),
+        missing_as_zero=missing_as_zero,
+    )
     progress.start("Reading predictions")
     found = chosen.read(path)
     progress.finish(path.name)
@@ -68,8 +82,10 @@ def evaluate(
             "dataset": {"format": source.format, "split": joined.split, **_hashed(file)},
             **{
                 name: given and _hashed(Path(given))
-                for name, given in (("predictions", path), ("original", original), ("aliases", aliases))
+                for name, given in (("predictions", path), ("original", original), ("aliases", aliases), ("na_prob_file", na_prob_file))
             },
+            "na_prob_thresh": None if na_prob_file is None else na_prob_thresh,
+            "missing_as_zero": missing_as_zero,
             "seed": seed,
             "resamples": RESAMPLES,
             "versions": versions(),
@@ -90,16 +106,27 @@ def _check(metric: str | None, json: str | Path | None, seed: int) -> None:
         report.check_free(Path(json))
 
 
-def _read_beside(metric: str, original: str | Path | None, aliases: str | Path | None) -> Beside:
-    """What the metric takes beside gold and predictions; SettingsError for what it does not take."""
+def _check_beside(metric: str, *, original: object, aliases: object, squad2: bool) -> None:
+    """SettingsError for what is given beside gold and predictions and the metric does not take."""
     if original is not None and metric != "dire-probe":
         raise SettingsError(f"--original caps a probe's scores, and the metric is {metric}; leave it out, or give --metric dire-probe.")
     if aliases is not None and metric != "twowiki":
         raise SettingsError(f"--aliases are 2WikiMultihopQA's, and the metric is {metric}; leave them out, or give --metric twowiki.")
-    return Beside(
-        original=None if original is None else read_original(Path(original)),
-        aliases={} if aliases is None else read_aliases(Path(aliases)),
-    )
+    if squad2 and metric != "squad2":
+        raise SettingsError(
+            f"--na-prob-file, --na-prob-thresh and --missing-as-zero are SQuAD 2.0's, and the metric is {metric}; leave them out, or give "
+            "--metric squad2."
+        )
+
+
+def _no_answer(file: str | Path | None, threshold: float) -> NoAnswer | None:
+    if not 0 <= threshold <= NEVER:
+        raise SettingsError(f"--na-prob-thresh {threshold} is no probability; give one between 0 and 1.")
+    if file is not None:
+        return NoAnswer(probabilities=read_probabilities(Path(file)), threshold=threshold)
+    if threshold != NEVER:
+        raise SettingsError("--na-prob-thresh is for the probabilities in --na-prob-file; give them too.")
+    return None
 
 
 def _hashed(path: Path) -> dict[str, Any]:

@@ -30,6 +30,9 @@ def evaluate(
     metric: Annotated[str | None, Option(help="How to score; the set's own by default. An unknown one lists them all.")] = None,
     original: Annotated[Path | None, Option(help="For dire-probe: predictions on the unprobed set, which cap the probe's scores.")] = None,
     aliases: Annotated[Path | None, Option(help="For twowiki: the official file of the entities' other names.")] = None,
+    na_prob_file: Annotated[Path | None, Option(help="For squad2: the official file of probabilities of no answer.")] = None,
+    na_prob_thresh: Annotated[float, Option(help="For squad2: above this probability the answer is none.")] = 1.0,
+    missing_as_zero: Annotated[bool, Option("--missing-as-zero", help="For squad2: no prediction is a wrong one, not an error.")] = False,
     json: Annotated[Path | None, Option(help="Write everything here, each question's scores too.")] = None,
     from_: Annotated[str | None, Option("--from", help="The format of the set; recognised where it is not named.")] = None,
     seed: Annotated[int, Option(help="Draws the intervals.")] = 13,
@@ -43,7 +46,18 @@ def evaluate(
     console = Terminal(highlight=False, markup=False, emoji=False)
     with ConsoleProgress(console) as progress:
         done = kgqa.evaluate(
-            dataset, predictions, metric=metric, original=original, aliases=aliases, json=json, format=from_, seed=seed, progress=progress
+            dataset,
+            predictions,
+            metric=metric,
+            original=original,
+            aliases=aliases,
+            na_prob_file=na_prob_file,
+            na_prob_thresh=na_prob_thresh,
+            missing_as_zero=missing_as_zero,
+            json=json,
+            format=from_,
+            seed=seed,
+            progress=progress,
         )
     _print(console, done, probe_is_capped=original is not None)
     if json is not None:

@@ -114,6 +114,7 @@ class AliasesLine(TypedDict):
 
 
 TEXTS = TypeAdapter(dict[str, str], config=ConfigDict(strict=True))
+PROBABILITIES = TypeAdapter(dict[str, FiniteFloat], config=ConfigDict(strict=True))
 SPANS = TypeAdapter(dict[str, str | list[str]], config=ConfigDict(strict=True))
 HOTPOTQA = TypeAdapter(HotpotQAFile)
 TWOWIKI = TypeAdapter(TwoWikiFile)
@@ -132,6 +133,11 @@ DIRE: Mapping[str, TypeAdapter[Any]] = {
 def read_texts(path: Path) -> dict[str, str]:
     """SQuAD's and QAngaroo's object: id → answer."""
     return _object(path, TEXTS)
+
+
+def read_probabilities(path: Path) -> dict[str, float]:
+    """SQuAD 2.0's other object: id → how sure a system is that there is no answer."""
+    return _object(path, PROBABILITIES)
 
 
 def read_spans(path: Path) -> dict[str, str | Spans]:

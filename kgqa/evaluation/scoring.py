@@ -16,7 +16,7 @@ from kgqa.metrics.hotpotqa import hotpotqa
 from kgqa.metrics.musique import musique
 from kgqa.metrics.qangaroo import qangaroo
 from kgqa.metrics.scores import Scores
-from kgqa.metrics.squad import squad, squad2
+from kgqa.metrics.squad import NoAnswer, squad, squad2
 from kgqa.metrics.strategyqa import strategyqa
 from kgqa.metrics.twowiki import twowiki
 from kgqa.records import Instance
@@ -33,6 +33,8 @@ class Beside:
     original: Sequence[Any] | None = None
     """Predictions on the unprobed set."""
     aliases: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+    no_answer: NoAnswer | None = None
+    missing_as_zero: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,10 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             scale=PERCENT, headline=("exact_match", "f1"),
         ),
         "squad2": Metric(
-            read=predictions.read_texts, gold=gold.squad_answers, score=lambda right, found, _: squad2(dict(right), found),
+            read=predictions.read_texts, gold=gold.squad_answers,
+            score=lambda right, found, beside: squad2(
+                dict(right), found, no_answer=beside.no_answer, missing_as_zero=beside.missing_as_zero
+            ),
             scale=PERCENT, headline=("exact", "f1"),
         ),
         "hotpotqa": Metric(

@@ -43,11 +43,11 @@ class QuestionSet:
         """The Instances of one split, in order; raises InputError with file, record and field."""
         return find_format(self.format).read(self.files[split])
 
-    def check_outside(self, out: Path) -> None:
+    def check_outside(self, out: Path, option: str = "--out") -> None:
         """SettingsError where ``out`` lies inside the set's own folder, which it would change."""
         with storage_errors(out):
             if self.path.is_dir() and self.path.resolve() in out.resolve().parents:
-                raise SettingsError(f"{out}: this lies inside the set that is read, {self.path}; choose another --out.")
+                raise SettingsError(f"{out}: this lies inside the set that is read, {self.path}; choose another {option}.")
 
     def instances(self) -> Iterator[Instance]:
         """The Instances of all splits."""

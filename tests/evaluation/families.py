@@ -36,6 +36,7 @@ class Family:
     original: Any = None
     """Predictions on the unprobed set that come with the worked ones."""
     aliases: Any = None
+    na_prob_file: Any = None
     counts: frozenset[str] = field(default_factory=frozenset)
     """Official figures that are no scores."""
 
@@ -56,6 +57,8 @@ class Family:
             found["original"] = write(folder / "original.jsonl", self.original)
         if beside and self.aliases is not None:
             found["aliases"] = write(folder / "id_aliases.json", self.aliases)
+        if beside and self.na_prob_file is not None:
+            found["na_prob_file"] = write(folder / "na_prob.json", self.na_prob_file)
         return found
 
 
@@ -70,7 +73,7 @@ def write(path: Path, predictions: Any) -> Path:
 
 def command_line(options: Mapping[str, Any]) -> list[str]:
     """The same for the command."""
-    return [word for name, value in options.items() for word in (f"--{'from' if name == 'format' else name}", str(value))]
+    return [word for name, value in options.items() for word in (f"--{'from' if name == 'format' else name.replace('_', '-')}", str(value))]
 
 
 def squad_file(questions: list[dict[str, Any]]) -> dict[str, Any]:
@@ -215,7 +218,10 @@ FAMILIES = (
         official={
             "exact": 100 / 3, "f1": 100 * (2 / 3 + 1) / 3, "total": 3, "HasAns_exact": 0.0, "HasAns_f1": 200 / 3, "HasAns_total": 1,
             "NoAns_exact": 50.0, "NoAns_f1": 50.0, "NoAns_total": 2,
+            # No answer at all has b and c right; letting a through adds its F1.
+            "best_exact": 200 / 3, "best_exact_thresh": 0.0, "best_f1": 100 * (2 + 2 / 3) / 3, "best_f1_thresh": 0.25,
         },
+        na_prob_file={"a": 0.25, "b": 0.5, "c": 0.75},
         counts=frozenset({"total", "HasAns_total", "NoAns_total"}),
     ),
     Family(

@@ -237,6 +237,9 @@ def test_other_splits_need_no_answers(tmp_path: Path) -> None:
         (["--metric", "zzz"], "metric 'zzz' is not known; known are: dire, dire-probe"),
         (["--original", "o.jsonl"], "--original caps a probe's scores, and the metric is hotpotqa"),
         (["--aliases", "a.json"], "--aliases are 2WikiMultihopQA's, and the metric is hotpotqa"),
+        (["--na-prob-file", "n.json"], "--missing-as-zero are SQuAD 2.0's, and the metric is hotpotqa"),
+        (["--na-prob-thresh", "0.5"], "--missing-as-zero are SQuAD 2.0's, and the metric is hotpotqa"),
+        (["--missing-as-zero"], "--missing-as-zero are SQuAD 2.0's, and the metric is hotpotqa"),
         (["--seed", "-1"], "seed -1 is not between 0 and"),
         (["--from", "hotpot"], "format 'hotpot' is not known"),
         (["--metric", "dire-probe"], "predictions.json, line 1: the field 'question_id' is missing"),
@@ -299,6 +302,38 @@ def test_predictions_that_cannot_be_scored(metric: str, predictions: Any, error:
     assert "\n" not in str(caught.value)
     assert file.name in str(caught.value)
     assert not (tmp_path / "out.json").exists()
+
+
+def test_what_squad2_takes_beside(tmp_path: Path, cli: Cli) -> None:
+    family = BY_METRIC["squad2"]
+    gold, file = family.write(tmp_path, {"a": "Sill", "c": "rye"})
+    probabilities, out = write(tmp_path / "na.json", {"a": 0.25, "c": 0.75}), tmp_path / "out.json"
+    cli("evaluate", gold, file).sentence("1 of 3 questions have no prediction: b")
+    assert cli("evaluate", gold, file, "--missing-as-zero", "--json", out).status == 0
+    record = json.loads(out.read_text("utf-8"))
+    assert (record["missing"], record["official"]["exact"]) == (["b"], 0.0)
+    assert record["computed_from"]["missing_as_zero"] is True
+    command = ("evaluate", gold, file, "--missing-as-zero", "--na-prob-file", probabilities)
+    # c is taken to have no answer, which is right.
+    for threshold, exact in (("0.5", 100 / 3), ("0.75", 0.0)):
+        assert cli(*command, "--na-prob-thresh", threshold, "--json", out).status == 0
+        assert json.loads(out.read_text("utf-8"))["official"]["exact"] == pytest.approx(exact)
+    for threshold in ("1.5", "-1", "nan"):
+        cli(*command, "--na-prob-thresh", threshold).sentence(f"--na-prob-thresh {float(threshold)} is no probability")
+    cli("evaluate", gold, file, "--na-prob-thresh", "0.5").sentence("--na-prob-thresh is for the probabilities in --na-prob-file")
+    write(probabilities, {"a": 0.25})
+    cli(*command).sentence("1 predictions have no no-answer probability: c")
+
+
+def test_a_report_does_not_go_into_the_set(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    gold, file = BY_METRIC["hotpotqa"].write(folder)
+    file = file.rename(tmp_path / "p.json")
+    with pytest.raises(SettingsError, match=r"lies inside the set that is read, .*set; choose another --json\."):
+        kgqa.evaluate(folder, file, json=folder / "scores.json")
+    assert list(folder.iterdir()) == [gold]
+    kgqa.evaluate(gold, file, json=folder / "scores.json")
 
 
 def test_an_id_twice_in_one_object(tmp_path: Path) -> None:

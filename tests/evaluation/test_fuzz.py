@@ -55,10 +55,12 @@ def test_malformed_predictions(family: Family, tmp_path: Path) -> None:
     assert COUNT / 4 < refused < COUNT
 
 
-@pytest.mark.parametrize("family", [family for family in FAMILIES if family.aliases or family.original], ids=lambda family: family.metric)
-def test_malformed_files_beside(family: Family, tmp_path: Path) -> None:
+BESIDE = [(family, name) for family in FAMILIES for name in ("original", "aliases", "na_prob_file") if getattr(family, name) is not None]
+
+
+@pytest.mark.parametrize(("family", "name"), BESIDE, ids=[name for _, name in BESIDE])
+def test_malformed_files_beside(family: Family, name: str, tmp_path: Path) -> None:
     gold, predictions = family.write(tmp_path, family.worked)
-    name = "aliases" if family.aliases else "original"
     others = [other.perfect for other in FAMILIES if other.metric != family.metric]
     file, options = tmp_path / "beside.json", family.options(tmp_path)
     refused = 0

@@ -18,6 +18,7 @@ from tests.explore.conftest import Window
 
 pytestmark = pytest.mark.xdist_group("chromium")
 Look = Callable[..., Window]
+expect.set_options(timeout=60_000)  # as long as for the page's other waits
 DRAWN = "((document.getElementById('graph')._cyreg || {}).cy || {nodes: () => []}).nodes().filter(n => !n.hasClass('more')).length"
 SAME, MORE = f"n => {DRAWN} === n", f"n => {DRAWN} > n"
 

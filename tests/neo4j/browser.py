@@ -111,7 +111,7 @@ def neo4j_browser(server: Neo4jServer, *, width: int = 1280, height: int = 900) 
         page = started.new_page(viewport={"width": width, "height": height})
         # It asks for fonts and reports errors elsewhere; without these it must work as well.
         page.route(lambda url: not url.startswith(f"http://127.0.0.1:{server.http_port}/"), lambda route: route.abort())
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(60_000)
         try:
             yield BrowserPage(page, server)
         finally:
