@@ -255,7 +255,10 @@ def test_two_runs_into_the_same_place(tmp_path: Path) -> None:
 def test_a_run_that_is_told_to_end_leaves_nothing(told: signal.Signals, tmp_path: Path) -> None:
     path = hotpotqa(tmp_path, *(f"q{number}" for number in range(20_000)))
     command = [*COMMAND, "convert", str(path), "--to", "label_studio", "--out", str(tmp_path / "out")]
-    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    before = signal.signal(told, signal.SIG_DFL)  # tests that run under nohup ignore SIGHUP, and so would what they start
+    process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    signal.signal(told, before)
+    with process:
         while process.poll() is None and not list(tmp_path.glob(".out.*")):
             time.sleep(0.01)
         process.send_signal(told)

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from kgqa.explore.datasets import datasets, samples
 from kgqa.explore.project import Project
@@ -70,6 +70,35 @@ def test_a_click_expands_and_the_way_back_works(wikidata: Project, look: Look) -
     page.go_forward()
     page.wait_for_function("location.search.includes('open')")
     page.wait_for_function(SAME, arg=len(after))
+
+
+def test_a_graph_that_is_gone_draws_no_more(wikidata: Project, look: Look) -> None:
+    window = look(wikidata)
+    page = window.open("/entity?id=Q597")
+    window.nodes()
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/api/neighbours*", hold)
+    with page.expect_request("**/api/neighbours*"):
+        window.click_node("e:Q45")
+    page.evaluate(
+        """() => {
+            const old = document.getElementById("graph"), box = old.cloneNode(false);
+            delete box.dataset.begun;
+            delete box.dataset.drawn;
+            old.replaceWith(box);
+            document.dispatchEvent(new Event("htmx:afterSettle"));
+        }"""
+    )
+    before = window.nodes()
+    with page.expect_response("**/api/neighbours*"):
+        waiting[0].continue_()
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 400)))")
+    assert window.nodes() == before
+    expect(page.locator("#graph-state")).not_to_contain_text("Cannot")
 
 
 def test_what_is_hidden_is_said_and_can_be_shown(wikidata: Project, look: Look) -> None:

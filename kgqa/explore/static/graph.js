@@ -79,12 +79,19 @@
       this.cy.on("mouseout", "node", () => { box.title = ""; box.style.cursor = ""; });
       box.addEventListener("keydown", (event) => this.key(event));
       box.addEventListener("focus", () => { if (!this.selected && this.root) this.select(this.root, true); });
-      const wide = new ResizeObserver(() => this.resized());
+      this.wide = new ResizeObserver(() => this.resized());
       this.draw(false);
       this.width = box.clientWidth;
-      wide.observe(box);
+      this.wide.observe(box);
       const at = new URLSearchParams(location.search).get("at");
       if (at && this.nodes.has(at)) this.select(at, false);
+    }
+
+    // Its place on the page is gone: what watches the window, or an answer that is still to come, must not draw any more.
+    end() {
+      this.wide.disconnect();
+      clearTimeout(this.waiting);
+      this.cy.destroy();
     }
 
     get narrow() { return this.box.clientWidth < 620; }
@@ -320,6 +327,7 @@
 
     // A node and what hangs on it: moved into view, and farther away if it does not fit, as long as it can be read.
     showBranch(key) {
+      if (this.cy.destroyed()) return;
       const node = this.cy.getElementById(key);
       if (node.empty()) return;
       const below = this.cy.collection([...this.nodes.values()].filter((other) => other.parent === key).map((other) => this.cy.getElementById(other.key)[0]).filter(Boolean));
@@ -348,6 +356,7 @@
       try {
         const answer = await fetch(`/api/neighbours?${address}`, { headers: { Accept: "application/json" } });
         const data = await answer.json();
+        if (this.cy.destroyed()) return false;
         if (!answer.ok) throw new Error(data.error.sentence);
         this.merge(data);
         this.draw(true);
@@ -355,7 +364,7 @@
         this.remember(true);
         return true;
       } catch (error) {
-        this.state.textContent = error instanceof TypeError ? "The server does not answer; is kgqa explore still running?" : error.message;
+        if (!this.cy.destroyed()) this.state.textContent = error instanceof TypeError ? "The server does not answer; is kgqa explore still running?" : error.message;
         return false;
       } finally {
         this.box.removeAttribute("aria-busy");
@@ -508,11 +517,11 @@
   let drawing = null;
   function begin() {
     const box = document.getElementById("graph"), source = document.getElementById("pictures");
+    if (drawing && !drawing.box.isConnected) { drawing.end(); drawing = null; }
     if (!box || !source || box.dataset.begun) return;
     const pictures = JSON.parse(source.textContent);
     if (!pictures.length || !pictures[0].nodes.length) return;
     box.dataset.begun = "yes";
-    if (drawing) drawing.cy.destroy();
     drawing = new Drawing(box, pictures);
   }
 
