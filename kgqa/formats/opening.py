@@ -15,7 +15,9 @@ from kgqa.formats import hub, reading
 from kgqa.formats.base import FileFormat, FolderFormat
 from kgqa.records import Instance
 
-FILE_FORMATS = ("twowiki", "dire", "hotpotqa", "qangaroo", "musique", "strategyqa", "nq", "squad", "squad2", "drop", "iirc", "label_studio")
+FILE_FORMATS = (
+    "twowiki", "dire", "hotpotqa", "qangaroo", "musique", "strategyqa", "boolq", "nq", "squad", "squad2", "drop", "iirc", "label_studio"
+)  # fmt: skip
 """In the order in which they are tried; each is a module of this package."""
 FOLDER_FORMATS = ("native", "beir", "huggingface")
 FORMATS = (*FOLDER_FORMATS, *FILE_FORMATS)

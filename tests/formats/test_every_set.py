@@ -12,6 +12,7 @@ from kgqa.formats.opening import FORMATS, open_dataset
 
 FILES = {
     "2wikimultihopqa/2wiki_dev_200.json": ("twowiki", 200),
+    "boolq/boolq_perturbed.json": ("boolq", 409),
     "drop/drop_contrast_sets_test.json": ("drop", 947),
     "hotpotqa/hotpot_dev_distractor_200.json": ("hotpotqa", 200),
     "iirc/iirc_dev_1301.jsonl": ("iirc", 1301),

@@ -152,6 +152,8 @@ def test_any_json_of_the_right_fields_is_read_or_named(name: str, data: st.DataO
 
 REQUIRED: dict[str, tuple[tuple[str | int, ...], ...]] = {
     "beir_dev": ((0, "_id"), (0, "text")),
+    "boolq_dev.json": (("data", 1, "paragraph"), ("data", 1, "perturbed_questions"), ("data", 1, "perturbed_questions", 0, "perturbed_q")),
+    "boolq_dev.jsonl": ((0, "question"), (0, "passage")),
     "dire_dev.json": ((0, "_id"), (0, "question"), (0, "context")),
     "drop_dev.json": (("*", "passage"), ("*", "qa_pairs"), ("*", "qa_pairs", 0, "query_id"), ("*", "qa_pairs", 0, "question")),
     "hotpotqa_dev.json": ((0, "_id"), (0, "question"), (0, "context")),
@@ -178,6 +180,7 @@ REQUIRED: dict[str, tuple[tuple[str | int, ...], ...]] = {
 }
 """Fields without which a record is none; ``*`` is the first key."""
 QUESTIONS: dict[str, tuple[str | int, ...]] = {
+    "boolq_dev.json": ("data",),
     "drop_dev.json": ("*", "qa_pairs"),
     "iirc_dev.json": (0, "questions"),
     "squad2_dev.json": ("data", 0, "paragraphs", 0, "qas"),
@@ -215,9 +218,9 @@ def test_a_field_that_is_missing_is_named(name: str, path: tuple[str | int, ...]
     assert str(path[-1]) in str(error)
 
 
-@pytest.mark.parametrize("name", sorted(set(TEXT) - {"iirc_dev.jsonl"}))
+@pytest.mark.parametrize("name", sorted(set(TEXT) - {"iirc_dev.jsonl", "boolq_dev.json"}))
 def test_an_id_twice_is_named(name: str, folder: Path) -> None:
-    """The records of IIRC's other form have no ids."""
+    """The records of IIRC's other form and of BoolQ's contrast set have no ids."""
     value, lines = parsed(main_file(name))
     questions = place(value, QUESTIONS.get(name, ()))
     questions.append(copy.deepcopy(questions[0]))

@@ -1,0 +1,182 @@
+"""BoolQ's JSON lines of yes/no questions over a passage (Clark et al. 2019), and the file of its contrast set (Gardner et al. 2020).
+
+BoolQ has no ids: a question's is its ``id`` where it has one, else its number in the file, from 0. The contrast set gives, below a line of
+headings, each original question with perturbed ones that somebody else answered; their ids are ``<number of the original>.<number>``, and
+they are of its group, which is written as ``perturbs``. Written are lines in either case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NotRequired
+
+from pydantic import ConfigDict, TypeAdapter
+from typing_extensions import TypedDict
+
+from kgqa.errors import BrokenInput
+from kgqa.formats import reading
+from kgqa.formats.identifiers import Identifier
+from kgqa.formats.provenance import note, noted, unknown_fields
+from kgqa.formats.writing import write_lines
+from kgqa.records import Instance, Paragraph
+
+PURPOSE = "BoolQ's JSON lines of yes/no questions over a passage; its contrast set is read too"
+SUFFIX = ".jsonl"
+NAME = "boolq"
+ANSWERS = {True: "yes", False: "no"}
+SPOKEN = {"TRUE": True, "FALSE": False, "": None}
+"""The contrast set's answers; a few were never given."""
+SAID = {text: value for value, text in ANSWERS.items()}
+SHOWN = 60
+"""Characters of a text that a message shows."""
+HEADINGS = "Gold Answer"
+"""What stands for the answer where the contrast set's columns are named."""
+
+
+class Record(TypedDict):
+    """One line; the test file has no answers."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
+
+    question: str
+    passage: str
+    title: NotRequired[str | None]
+    answer: NotRequired[bool | None]
+    id: NotRequired[Identifier]
+    perturbs: NotRequired[str]
+
+
+class Perturbed(TypedDict):
+    """A question of the contrast set."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
+
+    perturbed_q: str
+    answer: str
+
+
+class Original(TypedDict):
+    """A question of BoolQ, and those that were made of it."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
+
+    title: str
+    paragraph: str
+    question: str
+    answer: str
+    perturbed_questions: list[Perturbed]
+
+
+class ContrastSet(TypedDict):
+    """The whole file."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
+
+    data: list[Any]
+
+
+RECORD = TypeAdapter(Record)
+ORIGINAL = TypeAdapter(Original)
+CONTRAST_SET = TypeAdapter(ContrastSet)
+
+
+def recognises(record: Mapping[str, Any]) -> bool:
+    """Whether the fields are a line's, or the file is a contrast set."""
+    return _is_contrast_set(record) or {"question", "passage"} <= record.keys()
+
+
+def _is_contrast_set(record: Mapping[str, Any]) -> bool:
+    data = record.get("data")
+    return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and "perturbed_questions" in data[0]
+
+
+def read(path: Path) -> Iterator[Instance]:
+    """The Instances of one file; memory: one record and all ids, of a contrast set all of it."""
+    ids = reading.Ids()
+    if _is_contrast_set(reading.head(path)):
+        found = _contrast_set(path)
+    else:
+        found = ((str(number), where, record) for number, (where, record) in enumerate(reading.records(path, RECORD)))
+    for number, where, record in found:
+        instance = from_record(record, number)
+        ids.add(instance.id, where)
+        yield instance
+
+
+def _contrast_set(path: Path) -> Iterator[tuple[str, str, Record]]:
+    """What the lines would be that have the same questions, each with its number and where it stands; the headings are none."""
+    whole = reading.document(path, CONTRAST_SET)
+    beside = unknown_fields(whole, ContrastSet)
+    for number, value in enumerate(whole["data"]):
+        where = f"{path.name}, entry {number + 1}"
+        original = reading.validated(value, ORIGINAL, where)
+        if number == 0 and original["answer"] == HEADINGS:
+            continue
+        passage = {"title": original["title"], "passage": original["paragraph"], **({"file": beside} if beside else {})}
+        yield str(number), where, _line({**passage, **unknown_fields(original, Original)}, original["question"], original["answer"], where)
+        passage["perturbs"] = str(number)
+        for place, perturbed in enumerate(original["perturbed_questions"], start=1):
+            there = f"{where}, perturbed question {place}"
+            line = _line({**passage, **unknown_fields(perturbed, Perturbed)}, perturbed["perturbed_q"], perturbed["answer"], there)
+            yield f"{number}.{place}", there, line
+
+
+def _line(other: dict[str, Any], question: str, answer: str, where: str) -> Record:
+    if answer not in SPOKEN:
+        raise BrokenInput(f"{where}, field 'answer': expected TRUE, FALSE or nothing, found {answer[:SHOWN]!r}; mend or drop the record.")
+    return reading.validated({**other, "question": question, "answer": SPOKEN[answer]}, RECORD, where)
+
+
+def from_record(record: Record, number: str) -> Instance:
+    """The Instance of a line, whose id is ``number`` where it has none."""
+    name, answer = str(record.get("id", number)), record.get("answer")
+    paragraph = Paragraph(
+        id="0",
+        title=record.get("title"),
+        text=record["passage"],
+        supporting=None if answer is None else True,
+        mentions=None,
+        sentences=None,
+        supporting_sentences=None,
+    )
+    return Instance(
+        id=name,
+        question=record["question"],
+        paragraphs=(paragraph,),
+        answers=() if answer is None else (ANSWERS[answer],),
+        answer_id=None,
+        answer_type="none" if answer is None else "boolean",
+        candidates=None,
+        chains=None,
+        decomposition=None,
+        answerable=True,
+        group=record.get("perturbs", name),
+        provenance=note(NAME, unknown_fields(record, Record)),
+    )
+
+
+def to_record(instance: Instance) -> dict[str, Any]:
+    """The line of a question over one paragraph whose answer is yes, no or not known; BrokenInput for any other."""
+    if len(instance.paragraphs) != 1:
+        raise BrokenInput(
+            f"instance {instance.id}: BoolQ's questions have one passage, and this one has {len(instance.paragraphs)}; "
+            "leave it out, or write another format."
+        )
+    if instance.answers and instance.answers[0] not in SAID:
+        raise BrokenInput(f"instance {instance.id}: BoolQ's answers are yes and no; leave this question out, or write another format.")
+    (paragraph,) = instance.paragraphs
+    record: dict[str, Any] = {"id": instance.id, "question": instance.question}
+    if paragraph.title is not None:
+        record["title"] = paragraph.title
+    if instance.answers:
+        record["answer"] = SAID[instance.answers[0]]
+    record["passage"] = paragraph.text
+    if instance.group != instance.id:
+        record["perturbs"] = instance.group
+    return record | {key: value for key, value in noted(instance, NAME).items() if key not in Record.__annotations__}
+
+
+def write(instances: Iterable[Instance], path: Path) -> None:
+    """Write one file, line by line."""
+    write_lines((to_record(instance) for instance in instances), path)
