@@ -28,6 +28,8 @@ from kgqa.splits.near_shared import MAX_SIDES
 
 BATCH = 256
 """Questions in memory at a time."""
+_NAMING = "kgqa convert --from"
+"""How the format of a set to compare with is named: by converting it first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +87,7 @@ def audit(
     conditions = [parse(text, CHECKS) for text in fail_on]
     require_plots()
     found = open_dataset(dataset, format)
-    others = [open_dataset(other) for other in against]
+    others = [open_dataset(other, naming=_NAMING) for other in against]
     report = Report.at(out, found.path, [other.path for other in others])
     sources = _sources(found, others)
     checks = [check(seed=seed) for check in CHECKS]
@@ -122,7 +124,7 @@ def verify_certificate(
     seed = claimed.near_duplicates[0].seed if claimed.near_duplicates else 0
     if not 0 <= seed <= MOST_SEED:
         raise BrokenInput(f"{certificate}: its seed {seed} is not between 0 and {MOST_SEED}; take the certificate from the report again.")
-    sources = _sources(open_dataset(dataset, format), [open_dataset(other) for other in against])
+    sources = _sources(open_dataset(dataset, format), [open_dataset(other, naming=_NAMING) for other in against])
     checks = [check(seed=seed) for check in CHECKS if check.compares]
     questions = _read(sources, checks, progress or Silent())
     for check in checks:

@@ -64,11 +64,12 @@ def find_format(name: str) -> FileFormat | FolderFormat:
     return cast("FileFormat | FolderFormat", import_module(f"kgqa.formats.{name}"))
 
 
-def open_dataset(path: str | Path, format: str | None = None) -> QuestionSet:  # noqa: A002 - what it is called everywhere
+def open_dataset(path: str | Path, format: str | None = None, *, naming: str = "--from") -> QuestionSet:  # noqa: A002
     """The question set in a file or folder, or on the hub (``hf://owner/name``), of ``format`` or of the one that its content shows.
 
     A file's split is the word train, dev (or validation) or test in its name; a file without one is taken for ``test``, on which nothing is
-    trained. Raises MissingInput where nothing is there, BrokenInput where no format is recognised, SettingsError for an unknown format.
+    trained. ``naming`` is how a user names a format, for the message that no format is recognised. Raises MissingInput where nothing is
+    there, BrokenInput where no format is recognised, SettingsError for an unknown format.
     """
     if not str(path):
         raise SettingsError("the dataset has no name; give a file or folder.")
@@ -77,7 +78,7 @@ def open_dataset(path: str | Path, format: str | None = None) -> QuestionSet:  #
         if not (path.exists() or hub.is_name(path)):
             raise MissingInput(f"{path}: there is no such file or folder.")
         reading.check_rereadable(path)
-        name = format or _recognise(path)
+        name = format or _recognise(path, naming)
         found = find_format(name)
         files = found.splits(path) if isinstance(found, FolderFormat) else split_files(path)
         return QuestionSet(path=path, format=name, recognised=format is None, files=MappingProxyType(files))
@@ -110,24 +111,24 @@ def _split_of(path: Path) -> str | None:
     return SPLIT_NAMES[words[-1]] if words else None
 
 
-def _recognise(path: Path) -> str:
+def _recognise(path: Path, naming: str) -> str:
     for name in FOLDER_FORMATS:
         if cast(FolderFormat, find_format(name)).is_folder(path):
             return name
-    found = {file: _recognise_file(file) for file in split_files(path).values()}
+    found = {file: _recognise_file(file, naming) for file in split_files(path).values()}
     if len(set(found.values())) > 1:
         kinds = ", ".join(f"{file.name} is {name}" for file, name in found.items())
         raise BrokenInput(f"{path}: its files are of several formats ({kinds}); give one of them.")
     return next(iter(found.values()))
 
 
-def _recognise_file(file: Path) -> str:
+def _recognise_file(file: Path, naming: str) -> str:
     record = reading.head(file)
     for name in FILE_FORMATS:
         if _recognised_by(name, record):
             return name
     fields = ", ".join(list(record)[:6]) or "none"
-    raise BrokenInput(f"{file}: no known format has these fields ({fields}); name one with --from: {', '.join(FORMATS)}.")
+    raise BrokenInput(f"{file}: no known format has these fields ({fields}); name one with {naming}: {', '.join(FORMATS)}.")
 
 
 def _recognised_by(name: str, record: Mapping[str, Any]) -> bool:

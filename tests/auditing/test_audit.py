@@ -311,6 +311,16 @@ def test_a_set_without_questions_is_refused(clean: Path, tmp_path: Path) -> None
     assert not (tmp_path / "out").exists()
 
 
+def test_a_format_that_is_not_recognised_is_named_where_it_can_be(clean: Path, tmp_path: Path) -> None:
+    (tmp_path / "odd_dev.json").write_text('[{"foo": 1}]')
+    for dataset, against, option in (
+        (tmp_path / "odd_dev.json", [], "--from"),
+        (clean, [tmp_path / "odd_dev.json"], "kgqa convert --from"),
+    ):
+        with pytest.raises(BrokenInput, match=rf"odd_dev.json: no known format has these fields \(foo\); name one with {option}: native"):
+            audit(dataset, against=against, out=tmp_path / "out")
+
+
 def test_where_the_report_cannot_go_is_said_before_any_work(clean: Path, tmp_path: Path) -> None:
     (tmp_path / "afile").touch()
     seen = Seen()
