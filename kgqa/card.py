@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kgqa.funnel import FunnelRow
+from kgqa.records import HUB_SPLITS
 from kgqa.settings import DomainSettings
 
 LIMITS = {
@@ -49,8 +50,7 @@ _BASELINES = (
 
 def _front_matter(settings: DomainSettings, counts: dict[str, int], digest: str) -> str:
     """YAML for ``datasets``; the content hash keeps its cache from serving another dataset, and empty splits cannot be loaded."""
-    names = {"train": "train", "dev": "validation", "test": "test"}
-    files = [f"  - split: {names[split]}\n    path: FOLDER{split}.parquet" for split, count in counts.items() if count]
+    files = [f"  - split: {HUB_SPLITS[split]}\n    path: FOLDER{split}.parquet" for split, count in counts.items() if count]
     configs = [
         f"- config_name: {name}\n  description: content {digest}\n"
         + default

@@ -26,7 +26,7 @@ from kgqa.recipes.dire.facts import LEVELS
 from kgqa.recipes.dire.inoculation import PERCENTAGES, choose_groups
 from kgqa.recipes.dire.questions import MAX_FACTS, MOST_FACTS, REASONS
 from kgqa.recipes.rejection import Rejection
-from kgqa.records import SPLITS, Instance
+from kgqa.records import HUB_SPLITS, SPLITS, Instance
 from kgqa.workspace import file_hash, new_folder
 
 INSTANCES = 4096
@@ -250,8 +250,8 @@ def _describe(folder: Path, manifest: dict[str, Any], funnel: list[FunnelRow], *
 
 def _card(manifest: dict[str, Any], funnel: list[FunnelRow], *, title: str, digest: str) -> str:
     """The text of README.md; depends on data and settings alone, never on the clock."""
-    counts, kind, names = manifest["counts"], manifest["settings"]["kind"], {"train": "train", "dev": "validation", "test": "test"}
-    files = "\n".join(f"  - split: {names[split]}\n    path: {split}.parquet" for split, count in counts.items() if count)
+    counts, kind = manifest["counts"], manifest["settings"]["kind"]
+    files = "\n".join(f"  - split: {HUB_SPLITS[split]}\n    path: {split}.parquet" for split, count in counts.items() if count)
     sizes = "\n".join(f"| {split} | {count:,} | {manifest['groups'][split]:,} |" for split, count in counts.items())
     settings = "\n".join(f"| `{name}` | `{value}` |" for name, value in manifest["settings"].items())
     return (

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 SPLITS = ("train", "dev", "test")
+SPLIT_NAMES = MappingProxyType({"train": "train", "dev": "dev", "validation": "dev", "valid": "dev", "val": "dev", "test": "test"})
+"""A word in the name of a file, or of a split elsewhere → the split that it stands for."""
+HUB_SPLITS = MappingProxyType({"train": "train", "dev": "validation", "test": "test"})
+"""Split → what the Hugging Face hub calls it."""
 ANSWER_TYPES = {
     "candidate": "one of the listed candidates",
     "span": "a span of a paragraph",

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.errors import BrokenInput, MissingInput, SettingsError
-from kgqa.records import SPLITS
+from kgqa.records import SPLIT_NAMES, SPLITS
 
-SPLIT_OF = {"train": "train", "validation": "dev", "dev": "dev", "test": "test"}
 _NAME = re.compile(
     r"hf:/+(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[^#]+?))?(?:#(?P<config>.+?))?(?:/split=(?P<split>[\w.-]+))?", re.ASCII
 )
@@ -29,7 +28,7 @@ def is_name(path: Path) -> bool:
 def splits(path: Path) -> dict[str, Path]:
     """Split → its name; raises SettingsError for what is no name, MissingInput where the hub or the set cannot be reached."""
     found = _load(path)
-    of_split = {SPLIT_OF[name]: Path(f"{path}/split={name}") for name in found if name in SPLIT_OF}
+    of_split = {SPLIT_NAMES[name]: Path(f"{path}/split={name}") for name in found if name in SPLIT_NAMES}
     if not of_split:
         raise MissingInput(f"{_shown(path)}: it has no split called train, validation or test but {', '.join(found)}; choose another set.")
     return {split: of_split[split] for split in SPLITS if split in of_split}

@@ -18,14 +18,11 @@ import pyarrow.parquet as pq
 from kgqa.errors import BrokenInput, MissingInput, storage_errors
 from kgqa.formats import hub, native, reading
 from kgqa.formats.hub_rows import form_of, instance_of
-from kgqa.formats.opening import SPLIT_NAMES
-from kgqa.records import SPLITS, Instance
+from kgqa.records import HUB_SPLITS, SPLIT_NAMES, SPLITS, Instance
 from kgqa.version import __version__
 
 PURPOSE = "Parquet as the datasets package and the Hugging Face hub have it"
 BATCH_ROWS = 256
-WRITTEN = {"train": "train", "dev": "validation", "test": "test"}
-"""Split → what the hub calls it."""
 _SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.parquet")
 
 
@@ -151,7 +148,7 @@ def write_folder(splits: Mapping[str, Iterable[Instance]], folder: Path) -> None
     folder.mkdir()
     native.write_folder(splits, folder / "data")
     for split in splits:
-        (folder / "data" / f"{split}.parquet").rename(folder / "data" / f"{WRITTEN[split]}-00000-of-00001.parquet")
-    files = "".join(f"  - split: {WRITTEN[split]}\n    path: data/{WRITTEN[split]}-*.parquet\n" for split in splits)
+        (folder / "data" / f"{split}.parquet").rename(folder / "data" / f"{HUB_SPLITS[split]}-00000-of-00001.parquet")
+    files = "".join(f"  - split: {HUB_SPLITS[split]}\n    path: data/{HUB_SPLITS[split]}-*.parquet\n" for split in splits)
     head = f"---\nconfigs:\n- config_name: default\n  data_files:\n{files}---\n"
     (folder / "README.md").write_text(f"{head}\n# Questions in the normal form of kgqa\n\nWritten by kgqa {__version__}.\n", "utf-8")

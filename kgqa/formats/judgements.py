@@ -10,11 +10,9 @@ from pathlib import Path
 
 from kgqa.errors import BrokenInput, DuplicateId, MissingInput
 from kgqa.formats import reading
-from kgqa.records import SPLITS
+from kgqa.records import SPLIT_NAMES, SPLITS
 
 HEADER = ["query-id", "corpus-id", "score"]
-SPLIT_OF = {"train": "train", "dev": "dev", "validation": "dev", "test": "test"}
-"""Stem of a table's name → split."""
 Scores = dict[str, int]
 """Corpus id → score, in the order of the table."""
 _SCORE = re.compile(r"-?[0-9]{1,9}")
@@ -23,7 +21,7 @@ _SCORE = re.compile(r"-?[0-9]{1,9}")
 def split_tables(folder: Path) -> dict[str, Path]:
     """Split → table; MissingInput where there is none, BrokenInput where a split has two."""
     found: dict[str, Path] = {}
-    for stem, split in SPLIT_OF.items():
+    for stem, split in SPLIT_NAMES.items():
         path = folder / f"{stem}.tsv"
         if path.is_file() and found.setdefault(split, path) != path:
             raise BrokenInput(f"{folder}: both {found[split].name} and {path.name} are its {split} split; remove one of the files.")

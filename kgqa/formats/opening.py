@@ -13,7 +13,7 @@ from typing import Any, cast
 from kgqa.errors import BrokenInput, MissingInput, SettingsError, storage_errors, suggestion
 from kgqa.formats import hub, reading
 from kgqa.formats.base import FileFormat, FolderFormat
-from kgqa.records import Instance
+from kgqa.records import SPLIT_NAMES, SPLITS, Instance
 
 FILE_FORMATS = (
     "twowiki", "dire", "hotpotqa", "qangaroo", "musique", "strategyqa", "boolq", "nq", "squad", "squad2", "drop", "iirc", "label_studio"
@@ -21,8 +21,6 @@ FILE_FORMATS = (
 """In the order in which they are tried; each is a module of this package."""
 FOLDER_FORMATS = ("native", "beir", "huggingface")
 FORMATS = (*FOLDER_FORMATS, *FILE_FORMATS)
-SPLIT_NAMES = MappingProxyType({"train": "train", "dev": "dev", "validation": "dev", "valid": "dev", "val": "dev", "test": "test"})
-"""What split a word in a file's name stands for."""
 _WORDS = re.compile(r"(?<![a-z])(" + "|".join(SPLIT_NAMES) + r")(?![a-z])")
 _COMPANION = re.compile(r"(?<!no_)(paragraphs|context_articles)|\.masked\.")
 """Files that belong to another one, or to the masked twin, which is a set of its own."""
@@ -98,7 +96,7 @@ def split_files(path: Path) -> dict[str, Path]:
         files[split] = file
     if not files:
         raise MissingInput(f"{path}: no file here is called train, dev or test ({', '.join(_SUFFIXES)}); give one of its files.")
-    return {split: files[split] for split in dict.fromkeys(SPLIT_NAMES.values()) if split in files}
+    return {split: files[split] for split in SPLITS if split in files}
 
 
 def _data_files(folder: Path) -> list[Path]:

@@ -19,7 +19,7 @@ from kgqa.formats import drop, hub, hub_rows, huggingface, native
 from kgqa.formats.opening import open_dataset
 from kgqa.formats.provenance import noted
 from kgqa.formats.rows import to_row
-from kgqa.records import Instance
+from kgqa.records import HUB_SPLITS, Instance
 from tests.command import run_command
 from tests.formats.drawing import instances, sets
 
@@ -98,7 +98,7 @@ def test_our_sets_load_with_datasets(seed_wikidata: Path, tmp_path: Path) -> Non
     assert done.changed == {}
     loaded = datasets.load_dataset(str(tmp_path / "hub"), cache_dir=str(tmp_path / "cache"))
     assert set(loaded) == {"train", "validation", "test"}
-    for split, name in huggingface.WRITTEN.items():
+    for split, name in HUB_SPLITS.items():
         rows = [json.loads(json.dumps(to_row(instance))) for instance in native.read(source / f"{split}.parquet")]
         assert list(loaded[name]) == rows
 
