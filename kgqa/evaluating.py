@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -120,8 +121,8 @@ def _check_beside(metric: str, *, original: object, aliases: object, squad2: boo
 
 
 def _no_answer(file: str | Path | None, threshold: float) -> NoAnswer | None:
-    if not 0 <= threshold <= NEVER:
-        raise SettingsError(f"--na-prob-thresh {threshold} is no probability; give one between 0 and 1.")
+    if isnan(threshold):
+        raise SettingsError("--na-prob-thresh nan is no number; give one.")
     if file is not None:
         return NoAnswer(probabilities=read_probabilities(Path(file)), threshold=threshold)
     if threshold != NEVER:

@@ -79,6 +79,8 @@ def _print(console: Console, done: Evaluation, *, probe_is_capped: bool) -> None
     for dimension in done.breakdown:
         _print_dimension(console, done, dimension)
     _print_ids(console, done.scores.missing, "without a prediction, counted as 0")
+    for part, ids in done.scores.missing_parts.items():
+        _print_ids(console, ids, f"with a prediction that lacks {part!r}, which counts as 0")
     _print_ids(console, done.scores.extra, "predicted and not in the set, ignored")
 
 

@@ -114,25 +114,25 @@ def break_down(
     wanted = {name: per_record[name] for name in names if name in per_record}
     keys = list(dict.fromkeys(key for values in wanted.values() for key in values))
     return tuple(
-        Dimension(name=name, basis=basis, groups=tuple(_groups(wanted, values, scale=scale, seed=seed, name=name)))
+        Dimension(name=name, basis=basis, groups=tuple(_groups(wanted, values, scale=scale, seed=seed)))
         for name, (basis, values) in traits.dimensions(keys).items()
     )
 
 
-def _groups(scores: Mapping[str, Mapping[str, float]], values: Mapping[str, str], *, scale: float, seed: int, name: str) -> Iterator[Group]:
+def _groups(scores: Mapping[str, Mapping[str, float]], values: Mapping[str, str], *, scale: float, seed: int) -> Iterator[Group]:
     members: dict[str, list[str]] = {value: [] for value in in_order(values)}
     for key, value in values.items():
         members[value].append(key)
     for value, keys in members.items():
         inside = {score: {key: by_key[key] for key in keys if key in by_key} for score, by_key in scores.items()}
         some = {score: by_key for score, by_key in inside.items() if by_key}
-        yield Group(value=value, questions=len(keys), scores=intervals(some, scale=scale, seed=seed, of=f"{name} {value}"))
+        yield Group(value=value, questions=len(keys), scores=intervals(some, scale=scale, seed=seed))
 
 
 def _traits(instance: Instance) -> Traits:
     notes = everything(instance)
     traits = Traits()
-    if instance.answer_type != "none" or instance.answerable:
+    if instance.answer_type != "none" or "dire" not in notes:  # a context without the answer is no question without one
         traits.known["answer type"] = instance.answer_type
     steps = instance.decomposition
     if steps:

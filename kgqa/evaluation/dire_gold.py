@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Strict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import MissingInput
-from kgqa.evaluation.gold import absent_support, all_sentences, called
+from kgqa.evaluation.gold import absent_support, all_sentences, called, single_answer
 from kgqa.formats import reading
 from kgqa.formats.provenance import noted
 from kgqa.metrics import dire
@@ -60,6 +60,8 @@ def dire_label(instance: Instance) -> Label:
     for removed in note["removed"] or ():
         if not isinstance(removed, str) and removed[0] in names and bearers[names[removed[0]]] == 1:
             cut.setdefault(names[removed[0]], []).append(removed[1])
+    if instance.answers:
+        single_answer(instance)
     answers = note.get("answers") or instance.answers
     if not answers:
         raise MissingInput(f"instance {instance.id}: the answer of its question is not noted; make the set again with kgqa contrast.")

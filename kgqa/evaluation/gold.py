@@ -74,20 +74,20 @@ def squad_answers(instance: Instance) -> tuple[str, ...]:
     """The answer and its aliases; none where the paragraphs do not give it."""
     if not instance.answerable:
         return ()
-    _answer(instance)
+    single_answer(instance)
     return instance.answers
 
 
 def hotpotqa_question(instance: Instance) -> hotpotqa.Question:
     """The answer, and the facts that support it."""
-    return hotpotqa.Question(answer=_answer(instance), support=frozenset(support(instance)))
+    return hotpotqa.Question(answer=single_answer(instance), support=frozenset(support(instance)))
 
 
 def twowiki_question(instance: Instance) -> twowiki.Question:
     """HotpotQA's, and the triples with their entities' ids."""
     notes = reading.validated(noted(instance, "twowiki"), TWOWIKI, f"instance {instance.id}, provenance, 'twowiki'")
     return twowiki.Question(
-        answer=_answer(instance),
+        answer=single_answer(instance),
         answer_id=instance.answer_id,
         support=frozenset(support(instance)),
         evidence=tuple(notes["evidences"]),
@@ -135,7 +135,7 @@ def qangaroo_question(instance: Instance) -> qangaroo.Question:
 def musique_question(instance: Instance) -> musique.Question:
     """Answers, ``idx`` of the supporting paragraphs, and answerability, under the official id, which twins share."""
     if instance.answerable:
-        _answer(instance)
+        single_answer(instance)
         _check_marks(instance)
     return musique.Question(
         id=official_id(instance),
@@ -194,6 +194,15 @@ def called(paragraph: Paragraph) -> str:
 def all_sentences(paragraph: Paragraph) -> range:
     """The sentences that a supporting paragraph without marks supports the answer with."""
     return range(max(1, len(paragraph.sentences or ())))
+
+
+def single_answer(instance: Instance) -> str:
+    """The answer, of which others may be aliases; MissingInput where there is none, or where several spans are needed together."""
+    if instance.answer_type == "spans":
+        raise MissingInput(
+            f"instance {instance.id}: its answer is several spans together, which this metric does not know; name --metric drop or iirc."
+        )
+    return _answer(instance)
 
 
 def _check_marks(instance: Instance) -> None:

@@ -10,11 +10,11 @@ from kgqa.metrics.bootstrap import Interval, interval
 from kgqa.recipes.drawing import draw
 
 
-def intervals(per_record: Mapping[str, Mapping[str, float]], *, scale: float, seed: int, of: str = "all") -> dict[str, Interval]:
-    """Score → mean and 95% interval of its values; ``of`` says of which questions they are."""
+def intervals(per_record: Mapping[str, Mapping[str, float]], *, scale: float, seed: int) -> dict[str, Interval]:
+    """Score → mean and 95% interval of its values; questions with the same scores have the same one."""
     found = {}
     for name, values in per_record.items():
-        rng = np.random.default_rng(draw(purpose=f"interval of {name}", seed=seed, id=of))
+        rng = np.random.default_rng(draw(purpose=f"interval of {name}", seed=seed, id="all"))
         share = interval(values.values(), rng=rng)
         found[name] = Interval(mean=scale * share.mean, low=scale * share.low, high=scale * share.high)
     return found

@@ -55,6 +55,7 @@ class Evaluation:
             "intervals": {name: asdict(found) for name, found in self.intervals.items()},
             "breakdown": [asdict(dimension) for dimension in self.breakdown],
             "missing": self.scores.missing,
+            "missing_parts": self.scores.missing_parts,
             "extra": self.scores.extra,
             "computed_from": self.computed_from,
             "per_record": self.scores.per_record,

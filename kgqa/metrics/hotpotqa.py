@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from kgqa.metrics.normalize import normalize
 from kgqa.metrics.overlap import NOTHING, Overlap, joint, set_overlap, token_overlap
-from kgqa.metrics.scores import Scores, mean, unmatched
+from kgqa.metrics.scores import Scores, mean, missing_parts, unmatched
 
 Fact = tuple[str, int]
 """A paragraph's title and the place of a sentence in it, from 0."""
@@ -50,7 +50,8 @@ def hotpotqa(gold: Mapping[str, Question], predictions: Mapping[str, Prediction]
         record(per_record, key, {"": answer, "sp_": support, "joint_": joint(answer, support), "paragraph_": paragraphs})
     found = {name: mean(values) for name, values in per_record.items()}
     official = {name: found[name] for name in OFFICIAL}
-    return Scores(official=official, unrounded=found, per_record=per_record, missing=missing, extra=extra)
+    parts = missing_parts(gold, predictions, {"answer": "answer", "sp": "support"})
+    return Scores(official=official, unrounded=found, per_record=per_record, missing=missing, missing_parts=parts, extra=extra)
 
 
 def answer_overlap(prediction: str, gold: str) -> Overlap:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kgqa.errors import InputError
 
@@ -26,6 +26,8 @@ class Scores:
     """
     missing: tuple[str, ...] = ()
     """Gold ids without a prediction, in the order of the gold; they count as 0."""
+    missing_parts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Part of a prediction, as its file calls it → gold ids that have a prediction without it, which counts as 0."""
     extra: tuple[str, ...] = ()
     """Predicted ids that the gold does not know, in the order of the predictions; they are ignored."""
 
@@ -36,6 +38,15 @@ def unmatched(gold: Iterable[str], predicted: Iterable[str]) -> tuple[tuple[str,
     if not wanted:
         raise InputError("There is nothing to score: the gold data holds no question.")
     return tuple(key for key in wanted if key not in given), tuple(key for key in given if key not in wanted)
+
+
+def missing_parts(gold: Iterable[str], predictions: Mapping[str, object], names: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Which parts predictions lack, by their ``names`` in the file, each with the attribute that holds it; parts that all have left out."""
+    lacking = {
+        part: tuple(key for key in gold if key in predictions and getattr(predictions[key], attribute) is None)
+        for part, attribute in names.items()
+    }
+    return {part: ids for part, ids in lacking.items() if ids}
 
 
 def listed(ids: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from kgqa.errors import InputError
 from kgqa.metrics.hotpotqa import Fact, answer_overlap, record
 from kgqa.metrics.normalize import without_punctuation
 from kgqa.metrics.overlap import NOTHING, Overlap, best, harmonic, joint
-from kgqa.metrics.scores import Scores, total, unmatched
+from kgqa.metrics.scores import Scores, missing_parts, total, unmatched
 
 Triple = tuple[str, str, str]
 """Head, relation and tail, as text."""
@@ -72,7 +72,8 @@ def twowiki(gold: Mapping[str, Question], predictions: Mapping[str, Prediction],
         record(per_record, key, {"": answer, "sp_": support, "evi_": evidence, "joint_": joint(answer, support, evidence)})
     found = {name: total(values.values()) / len(gold) * 100 for name, values in per_record.items()}
     official = {name: round(value, 2) for name, value in found.items()}
-    return Scores(official=official, unrounded=found, per_record=per_record, missing=missing, extra=extra)
+    parts = missing_parts(gold, predictions, {"answer": "answer", "sp": "support", "evidence": "evidence"})
+    return Scores(official=official, unrounded=found, per_record=per_record, missing=missing, missing_parts=parts, extra=extra)
 
 
 def support_overlap(predicted: frozenset[Fact], gold: frozenset[Fact]) -> Overlap:

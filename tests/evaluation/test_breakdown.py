@@ -112,8 +112,8 @@ def test_what_the_others_have(tmp_path: Path) -> None:
     assert found["strategyqa"]["shape"] == {"2hop": 2}
     assert found["qangaroo"]["relation"] == {"river": 3}
     assert found["drop"]["answer type"] == {"span": 1, "number": 1, "spans": 1}
-    assert found["iirc"]["answer type"] == {"boolean": 1, "number": 1, "span": 1, UNKNOWN: 1}
-    assert found["squad2"]["hops"] == {"1": 1, UNKNOWN: 2}
+    assert found["iirc"]["answer type"] == {"boolean": 1, "number": 1, "span": 1, "none": 1}
+    assert found["squad2"] == {"hops": {"1": 1, UNKNOWN: 2}, "answer type": {"span": 1, "none": 2}}
 
 
 def test_documents_on_the_chain(seed_wikidata: Path) -> None:

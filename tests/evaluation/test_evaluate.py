@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput, SettingsError, StorageError, UnknownId
 from kgqa.evaluation.scoring import METRICS
 from kgqa.formats import native
+from kgqa.formats.opening import open_dataset
 from tests.conftest import Cli, SmallDisk
 from tests.evaluation.families import BY_METRIC, FAMILIES, NAMES, Family, command_line, hotpot, write
 
@@ -137,6 +139,40 @@ def test_missing_and_other_ids_are_reported(tmp_path: Path, cli: Cli) -> None:
     done = cli("evaluate", gold, file)
     assert "1 question without a prediction, counted as 0: c" in done.out
     assert "1 question predicted and not in the set, ignored: other" in done.out
+
+
+@pytest.mark.parametrize("metric", ["hotpotqa", "twowiki"])
+def test_parts_that_predictions_lack_are_reported(metric: str, tmp_path: Path, cli: Cli) -> None:
+    family = BY_METRIC[metric]
+    for part in family.perfect:
+        lacking = {name: dict(values) for name, values in family.perfect.items()}
+        gone = sorted(lacking[part])[-1]
+        del lacking[part][gone]
+        gold, file = family.write(tmp_path, lacking)
+        done = cli("evaluate", gold, file, "--json", tmp_path / "out.json")
+        assert f"1 question with a prediction that lacks '{part}', which counts as 0: {gone}" in done.out
+        assert json.loads((tmp_path / "out.json").read_text("utf-8"))["missing_parts"] == {part: [gone]}
+
+
+@pytest.mark.parametrize("metric", ["squad", "squad2", "hotpotqa", "dire", "musique"])
+def test_spans_that_are_needed_together_are_no_alternatives(metric: str, tmp_path: Path) -> None:
+    """The first span alone would be right, or one of them."""
+    first, second = islice(open_dataset(BY_METRIC["hotpotqa"].write(tmp_path)[0]).instances(), 2)
+    native.write([first, replace(second, answers=("rye", "oats"), answer_type="spans")], tmp_path / "dev.parquet")
+    said = {
+        "hotpotqa": {"answer": {first.id: "rye", second.id: "rye"}, "sp": {first.id: [], second.id: []}},
+        "dire": [
+            {"question_id": one.id, "answer": "rye", "supporting_paragraphs": [], "supporting_sentences": []} for one in (first, second)
+        ],
+        "musique": [
+            {"id": one.id, "predicted_answer": "rye", "predicted_support_idxs": [], "predicted_answerable": True} for one in (first, second)
+        ],
+    }
+    file = write(tmp_path / "p.json", said.get(metric, {first.id: "rye", second.id: "rye"}))
+    with pytest.raises(MissingInput, match=rf"instance {second.id}: its answer is several spans together, .* name --metric drop or iirc"):
+        kgqa.evaluate(tmp_path / "dev.parquet", file, metric=metric)
+    if metric == "squad":
+        assert kgqa.evaluate(tmp_path / "dev.parquet", file, metric="drop").scores.per_record["F1 score"][second.id] == 0.5
 
 
 def test_a_probe_without_the_unprobed_set_is_said_to_be_uncapped(tmp_path: Path, cli: Cli) -> None:
@@ -315,11 +351,10 @@ def test_what_squad2_takes_beside(tmp_path: Path, cli: Cli) -> None:
     assert record["computed_from"]["missing_as_zero"] is True
     command = ("evaluate", gold, file, "--missing-as-zero", "--na-prob-file", probabilities)
     # c is taken to have no answer, which is right.
-    for threshold, exact in (("0.5", 100 / 3), ("0.75", 0.0)):
+    for threshold, exact in (("0.5", 100 / 3), ("0.75", 0.0), ("-2.5", 100 / 3)):  # log-odds too
         assert cli(*command, "--na-prob-thresh", threshold, "--json", out).status == 0
         assert json.loads(out.read_text("utf-8"))["official"]["exact"] == pytest.approx(exact)
-    for threshold in ("1.5", "-1", "nan"):
-        cli(*command, "--na-prob-thresh", threshold).sentence(f"--na-prob-thresh {float(threshold)} is no probability")
+    cli(*command, "--na-prob-thresh", "nan").sentence("--na-prob-thresh nan is no number")
     cli("evaluate", gold, file, "--na-prob-thresh", "0.5").sentence("--na-prob-thresh is for the probabilities in --na-prob-file")
     write(probabilities, {"a": 0.25})
     cli(*command).sentence("1 predictions have no no-answer probability: c")
