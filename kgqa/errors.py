@@ -114,7 +114,7 @@ MOST_SEED = 2**31 - 1
 STORAGE_REASONS = {
     errno.ENOSPC: "the disk is full; free some space and run the same command again",
     errno.EDQUOT: "the disk quota is used up; free some space and run the same command again",
-    errno.EFBIG: "the file would be larger than the system allows; raise the limit or choose another --workspace",
+    errno.EFBIG: "the file would be larger than the system allows; raise the limit or choose another place",
     errno.EROFS: "the folder is read-only; choose a writable one",
     errno.EACCES: "permission denied; choose a folder that you may use",
     errno.EPERM: "permission denied; choose a folder that you may use",
@@ -125,6 +125,8 @@ STORAGE_REASONS = {
     errno.ENOTDIR: "a part of the path is a file, not a folder; choose another path",
     errno.EISDIR: "a folder stands where a file must go; remove it or choose another path",
     errno.ENAMETOOLONG: "the name is too long for this file system; choose a shorter one",
+    errno.EBUSY: "something uses this place, or it is a mount point; choose a folder inside it, or another one",
+    errno.EXDEV: "this place is on another file system than its folder; choose a folder inside it, or another one",
     errno.EIO: "the disk reports an input/output error; check it before you run again",
 }
 
@@ -136,6 +138,8 @@ def storage_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = STORAGE_REASONS.get(error.errno or 0) or _reason_in_text(str(error))
+        if reason is None and error.errno is not None and error.errno != errno.EPIPE:
+            reason = f"the system refuses ({os.strerror(error.errno)}); choose another path"
         if reason is None:
             raise
         place = error.filename or path

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -229,15 +229,41 @@ def new_folder(path: Path) -> Iterator[Path]:
         path = Path(os.path.abspath(path))  # so that "." and "x/.." have a name too
         if not path.name:
             raise StorageError(f"{path}: this is the root of the file system; choose another --out.")
+        if os.path.ismount(path):
+            raise StorageError(f"{path}: this is a mount point, in whose place no folder can be put; choose a folder inside it as --out.")
         if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
             raise already_there(path)
         partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            yield partial
-            _settle(partial, path)
-        finally:
-            remove(partial)
+        with parents_of(path):
+            try:
+                yield partial
+                _settle(partial, path)
+            finally:
+                remove(partial)
+
+
+def real_path(path: Path) -> Path:
+    """Without links; OSError where they lead in a circle, of which ``Path.resolve`` says nothing or speaks as of a fault in the program."""
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise
+    return Path(os.path.realpath(path))
+
+
+@contextmanager
+def parents_of(path: Path) -> Iterator[None]:
+    """The folders that ``path`` lies in are made; those that were not there go again where what follows fails."""
+    made = [parent for parent in path.absolute().parents if not parent.exists()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # somebody else may have put something there
+            for parent in made:
+                parent.rmdir()
+        raise
 
 
 def _settle(partial: Path, path: Path) -> None:

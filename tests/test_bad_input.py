@@ -629,16 +629,6 @@ def test_a_sample_that_cannot_be_shown(wikidata_copy: Path, tmp_path: Path, cli:
             assert contents.files(tmp_path / "out") == {}
 
 
-@pytest.mark.parametrize(
-    "arguments", [["generatte"], ["generate"], ["generate", "--domain"], ["generate", "--seed", "x"], ["show", "--maskd", "x"], ["--foo"]]
-)
-def test_an_unknown_command_or_option(arguments: list[str], cli: Cli) -> None:
-    outcome = cli(*arguments)
-    assert outcome.status == 2
-    assert "Error: " in outcome.err
-    assert "Traceback" not in outcome.err
-
-
 def test_the_sentence_and_the_status_reach_the_shell(tmp_path: Path) -> None:
     run_command("generate", "--domain", "wikidat", "--workspace", tmp_path).sentence("did you mean wikidata?")
     run_command("show", tmp_path).sentence("holds no dataset")

@@ -53,6 +53,27 @@ def test_help_and_version(cli: Cli) -> None:
     assert cli().status == 2
 
 
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["nosuch"], "No such command 'nosuch'; see kgqa --help."),
+        (["--nosuch"], "No such option: --nosuch; see kgqa --help."),
+        (["generatte"], "see kgqa --help."),
+        (["generate"], "Missing option '--domain'; see kgqa generate --help."),
+        (["generate", "--domain"], "Option '--domain' requires an argument; see kgqa --help."),
+        (["generate", "--seed", "x"], "Invalid value for '--seed'"),
+        (["show", "--maskd", "x"], "No such option: --maskd"),
+        (["convert"], "Missing argument 'dataset'; see kgqa convert --help."),
+        (["convert", "x", "--out", "y"], "Missing option '--to'; see kgqa convert --help."),
+        (["convert", "x", "--form", "y"], "No such option: --form"),
+        (["contrast", "probe", "x", "--out", "y", "--seed", "z"], "Invalid value for '--seed'"),
+        (["audit", "x", "y"], "see kgqa audit --help."),
+    ],
+)
+def test_a_mistaken_command_line_is_one_sentence(arguments: list[str], part: str, cli: Cli) -> None:
+    cli(*arguments).sentence(part)
+
+
 def test_the_readme_mentions_every_command() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert [name for name in COMMANDS if f"kgqa {name}" not in readme] == []

@@ -241,6 +241,67 @@ def test_a_place_inside_the_set_that_is_read_is_refused(tmp_path: Path) -> None:
     kgqa.convert(path, to="hotpotqa", out=folder / "y.json")
 
 
+def test_a_mount_point_is_no_place_for_a_finished_folder(tmp_path: Path, small_disk: SmallDisk, cli: Cli) -> None:
+    path = hotpotqa(tmp_path)
+    cli("convert", path, "--to", "native", "--out", small_disk.path).sentence("disk: this is a mount point", "choose a folder inside it")
+    assert list(small_disk.path.iterdir()) == []
+    assert cli("convert", path, "--to", "native", "--out", small_disk.path / "new").status == 0
+
+
+def test_links_that_lead_in_a_circle(tmp_path: Path, cli: Cli) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    hotpotqa(folder)
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for out in ("loop/x", "loop/x.json", "loop/x/y"):
+        cli("convert", folder, "--to", "hotpotqa", "--out", tmp_path / out).sentence("the links in this path lead in a circle")
+        cli("contrast", "probe", folder, "--out", tmp_path / out).sentence("the links in this path lead in a circle")
+        cli("audit", folder, "--out", tmp_path / out).sentence("the links in this path lead in a circle")
+
+
+def test_folders_that_were_made_for_nothing_go_again(tmp_path: Path, small_disk: SmallDisk, cli: Cli) -> None:
+    path = hotpotqa(tmp_path, *(f"q{number}" for number in range(2000)))
+    predictions = tmp_path / "p.json"
+    predictions.write_text(json.dumps({"answer": {f"q{number}": "Sill" for number in range(2000)}, "sp": {}}))
+    small_disk.mount("size=64k")
+    (small_disk.path / "kept").mkdir()
+    for command in (
+        ("convert", path, "--to", "hotpotqa", "--out", small_disk.path / "kept" / "a" / "b"),
+        ("evaluate", path, predictions, "--json", small_disk.path / "kept" / "a" / "b" / "scores.json"),
+        ("audit", path, "--out", small_disk.path / "kept" / "a" / "b"),
+    ):
+        cli(*command).sentence("the disk is full")
+        assert [entry.relative_to(small_disk.path).as_posix() for entry in small_disk.path.rglob("*")] == ["kept"]
+
+
+def test_what_is_called_after_paragraphs_may_hold_questions(tmp_path: Path) -> None:
+    hotpotqa(tmp_path, name="train.json")
+    hotpotqa(tmp_path, "q3", name="dev_with_paragraphs.json")
+    (tmp_path / "train_paragraphs.jsonl").write_text('{"evidence_id": "Mill-1", "title": "Mill", "contents": "The mill grinds rye."}\n')
+    assert set(open_dataset(tmp_path).files) == {"train", "dev"}
+
+
+def test_masked_files_are_the_set_where_there_are_no_others(tmp_path: Path) -> None:
+    hotpotqa(tmp_path, name="dev.masked.json")
+    assert open_dataset(tmp_path).files == {"dev": tmp_path / "dev.masked.json"}
+    hotpotqa(tmp_path, name="train.json")
+    assert set(open_dataset(tmp_path).files) == {"train"}
+
+
+def test_a_split_is_not_left_out_unseen(tmp_path: Path) -> None:
+    hotpotqa(tmp_path, name="train.json")
+    (tmp_path / "dev.json.bz2").write_bytes(b"BZh9")
+    with pytest.raises(BrokenInput, match=r"dev.json.bz2: of packed files only gzip's are read; unpack it, or move it away\."):
+        open_dataset(tmp_path)
+    (tmp_path / "dev.json.bz2").unlink()
+    hotpotqa(tmp_path, "q3", name="dev.json")
+    kgqa.convert(tmp_path, to="native", out=tmp_path.parent / "native")
+    (tmp_path.parent / "native" / "dev.parquet").unlink()
+    with pytest.raises(MissingInput, match=r"dev.parquet: this part of the dataset is missing, which its manifest names"):
+        open_dataset(tmp_path.parent / "native")
+    assert len(list(open_dataset(tmp_path.parent / "native" / "train.parquet").instances())) == 2
+
+
 def test_two_runs_into_the_same_place(tmp_path: Path) -> None:
     path = hotpotqa(tmp_path, *(f"q{number}" for number in range(3000)))
     command = [*COMMAND, "convert", str(path), "--to", "native", "--out", str(tmp_path / "out")]

@@ -16,6 +16,7 @@ from kgqa.auditing.page import page
 from kgqa.auditing.trained_readers import READER_CHECKS, REASON
 from kgqa.errors import SettingsError, StorageError, storage_errors
 from kgqa.version import __version__
+from kgqa.workspace import parents_of, real_path
 
 if TYPE_CHECKING:
     from kgqa.auditing.auditing import Audit
@@ -37,25 +38,25 @@ class Report:
     @classmethod
     def at(cls, out: str | Path | None, dataset: Path, against: Sequence[Path] = ()) -> Report:
         """In ``out``, or in ``NAME-audit`` where the program runs; SettingsError or StorageError where it must not or cannot go there."""
-        name = dataset.resolve().name[:NAME_LIMIT]
+        name = real_path(dataset).name[:NAME_LIMIT]
         folder = Path(f"{name}-audit") if out is None else Path(out)
         with storage_errors(folder):
             for given in (dataset, *against):
-                if _inside(folder.resolve(), given):
+                if _inside(real_path(folder), given):
                     raise SettingsError(f"{folder}: the report would lie inside the dataset's folder, {given}; give another --out.")
             if (folder.exists() or folder.is_symlink()) and not folder.is_dir():
                 raise StorageError(f"{folder}: this is a file, and the report needs a folder; choose another --out.")
             _check_way(folder)
             files = [folder / HTML, folder / JSON]
             for file in files:
-                if file.exists() and not _is_ours(file):
+                if os.path.lexists(file) and not (file.is_file() and _is_ours(file)):
                     raise StorageError(f"{file}: this file is no audit of kgqa and is not replaced; choose another --out, or remove it.")
             return cls(html=files[0], json=files[1], exists=any(file.exists() for file in files))
 
 
 def _inside(folder: Path, dataset: Path) -> bool:
     """Whether ``folder`` is in the dataset's folder, or is the one in which the dataset's file is."""
-    return folder.is_relative_to(dataset.resolve()) if dataset.is_dir() else dataset.is_file() and folder == dataset.resolve().parent
+    return folder.is_relative_to(real_path(dataset)) if dataset.is_dir() else dataset.is_file() and folder == real_path(dataset).parent
 
 
 def _check_way(folder: Path) -> None:
@@ -64,7 +65,8 @@ def _check_way(folder: Path) -> None:
     if not nearest.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "not a folder", str(nearest))
     if not os.access(nearest, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, "not writable", str(nearest))
+        number = errno.EROFS if os.statvfs(nearest).f_flag & os.ST_RDONLY else errno.EACCES
+        raise OSError(number, "not writable", str(nearest))
 
 
 def _is_ours(file: Path) -> bool:
@@ -82,8 +84,7 @@ def write_report(report: Report, audit: Audit, *, seed: int) -> None:
     """Write both files under temporary names, then rename them; bytes of a file name that are no letters are written as ``\\udc80``."""
     texts = {report.html: page(audit, seed=seed), report.json: to_json(audit, seed=seed)}
     partial = {path: path.with_name(f".{path.name}.{os.getpid()}.partial") for path in texts}
-    with storage_errors(report.html.parent):
-        report.html.parent.mkdir(parents=True, exist_ok=True)
+    with storage_errors(report.html.parent), parents_of(report.html):
         try:
             for path, text in texts.items():
                 partial[path].write_text(text, "utf-8", "backslashreplace", newline="\n")

@@ -23,9 +23,9 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a terminal without a letter shows its number
     try:
         try:
-            from kgqa.cli.app import app
+            from kgqa.cli.app import run
 
-            app()
+            sys.exit(run())
         except KeyboardInterrupt:
             raise InterruptedRun("stopped; run the same command again.") from None
     except KgqaError as error:

@@ -8,19 +8,30 @@ import typer
 from typer.core import TyperGroup
 
 from kgqa.cli import audit, contrast, convert, doctor, evaluate, explore, export, generate, load, query, show
-from kgqa.errors import InterruptedRun
+from kgqa.errors import InterruptedRun, SettingsError
 from kgqa.version import __version__
+
+STOPPED = "stopped; run the same command again."
+USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
+"""What any mistake in a command line is; typer has no public name for it."""
 
 
 class Commands(TyperGroup):
     """Typer would end a command that the user stops without a word, and one whose output nobody reads on, as ``| head``, with status 1."""
+
+    def make_context(self, *args: Any, **settings: Any) -> Any:
+        """Understand the command line; raises InterruptedRun where the user stops it as early as that."""
+        try:
+            return super().make_context(*args, **settings)
+        except KeyboardInterrupt:
+            raise InterruptedRun(STOPPED) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; raises InterruptedRun where the user stops it."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            raise InterruptedRun("stopped; run the same command again.") from None
+            raise InterruptedRun(STOPPED) from None
         except BrokenPipeError:
             from kgqa.cli.terminal import print_nowhere
 
@@ -37,6 +48,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def run() -> int:
+    """Run the command line; its exit status. SettingsError for options that there are not, that lack or that have no such value."""
+    try:
+        return app(prog_name="kgqa", standalone_mode=False) or 0
+    except USAGE_ERROR as error:
+        context = getattr(error, "ctx", None)
+        if type(error).__name__ == "NoArgsIsHelpError":
+            typer.echo(context.get_help() if context else error, err=True)
+            return 2
+        text = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+        raise SettingsError(f"{text}; see {context.command_path if context else 'kgqa'} --help.") from None
 
 
 def _version(wanted: bool) -> None:

@@ -38,7 +38,9 @@ def default_metric(source: QuestionSet) -> tuple[str, str]:
     if transform in OF_TRANSFORM:
         return OF_TRANSFORM[transform], "the transform that made it"
     if transform != WITHOUT_SCORER:
-        named = next((name for name in _names(source, provenances) if name in METRICS and name != "dire"), None)
+        names = [name for name in _names(source, provenances) if name in METRICS and name != "dire"]
+        # Of a set with both, rows with an answer are alike in SQuAD 1.1 and 2.0.
+        named = "squad2" if "squad2" in names else next(iter(names), None)
         if named is not None:
             return named, "what was noted when the set was made"
         if first and all(SHAPE_IN_ID.match(instance.id) for instance in first):

@@ -85,7 +85,10 @@ def hotpotqa_question(instance: Instance) -> hotpotqa.Question:
 
 def twowiki_question(instance: Instance) -> twowiki.Question:
     """HotpotQA's, and the triples with their entities' ids."""
-    notes = reading.validated(noted(instance, "twowiki"), TWOWIKI, f"instance {instance.id}, provenance, 'twowiki'")
+    known = noted(instance, "twowiki")
+    if "evidences" not in known:
+        raise MissingInput(f"instance {instance.id}: it has no evidence triples, which are scored; name another --metric.")
+    notes = reading.validated(known, TWOWIKI, f"instance {instance.id}, provenance, 'twowiki'")
     return twowiki.Question(
         answer=single_answer(instance),
         answer_id=instance.answer_id,

@@ -14,6 +14,7 @@ from kgqa.evaluation.scoring import METRICS
 from kgqa.formats.opening import QuestionSet
 from kgqa.metrics.bootstrap import Interval
 from kgqa.metrics.scores import Scores
+from kgqa.workspace import parents_of
 
 HEAD = '{\n "report": "kgqa evaluate",\n'
 """How every such file begins; only a file that does is replaced."""
@@ -65,7 +66,7 @@ class Evaluation:
 def check_free(path: Path) -> None:
     """StorageError where ``path`` holds something else than an earlier report, which a new one may replace."""
     with storage_errors(path):
-        if path.is_dir() or (path.is_symlink() and not path.exists()) or (path.exists() and not _is_report(path)):
+        if os.path.lexists(path) and not (path.is_file() and _is_report(path)):
             raise StorageError(f"{path}: this is already there and is no report of kgqa evaluate; choose another --json, or remove it.")
 
 
@@ -78,8 +79,7 @@ def write(evaluation: Evaluation, path: Path) -> None:
     """Write one JSON file, which appears whole or not at all; what is there is replaced, so ask :func:`check_free` first."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     text = json.dumps(evaluation.record(), indent=1, ensure_ascii=False, allow_nan=False)
-    with storage_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with storage_errors(path), parents_of(path):
         try:
             # Bytes of a file name that are no letters are written as \udc80, which JSON can read.
             partial.write_text(HEAD + text.removeprefix("{\n") + "\n", "utf-8", "backslashreplace")

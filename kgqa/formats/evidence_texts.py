@@ -66,7 +66,7 @@ class Passage:
 def files(questions: Path) -> list[Path]:
     """The file of texts that bears the name of ``questions``; where there is none, all that may hold some, sorted."""
     folder = questions.parent
-    found = sorted(path for path in folder.glob("*paragraphs*.json*") if _NAME.search(path.name) and path != questions and path.is_file())
+    found = sorted(path for path in folder.glob("*paragraphs*.json*") if _NAME.search(path.name) and path != questions)
     own = [path for path in found if _stem(path) == f"{_stem(questions)}_paragraphs"]
     return own[:1] or found
 

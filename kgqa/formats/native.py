@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -135,7 +135,22 @@ def split_files(dataset: Path) -> dict[str, Path]:
         raise MissingInput(
             f"{dataset}: this folder holds no dataset (no train.parquet, dev.parquet or test.parquet); give one that kgqa generate made."
         )
+    made = _made(dataset)
+    gone = next((split for split in SPLITS if split not in files and split in made), None)
+    if gone is not None:
+        raise MissingInput(
+            f"{dataset / gone}.parquet: this part of the dataset is missing, which its manifest names; get it again, or give another part."
+        )
     return files
+
+
+def _made(dataset: Path) -> Collection[str]:
+    """The splits with questions that a dataset had when it was made, as far as its manifest says so."""
+    try:
+        counts = json.loads((dataset / "manifest.json").read_text("utf-8"))["counts"]
+    except (OSError, ValueError, RecursionError, LookupError, TypeError):
+        return ()
+    return [split for split, count in counts.items() if count] if isinstance(counts, dict) else ()
 
 
 def is_folder(path: Path) -> bool:

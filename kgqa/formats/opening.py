@@ -14,6 +14,7 @@ from kgqa.errors import BrokenInput, MissingInput, SettingsError, storage_errors
 from kgqa.formats import hub, reading
 from kgqa.formats.base import FileFormat, FolderFormat
 from kgqa.records import SPLIT_NAMES, SPLITS, Instance
+from kgqa.workspace import real_path
 
 FILE_FORMATS = (
     "twowiki", "dire", "hotpotqa", "qangaroo", "musique", "strategyqa", "boolq", "nq", "squad", "squad2", "drop", "iirc", "label_studio"
@@ -22,8 +23,13 @@ FILE_FORMATS = (
 FOLDER_FORMATS = ("native", "beir", "huggingface")
 FORMATS = (*FOLDER_FORMATS, *FILE_FORMATS)
 _WORDS = re.compile(r"(?<![a-z])(" + "|".join(SPLIT_NAMES) + r")(?![a-z])")
-_COMPANION = re.compile(r"(?<!no_)(paragraphs|context_articles)|\.masked\.")
-"""Files that belong to another one, or to the masked twin, which is a set of its own."""
+_MASKED = ".masked."
+"""In the names of a masked twin's files, which are a set of their own."""
+_PARAGRAPHS = re.compile(r"(?<!no_)paragraphs")
+"""In the names of files of texts, which hold no questions."""
+_ARTICLES = "context_articles"
+"""In the name of IIRC's file of texts, which is too large to look into."""
+_PACKED = re.compile(r"\.jsonl?\.(bz2|xz|zip|zst)")
 _SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 
@@ -46,7 +52,7 @@ class QuestionSet:
     def check_outside(self, out: Path, option: str = "--out") -> None:
         """SettingsError where ``out`` lies inside the set's own folder, which it would change."""
         with storage_errors(out):
-            if self.path.is_dir() and self.path.resolve() in out.resolve().parents:
+            if self.path.is_dir() and real_path(self.path) in real_path(out).parents:
                 raise SettingsError(f"{out}: this lies inside the set that is read, {self.path}; choose another {option}.")
 
     def instances(self) -> Iterator[Instance]:
@@ -76,7 +82,7 @@ def open_dataset(path: str | Path, format: str | None = None, *, naming: str = "
         if not (path.exists() or hub.is_name(path)):
             raise MissingInput(f"{path}: there is no such file or folder.")
         reading.check_rereadable(path)
-        name = format or _recognise(path, naming)
+        name = _recognise(path, naming) if format is None else format
         found = find_format(name)
         files = found.splits(path) if isinstance(found, FolderFormat) else split_files(path)
         return QuestionSet(path=path, format=name, recognised=format is None, files=MappingProxyType(files))
@@ -100,8 +106,21 @@ def split_files(path: Path) -> dict[str, Path]:
 
 
 def _data_files(folder: Path) -> list[Path]:
-    files = (file for file in folder.iterdir() if file.name.endswith(_SUFFIXES) and not _COMPANION.search(file.name))
-    return sorted(file for file in files if file.is_file())
+    """Those that hold questions; the masked ones only where there are no others."""
+    found = sorted(file for file in folder.iterdir() if file.is_file())
+    packed = next((file for file in found if _PACKED.search(file.name)), None)
+    if packed is not None:
+        raise BrokenInput(f"{packed}: of packed files only gzip's are read; unpack it, or move it away.")
+    files = [file for file in found if file.name.endswith(_SUFFIXES) and _ARTICLES not in file.name and not _holds_texts(file)]
+    return [file for file in files if _MASKED not in file.name] or files
+
+
+def _holds_texts(file: Path) -> bool:
+    """Whether it is called after paragraphs and holds no questions."""
+    if not _PARAGRAPHS.search(file.name):
+        return False
+    record = reading.head(file)
+    return not any(_recognised_by(name, record) for name in FILE_FORMATS)
 
 
 def _split_of(path: Path) -> str | None:

@@ -10,6 +10,9 @@ from kgqa.metrics.overlap import set_overlap
 from kgqa.metrics.scores import Scores, mean
 from kgqa.metrics.squad import gold_scores
 
+SHOWN = 60
+"""Characters of an id that a message shows."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
@@ -72,7 +75,8 @@ def _check_aligned(gold: Sequence[Question], predictions: Sequence[Prediction]) 
     for line, (question, predicted) in enumerate(zip(gold, predictions, strict=True), start=1):
         if question.id != predicted.id:
             raise InputError(
-                f"line {line}: the gold id is {question.id} and the predicted one {predicted.id}; put the predictions in gold order."
+                f"line {line}: the gold id is {question.id[:SHOWN]} and the predicted one {predicted.id[:SHOWN]}; "
+                "put the predictions in gold order."
             )
         if question.answerable and not question.answers:
             raise InputError(f"question {question.id}: it is answerable and has no answer; give it one.")

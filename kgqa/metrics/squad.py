@@ -32,7 +32,9 @@ def squad(gold: Mapping[str, Sequence[str]], predictions: Mapping[str, str]) -> 
     per_record: dict[str, dict[str, float]] = {"exact_match": {}, "f1": {}}
     for key, answers in gold.items():
         if not answers:
-            raise InputError(f"question {key}: it has no gold answer, which SQuAD 1.1 cannot score; score it as SQuAD 2.0.")
+            raise InputError(
+                f"question {key}: it has no gold answer, which SQuAD 1.1 cannot score; score it as SQuAD 2.0 (--metric squad2)."
+            )
         exact, f1 = _best(predictions[key], answers) if key in predictions else (0.0, 0.0)
         per_record["exact_match"][key], per_record["f1"][key] = exact, f1
     found = {name: 100.0 * total(values.values()) / len(gold) for name, values in per_record.items()}
@@ -60,7 +62,8 @@ def squad2(
     missing, extra = unmatched(gold, predictions)
     if missing and not missing_as_zero:
         raise MissingInput(
-            f"{len(missing)} of {len(gold)} questions have no prediction: {listed(missing)}. Predict them, or score them as 0."
+            f"{len(missing)} of {len(gold)} questions have no prediction: {listed(missing)}. "
+            "Predict them, or score them as 0 (--missing-as-zero)."
         )
     has_answer = {key: bool(answers) for key, answers in gold.items()}
     raw = {key: answer_scores(predictions[key], answers) for key, answers in gold.items() if key in predictions}
@@ -103,7 +106,7 @@ def _thresholded(
 ) -> dict[str, tuple[float, float]]:
     unknown = [key for key in raw if key not in no_answer.probabilities]
     if unknown:
-        raise MissingInput(f"{len(unknown)} predictions have no no-answer probability: {listed(unknown)}. Give one for each.")
+        raise MissingInput(f"{len(unknown)} predictions have no probability in --na-prob-file: {listed(unknown)}. Give one for each.")
     right = {key: float(not has_answer[key]) for key in raw}
     above = no_answer.threshold
     return {key: (right[key], right[key]) if no_answer.probabilities[key] > above else scores for key, scores in raw.items()}

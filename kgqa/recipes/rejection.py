@@ -20,7 +20,7 @@ class Rejection:
 
 
 def without_answer(instance: Instance) -> Rejection | None:
-    """The rejection of a question without an answer."""
-    if instance.answerable and instance.answers:
+    """The rejection of a question without an answer, or with an empty one."""
+    if instance.answerable and any(map(str.strip, instance.answers)):
         return None
     return Rejection(reason=UNANSWERABLE, detail="no answer" if instance.answerable else "marked as unanswerable")

@@ -321,6 +321,12 @@ def test_a_format_that_is_not_recognised_is_named_where_it_can_be(clean: Path, t
             audit(dataset, against=against, out=tmp_path / "out")
 
 
+def test_a_pipe_is_no_report(clean: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "audit.html")
+    with pytest.raises(StorageError, match=r"audit.html: this file is no audit of kgqa and is not replaced"):
+        audit(clean, out=tmp_path)
+
+
 def test_where_the_report_cannot_go_is_said_before_any_work(clean: Path, tmp_path: Path) -> None:
     (tmp_path / "afile").touch()
     seen = Seen()

@@ -10,6 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import kgqa
@@ -20,6 +22,8 @@ from kgqa.formats.opening import open_dataset
 from tests.conftest import Cli, SmallDisk
 from tests.evaluation.families import BY_METRIC, FAMILIES, NAMES, Family, command_line, hotpot, write
 
+MARKED = pa.struct({"text": pa.list_(pa.string()), "answer_start": pa.list_(pa.int32())})
+HUB = pa.schema({**dict.fromkeys(("id", "title", "context", "question"), pa.string()), "answers": MARKED})
 EVERY_FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=NAMES)
 
 
@@ -357,7 +361,41 @@ def test_what_squad2_takes_beside(tmp_path: Path, cli: Cli) -> None:
     cli(*command, "--na-prob-thresh", "nan").sentence("--na-prob-thresh nan is no number")
     cli("evaluate", gold, file, "--na-prob-thresh", "0.5").sentence("--na-prob-thresh is for the probabilities in --na-prob-file")
     write(probabilities, {"a": 0.25})
-    cli(*command).sentence("1 predictions have no no-answer probability: c")
+    cli(*command).sentence("1 predictions have no probability in --na-prob-file: c")
+
+
+def test_a_report_is_no_pipe_and_no_circle(tmp_path: Path, cli: Cli) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    _, file = BY_METRIC["hotpotqa"].write(folder)
+    file = file.rename(tmp_path / "p.json")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    cli("evaluate", folder, file, "--json", tmp_path / "pipe").sentence("pipe: this is already there and is no report of kgqa evaluate")
+    cli("evaluate", folder, file, "--json", tmp_path / "loop" / "x").sentence("the links in this path lead in a circle")
+
+
+def test_squad2_is_told_by_any_question_without_an_answer(tmp_path: Path) -> None:
+    """Rows of the hub with an answer look alike in SQuAD 1.1 and 2.0."""
+    family = BY_METRIC["squad2"]
+    _, file = family.write(tmp_path)
+    rows = [
+        {"id": key, "title": "Harne", "context": "The Sill.", "question": "?", "answers": {"text": texts, "answer_start": [4] * len(texts)}}
+        for key, texts in (("a", ["Sill"]), ("b", []), ("c", []))
+    ]
+    (tmp_path / "hub").mkdir()
+    pq.write_table(pa.Table.from_pylist(rows, schema=HUB), tmp_path / "hub" / "validation-00000-of-00001.parquet")
+    assert kgqa.evaluate(tmp_path / "hub", file).metric == "squad2"
+    kgqa.convert(tmp_path / "hub", to="native", out=tmp_path / "native")
+    assert kgqa.evaluate(tmp_path / "native", file).metric == "squad2"
+
+
+def test_a_set_without_triples_has_another_metric(tmp_path: Path, cli: Cli) -> None:
+    gold, file = BY_METRIC["hotpotqa"].write(tmp_path)
+    kgqa.convert(gold, to="twowiki", out=tmp_path / "out")
+    cli("evaluate", tmp_path / "out", write(file, {"answer": {"h1": "x"}, "sp": {}, "evidence": {}})).sentence(
+        "instance h1: it has no evidence triples, which are scored; name another --metric"
+    )
 
 
 def test_a_report_does_not_go_into_the_set(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_demonyms_are_names_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "notes"),
-    [("twowiki", {"evidences": 3}), ("strategyqa", {"evidence": [["x"]]}), ("hotpotqa", {"absent_facts": [["x", "y"]]}), ("twowiki", {})],
+    [("twowiki", {"evidences": 3}), ("strategyqa", {"evidence": [["x"]]}), ("hotpotqa", {"absent_facts": [["x", "y"]]})],
 )
 def test_a_provenance_that_was_changed_by_hand(name: str, notes: dict[str, Any]) -> None:
     instance = replace(read(hotpot("h1", answer="yes")), provenance=note(name, notes))

@@ -117,7 +117,7 @@ def test_the_best_threshold_reaches_what_it_says(gold: dict[str, list[str]], dat
 
 
 def test_a_prediction_without_probability_is_named() -> None:
-    with pytest.raises(MissingInput, match="no no-answer probability: q"):
+    with pytest.raises(MissingInput, match="no probability in --na-prob-file: q"):
         squad2({"q": ["x"]}, {"q": "x"}, no_answer=NoAnswer(probabilities={}))
 
 

@@ -38,6 +38,7 @@ def test_a_question_with_two_facts_and_one_distractor_will_do() -> None:
     ("instance", "level", "expected"),
     [
         (asked([A, B, C], answers=()), "paragraph", UNANSWERABLE),
+        (asked([A, B, C], answers=(" ",)), "paragraph", UNANSWERABLE),
         (asked([A, B, C], answerable=False), "paragraph", UNANSWERABLE),
         (asked([]), "paragraph", UNMARKED),
         (asked([A, B, replace(C, supporting=None)]), "paragraph", UNMARKED),
