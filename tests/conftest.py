@@ -116,6 +116,8 @@ def wikidata_copy(seed_wikidata: Path, tmp_path: Path) -> Path:
 def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
     """``cli("generate", "--domain", "wikidata")``: the command line in this process."""
 
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)  # which the command replaces
+
     def run(*arguments: str | Path) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["kgqa", *map(str, arguments)])
         capfd.readouterr()

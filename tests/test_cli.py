@@ -74,6 +74,30 @@ def test_a_mistaken_command_line_is_one_sentence(arguments: list[str], part: str
     cli(*arguments).sentence(part)
 
 
+LOST = """
+import ctypes, signal, time
+import kgqa.cli.app
+from kgqa.cli import main
+
+def run():
+    called_from_c = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGTERM))
+    called_from_c()
+    for _ in range(6000):
+        time.sleep(0.01)
+    return 0
+
+kgqa.cli.app.run = run
+main()
+"""
+
+
+def test_a_signal_that_c_code_loses_stops_the_run_all_the_same() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOST], cwd=ROOT, env=environment(), capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (done.returncode, done.stderr) == (2, "kgqa: stopped; run the same command again.\n")
+
+
 def test_the_readme_mentions_every_command() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert [name for name in COMMANDS if f"kgqa {name}" not in readme] == []

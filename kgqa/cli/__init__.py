@@ -8,6 +8,18 @@ import os
 import signal
 import sys
 
+SOON = 0.02
+"""Seconds after which an interruption is tried again."""
+
+
+def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
+    """Where the signal came while C code had called Python, as compilers do, Python only reports it, and the run would go on."""
+    if isinstance(lost.exc_value, KeyboardInterrupt):
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, SOON)
+    else:
+        sys.__unraisablehook__(lost)
+
 
 def main() -> None:
     """Run the command; a mistake of the user ends in one line on standard error and exit status 2."""
@@ -18,6 +30,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
             signal.signal(number, signal.default_int_handler)
+    sys.unraisablehook = _interrupt_again
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without a letter shows its number
