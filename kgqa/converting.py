@@ -16,7 +16,7 @@ from kgqa.manifest import versions
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
 from kgqa.version import __version__
-from kgqa.workspace import already_there, file_hash, new_folder, remove
+from kgqa.workspace import already_there, file_hash, new_folder, parents_of, remove
 
 FILE_ENDINGS = (".json", ".jsonl", ".parquet", ".gz", ".zip", ".tsv", ".csv")
 """What no folder is called."""
@@ -192,9 +192,8 @@ def _single_file(source: QuestionSet, to: str, out: Path, progress: Progress) ->
     """The one split's file as ``out``, and what belongs beside it under its stem."""
     partial = out.with_name(f".{out.name}.{os.getpid()}.partial")
     done: list[Path] = []
-    with storage_errors(out):
+    with storage_errors(out), parents_of(out):
         _check_free(out)
-        out.parent.mkdir(parents=True, exist_ok=True)
         try:
             counts, changed = _write_and_compare(source, to, partial, progress)
             files = sorted(partial.iterdir(), key=lambda path: len(path.name))

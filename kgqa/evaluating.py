@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -121,8 +121,8 @@ def _check_beside(metric: str, *, original: object, aliases: object, squad2: boo
 
 
 def _no_answer(file: str | Path | None, threshold: float) -> NoAnswer | None:
-    if isnan(threshold):
-        raise SettingsError("--na-prob-thresh nan is no number; give one.")
+    if not isfinite(threshold):
+        raise SettingsError(f"--na-prob-thresh {threshold} is no finite number; give one.")
     if file is not None:
         return NoAnswer(probabilities=read_probabilities(Path(file)), threshold=threshold)
     if threshold != NEVER:

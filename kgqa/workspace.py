@@ -255,13 +255,14 @@ def real_path(path: Path) -> Path:
 @contextmanager
 def parents_of(path: Path) -> Iterator[None]:
     """The folders that ``path`` lies in are made; those that were not there go again where what follows fails."""
-    made = [parent for parent in path.absolute().parents if not parent.exists()]
-    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(os.path.abspath(path.parent))
+    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         yield
     except BaseException:
-        with suppress(OSError):  # somebody else may have put something there
-            for parent in made:
+        for parent in made:
+            with suppress(OSError):  # it was not made, or somebody else has put something there
                 parent.rmdir()
         raise
 

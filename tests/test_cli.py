@@ -60,7 +60,7 @@ def test_help_and_version(cli: Cli) -> None:
         (["--nosuch"], "No such option: --nosuch; see kgqa --help."),
         (["generatte"], "see kgqa --help."),
         (["generate"], "Missing option '--domain'; see kgqa generate --help."),
-        (["generate", "--domain"], "Option '--domain' requires an argument; see kgqa --help."),
+        (["generate", "--domain"], "Option '--domain' requires an argument; see kgqa generate --help."),
         (["generate", "--seed", "x"], "Invalid value for '--seed'"),
         (["show", "--maskd", "x"], "No such option: --maskd"),
         (["convert"], "Missing argument 'dataset'; see kgqa convert --help."),

@@ -267,6 +267,7 @@ def test_folders_that_were_made_for_nothing_go_again(tmp_path: Path, small_disk:
     (small_disk.path / "kept").mkdir()
     for command in (
         ("convert", path, "--to", "hotpotqa", "--out", small_disk.path / "kept" / "a" / "b"),
+        ("convert", path, "--to", "hotpotqa", "--out", small_disk.path / "kept" / "a" / "b.json"),
         ("evaluate", path, predictions, "--json", small_disk.path / "kept" / "a" / "b" / "scores.json"),
         ("audit", path, "--out", small_disk.path / "kept" / "a" / "b"),
     ):
@@ -277,8 +278,15 @@ def test_folders_that_were_made_for_nothing_go_again(tmp_path: Path, small_disk:
 def test_what_is_called_after_paragraphs_may_hold_questions(tmp_path: Path) -> None:
     hotpotqa(tmp_path, name="train.json")
     hotpotqa(tmp_path, "q3", name="dev_with_paragraphs.json")
-    (tmp_path / "train_paragraphs.jsonl").write_text('{"evidence_id": "Mill-1", "title": "Mill", "contents": "The mill grinds rye."}\n')
-    assert set(open_dataset(tmp_path).files) == {"train", "dev"}
+    texts = tmp_path / "train_paragraphs.jsonl"
+    line = '{"evidence_id": "Mill-1", "title": "Mill", "contents": "The mill grinds rye."}\n'
+    for said in (line, '{"Mill-1": {"title": "Mill", "content": "The mill grinds rye."}}', "{}", "", "[1", '{"Mill-1": {"tit'):
+        texts.write_text(said)
+        assert set(open_dataset(tmp_path).files) == {"train", "dev"}, said
+    squad = {"data": [{"paragraphs": [{"context": "Rye.", "qas": [{"id": "a", "question": "?", "answers": []}]}]}]}
+    texts.rename(tmp_path / "test_paragraphs.json").write_text(json.dumps(squad, indent=1))
+    with pytest.raises(BrokenInput, match="its files are of several formats"):
+        open_dataset(tmp_path)
 
 
 def test_masked_files_are_the_set_where_there_are_no_others(tmp_path: Path) -> None:
@@ -290,11 +298,17 @@ def test_masked_files_are_the_set_where_there_are_no_others(tmp_path: Path) -> N
 
 def test_a_split_is_not_left_out_unseen(tmp_path: Path) -> None:
     hotpotqa(tmp_path, name="train.json")
-    (tmp_path / "dev.json.bz2").write_bytes(b"BZh9")
-    with pytest.raises(BrokenInput, match=r"dev.json.bz2: of packed files only gzip's are read; unpack it, or move it away\."):
-        open_dataset(tmp_path)
-    (tmp_path / "dev.json.bz2").unlink()
+    for name in ("dev.json.bz2", "dev.jsonl.xz", "dev.JSON.ZIP", "my_dev.json.zst"):
+        (tmp_path / name).touch()
+        with pytest.raises(BrokenInput, match=rf"{name}: of packed files only gzip's are read; unpack it, or move it away\."):
+            open_dataset(tmp_path)
+        (tmp_path / name).unlink()
+    for name in ("train.json.zip", "dev.json.zip.md5", "cache.jsonl.zst", "dev_paragraphs.json.bz2"):
+        (tmp_path / name).touch()
+    assert set(open_dataset(tmp_path).files) == {"train"}
     hotpotqa(tmp_path, "q3", name="dev.json")
+    with pytest.raises(SettingsError, match="format '' is not known"):
+        open_dataset(tmp_path, "")
     kgqa.convert(tmp_path, to="native", out=tmp_path.parent / "native")
     (tmp_path.parent / "native" / "dev.parquet").unlink()
     with pytest.raises(MissingInput, match=r"dev.parquet: this part of the dataset is missing, which its manifest names"):

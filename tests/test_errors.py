@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import inspect
+import os
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,15 @@ def test_arrow_says_a_full_disk_in_its_text_only(tmp_path: Path) -> None:
         raise OSError(f"Error writing bytes to file. Detail: [errno {errno.ENOSPC}] No space left on device")
 
 
+def test_a_refusal_without_a_reason_of_ours_has_the_system_s(tmp_path: Path) -> None:
+    reason = os.strerror(errno.ETXTBSY)
+    with pytest.raises(StorageError, match=rf"the system refuses \({reason}\); choose another path\."), storage_errors(tmp_path):
+        raise OSError(errno.ETXTBSY, "busy")
+
+
 def test_other_faults_stay_what_they_are(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="busy"), storage_errors(tmp_path):
-        raise OSError(errno.EBUSY, "busy")
+    with pytest.raises(BrokenPipeError), storage_errors(tmp_path):
+        raise BrokenPipeError(errno.EPIPE, "gone")
     with pytest.raises(OSError, match="errno 2 and 8"), storage_errors(tmp_path):
         raise OSError("errno 2 and 8, but no number in brackets")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -60,7 +61,8 @@ def run() -> int:
             typer.echo(context.get_help() if context else error, err=True)
             return 2
         text = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
-        raise SettingsError(f"{text}; see {context.command_path if context else 'kgqa'} --help.") from None
+        command = context.command_path if context else " ".join(["kgqa", *[word for word in sys.argv[1:2] if word in NAMES]])
+        raise SettingsError(f"{text}; see {command} --help.") from None
 
 
 def _version(wanted: bool) -> None:
@@ -87,3 +89,4 @@ app.command("export")(export.export)
 app.command("load")(load.load)
 app.command("show")(show.show)
 app.command("query", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(query.query)
+NAMES = frozenset(command.name for command in app.registered_commands)

@@ -23,14 +23,14 @@ OF_TRANSFORM: Mapping[str, str] = MappingProxyType(
 WITHOUT_SCORER = "trivial"
 """The transform whose grouped score is in the paper (appendix G) and in no official script."""
 LOOKED_AT = 100
-"""Questions that may tell the metric; of many a reader has nothing to note."""
+"""Questions of each split that may tell the metric; of many a reader has nothing to note."""
 
 
 def default_metric(source: QuestionSet) -> tuple[str, str]:
     """A metric, and what it was taken from; SettingsError where nothing tells."""
     if source.format in METRICS and source.format != "dire":
         return source.format, "the format of the set"
-    first = list(islice(source.read(next(iter(source.files))), LOOKED_AT))
+    first = [instance for split in source.files for instance in islice(source.read(split), LOOKED_AT)]
     if any(instance.id.endswith(TWIN) for instance in first):
         return "musique", "the ids of its unanswerable questions"
     provenances = [everything(instance) for instance in first]

@@ -35,7 +35,7 @@ HEADINGS = "Gold Answer"
 
 
 class Record(TypedDict):
-    """One line; the test file has no answers."""
+    """One line; the test file has no answers. SuperGLUE's have ``idx`` and ``label`` for ``id`` and ``answer``."""
 
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
@@ -44,6 +44,8 @@ class Record(TypedDict):
     title: NotRequired[str | None]
     answer: NotRequired[bool | None]
     id: NotRequired[Identifier]
+    label: NotRequired[bool | None]
+    idx: NotRequired[Identifier]
     perturbs: NotRequired[str]
 
 
@@ -82,8 +84,10 @@ CONTRAST_SET = TypeAdapter(ContrastSet)
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
-    """Whether the fields are a line's, or the file is a contrast set."""
-    return _is_contrast_set(record) or {"question", "passage"} <= record.keys()
+    """Whether the fields are a line's, or the file is a contrast set; lines with other answers than true and false are another set's."""
+    if not {"question", "passage"} <= record.keys():
+        return _is_contrast_set(record)
+    return not {"answers", "answers_spans"} & record.keys() and record.get("answer") in (None, True, False)
 
 
 def _is_contrast_set(record: Mapping[str, Any]) -> bool:
@@ -107,19 +111,25 @@ def read(path: Path) -> Iterator[Instance]:
 def _contrast_set(path: Path) -> Iterator[tuple[str, str, Record]]:
     """What the lines would be that have the same questions, each with its number and where it stands; the headings are none."""
     whole = reading.document(path, CONTRAST_SET)
-    beside = unknown_fields(whole, ContrastSet)
+    beside = _noted("file", unknown_fields(whole, ContrastSet))
     for number, value in enumerate(whole["data"]):
         where = f"{path.name}, entry {number + 1}"
         original = reading.validated(value, ORIGINAL, where)
         if number == 0 and original["answer"] == HEADINGS:
             continue
-        passage = {"title": original["title"], "passage": original["paragraph"], **({"file": beside} if beside else {})}
-        yield str(number), where, _line({**passage, **unknown_fields(original, Original)}, original["question"], original["answer"], where)
+        passage = {"title": original["title"], "passage": original["paragraph"], **beside}
+        extra = _noted("entry", unknown_fields(original, Original))
+        yield str(number), where, _line({**passage, **extra}, original["question"], original["answer"], where)
         passage["perturbs"] = str(number)
         for place, perturbed in enumerate(original["perturbed_questions"], start=1):
             there = f"{where}, perturbed question {place}"
-            line = _line({**passage, **unknown_fields(perturbed, Perturbed)}, perturbed["perturbed_q"], perturbed["answer"], there)
-            yield f"{number}.{place}", there, line
+            extra = _noted("entry", unknown_fields(perturbed, Perturbed))
+            yield f"{number}.{place}", there, _line({**passage, **extra}, perturbed["perturbed_q"], perturbed["answer"], there)
+
+
+def _noted(name: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """Unknown fields under a name of their own, so that none is taken for one of a line."""
+    return {name: fields} if fields else {}
 
 
 def _line(other: dict[str, Any], question: str, answer: str, where: str) -> Record:
@@ -130,7 +140,7 @@ def _line(other: dict[str, Any], question: str, answer: str, where: str) -> Reco
 
 def from_record(record: Record, number: str) -> Instance:
     """The Instance of a line, whose id is ``number`` where it has none."""
-    name, answer = str(record.get("id", number)), record.get("answer")
+    name, answer = str(record.get("id", record.get("idx", number))), record.get("answer", record.get("label"))
     paragraph = Paragraph(
         id="0",
         title=record.get("title"),

@@ -17,10 +17,13 @@ from typing import IO, Any, NotRequired
 from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
+from kgqa.errors import InputError
 from kgqa.formats import reading
 from kgqa.records import Instance, Paragraph
 
-_NAME = re.compile(r"(?<!no_)paragraphs.*\.jsonl?(\.gz)?")
+NAMED = "paragraphs"
+"""What stands in the names of such files."""
+_NAME = re.compile(rf"(?<!no_){NAMED}.*\.jsonl?(\.gz)?")
 
 
 class Line(TypedDict):
@@ -66,9 +69,28 @@ class Passage:
 def files(questions: Path) -> list[Path]:
     """The file of texts that bears the name of ``questions``; where there is none, all that may hold some, sorted."""
     folder = questions.parent
-    found = sorted(path for path in folder.glob("*paragraphs*.json*") if _NAME.search(path.name) and path != questions)
+    found = sorted(
+        path for path in folder.glob("*paragraphs*.json*") if _NAME.search(path.name) and path != questions and not path.is_dir()
+    )
     own = [path for path in found if _stem(path) == f"{_stem(questions)}_paragraphs"]
     return own[:1] or found
+
+
+def holds_texts(path: Path) -> bool:
+    """Whether a file is called after paragraphs and its first entry is a text; or cannot be read, of which speaks who needs it."""
+    if NAMED not in path.name:
+        return False
+    try:
+        _, _, entry = next(reading.members(path, "entry"), ("", "", {"content": ""}))
+    except InputError:
+        entry = None  # a list, or nothing that can be read
+    if isinstance(entry, dict):
+        return "content" in entry
+    try:
+        _, line = next(reading.values(path))
+    except (InputError, StopIteration):
+        return entry is None
+    return {"evidence_id", "contents"} <= line.keys()
 
 
 def _stem(path: Path) -> str:

@@ -6,7 +6,6 @@ Rows are streamed, so that nothing is stored.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,9 +62,6 @@ def _errors(path: Path) -> Iterator[None]:
     """What the package raises, in one sentence; a set that is not there is told apart from a hub that does not answer."""
     from datasets.exceptions import DatasetNotFoundError, DatasetsError
 
-    log = logging.getLogger("huggingface_hub")
-    level = log.level
-    log.setLevel(logging.CRITICAL)  # what it has to say stands in the errors
     try:
         yield
     except DatasetNotFoundError:
@@ -78,8 +74,6 @@ def _errors(path: Path) -> Iterator[None]:
         raise BrokenInput(
             f"{_shown(path)}: the set cannot be read from the hub ({_reason(error)}); choose another, or a config of it."
         ) from None
-    finally:
-        log.setLevel(level)
 
 
 def _shown(path: Path) -> str:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from kgqa.errors import BrokenInput, MissingInput, SettingsError, storage_errors, suggestion
-from kgqa.formats import hub, reading
+from kgqa.formats import evidence_texts, hub, reading
 from kgqa.formats.base import FileFormat, FolderFormat
 from kgqa.records import SPLIT_NAMES, SPLITS, Instance
 from kgqa.workspace import real_path
@@ -25,11 +25,9 @@ FORMATS = (*FOLDER_FORMATS, *FILE_FORMATS)
 _WORDS = re.compile(r"(?<![a-z])(" + "|".join(SPLIT_NAMES) + r")(?![a-z])")
 _MASKED = ".masked."
 """In the names of a masked twin's files, which are a set of their own."""
-_PARAGRAPHS = re.compile(r"(?<!no_)paragraphs")
-"""In the names of files of texts, which hold no questions."""
 _ARTICLES = "context_articles"
-"""In the name of IIRC's file of texts, which is too large to look into."""
-_PACKED = re.compile(r"\.jsonl?\.(bz2|xz|zip|zst)")
+"""In the name of IIRC's file of texts."""
+_PACKED = re.compile(r"\.jsonl?\.(7z|bz2|lz4|xz|zip|zst)", re.IGNORECASE)
 _SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 
@@ -108,19 +106,14 @@ def split_files(path: Path) -> dict[str, Path]:
 def _data_files(folder: Path) -> list[Path]:
     """Those that hold questions; the masked ones only where there are no others."""
     found = sorted(file for file in folder.iterdir() if file.is_file())
-    packed = next((file for file in found if _PACKED.search(file.name)), None)
-    if packed is not None:
-        raise BrokenInput(f"{packed}: of packed files only gzip's are read; unpack it, or move it away.")
-    files = [file for file in found if file.name.endswith(_SUFFIXES) and _ARTICLES not in file.name and not _holds_texts(file)]
+    packed = (file for file in found if _PACKED.fullmatch("".join(file.suffixes[-2:])) and _split_of(file))
+    lost = next((file for file in packed if not file.with_suffix("").exists() and evidence_texts.NAMED not in file.name), None)
+    if lost is not None:
+        raise BrokenInput(f"{lost}: of packed files only gzip's are read; unpack it, or move it away.")
+    files = [
+        file for file in found if file.name.endswith(_SUFFIXES) and _ARTICLES not in file.name and not evidence_texts.holds_texts(file)
+    ]
     return [file for file in files if _MASKED not in file.name] or files
-
-
-def _holds_texts(file: Path) -> bool:
-    """Whether it is called after paragraphs and holds no questions."""
-    if not _PARAGRAPHS.search(file.name):
-        return False
-    record = reading.head(file)
-    return not any(_recognised_by(name, record) for name in FILE_FORMATS)
 
 
 def _split_of(path: Path) -> str | None:

@@ -143,6 +143,7 @@ def test_missing_and_other_ids_are_reported(tmp_path: Path, cli: Cli) -> None:
     done = cli("evaluate", gold, file)
     assert "1 question without a prediction, counted as 0: c" in done.out
     assert "1 question predicted and not in the set, ignored: other" in done.out
+    assert "lacks" not in cli("evaluate", *BY_METRIC["hotpotqa"].write(tmp_path, {"answer": {"h1": "x"}, "sp": {"h1": []}})).out
 
 
 @pytest.mark.parametrize("metric", ["hotpotqa", "twowiki"])
@@ -357,8 +358,12 @@ def test_what_squad2_takes_beside(tmp_path: Path, cli: Cli) -> None:
     # c is taken to have no answer, which is right.
     for threshold, exact in (("0.5", 100 / 3), ("0.75", 0.0), ("-2.5", 100 / 3)):  # log-odds too
         assert cli(*command, "--na-prob-thresh", threshold, "--json", out).status == 0
-        assert json.loads(out.read_text("utf-8"))["official"]["exact"] == pytest.approx(exact)
-    cli(*command, "--na-prob-thresh", "nan").sentence("--na-prob-thresh nan is no number")
+        record = json.loads(out.read_text("utf-8"))
+        assert record["official"]["exact"] == pytest.approx(exact)
+        assert record["computed_from"]["na_prob_thresh"] == float(threshold)
+        assert len(record["computed_from"]["na_prob_file"]["sha256"]) == 64
+    for threshold in ("nan", "inf", "-inf"):
+        cli(*command, "--na-prob-thresh", threshold).sentence(f"--na-prob-thresh {threshold} is no finite number")
     cli("evaluate", gold, file, "--na-prob-thresh", "0.5").sentence("--na-prob-thresh is for the probabilities in --na-prob-file")
     write(probabilities, {"a": 0.25})
     cli(*command).sentence("1 predictions have no probability in --na-prob-file: c")

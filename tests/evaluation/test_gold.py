@@ -12,7 +12,7 @@ import pytest
 import kgqa
 from kgqa.errors import BrokenInput, MissingInput
 from kgqa.evaluation import gold
-from kgqa.evaluation.dire_gold import notes_of
+from kgqa.evaluation.dire_gold import dire_label, notes_of
 from kgqa.formats import hotpotqa, musique, strategyqa
 from kgqa.formats.provenance import note
 from kgqa.metrics.hotpotqa import Question
@@ -108,6 +108,14 @@ def test_a_provenance_that_was_changed_by_hand(name: str, notes: dict[str, Any])
     make = {"twowiki": gold.twowiki_question, "strategyqa": gold.strategyqa_question, "hotpotqa": gold.hotpotqa_question}[name]
     with pytest.raises((BrokenInput, MissingInput), match="instance h1, provenance"):
         make(instance)
+
+
+def test_spans_that_are_needed_together_are_no_label() -> None:
+    notes = {"question": "h1", "transform": "probe", "bipartition": 0, "sub_idx": 0, "sufficiency": None, "removed": [], "supporting": []}
+    instance = replace(read(hotpot("h1")), answers=("rye", "oats"), provenance=note("dire", {**notes, "answers": ["rye", "oats"]}))
+    assert dire_label(instance).instance.answer == "rye"
+    with pytest.raises(MissingInput, match="instance h1: its answer is several spans together"):
+        dire_label(replace(instance, answer_type="spans"))
 
 
 def test_notes_of_a_transform_that_were_changed_by_hand() -> None:

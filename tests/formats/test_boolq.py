@@ -69,7 +69,7 @@ def test_a_contrast_set_holds_originals_and_perturbed_questions_without_its_head
     ]  # fmt: skip
     assert [one.question for one in instances][:2] == ["is Žofín on the Sill", "is Žofín above the old mill"]
     assert {one.paragraphs[0].text for one in instances[:3]} == {"Žofín lies on the Sill, below the old mill."}
-    assert noted(instances[2], "boolq") == {"annotator": "b"}
+    assert noted(instances[2], "boolq") == {"entry": {"annotator": "b"}}
     done = kgqa.convert(EXAMPLES / "boolq_dev.json", to="boolq", out=tmp_path / "out")
     assert done.changed == {}
     assert list(open_dataset(tmp_path / "out").instances()) == instances
@@ -79,6 +79,41 @@ def test_what_stands_beside_the_questions_is_noted(tmp_path: Path) -> None:
     value = json.loads((EXAMPLES / "boolq_dev.json").read_bytes()) | {"version": "1"}
     (tmp_path / "x.json").write_text(json.dumps(value), "utf-8")
     assert {str(noted(one, "boolq")["file"]) for one in boolq.read(tmp_path / "x.json")} == {"{'version': '1'}"}
+
+
+def test_superglue_s_names_are_known(tmp_path: Path) -> None:
+    path = write([{"question": "q", "passage": "p", "idx": 3, "label": True}], tmp_path / "x_dev.jsonl")
+    (instance,) = open_dataset(path).instances()
+    assert (instance.id, instance.answers, instance.provenance) == ("3", ("yes",), None)
+
+
+def test_lines_of_another_set_are_not_taken_for_these(tmp_path: Path) -> None:
+    record = {"question": "q", "passage": "p"}
+    assert boolq.recognises(record)
+    for fields in ({"answer": "yes"}, {"answer": 2}, {"answers": ["yes"]}, {"answers_spans": {"spans": ["x"]}}):
+        assert not boolq.recognises({**record, **fields})
+    assert open_dataset(write([{**record, "qid": "x"}], tmp_path / "x_dev.jsonl")).format == "strategyqa"
+
+
+def test_odd_fields_of_a_contrast_set_change_no_question(tmp_path: Path) -> None:
+    value = json.loads((EXAMPLES / "boolq_dev.json").read_bytes())
+    value["data"] = value["data"][1:]
+    value["data"][0] |= {"id": "odd", "perturbs": "odd", "passage": "odd", "source": "x"}
+    value["data"][0]["perturbed_questions"][0] |= {"passage": "odd", "title": "odd"}
+    (tmp_path / "x.json").write_text(json.dumps(value), "utf-8")
+    original, first, second, *_ = boolq.read(tmp_path / "x.json")
+    assert [(one.id, one.group, one.paragraphs) for one in (original, first, second)] == [
+        (key, "0", original.paragraphs) for key in ("0", "0.1", "0.2")
+    ]
+    assert original.paragraphs[0].text == "Žofín lies on the Sill, below the old mill."
+    assert noted(original, "boolq")["entry"]["source"] == "x"
+    assert noted(first, "boolq") == {"entry": {"passage": "odd", "title": "odd"}}
+    assert noted(second, "boolq") == {"entry": {"annotator": "b"}}
+
+
+def test_a_note_does_not_answer() -> None:
+    first = next(boolq.read(EXAMPLES / "boolq_dev.jsonl"))
+    assert boolq.to_record(replace(first, provenance='{"boolq": {"answer": false}}'))["answer"] is True
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@
     if (document.activeElement !== input || !input.value.trim()) { shut(input); return; }
     input.setAttribute("aria-expanded", String(event.target.childElementCount > 0));
     event.target.dataset.answers = event.detail.requestConfig.parameters.q;
-    if (entered === input) take(input);
+    if (entered && entered.input === input && entered.text === input.value) take(input);
   });
   document.addEventListener("focusin", (event) => {
     for (const input of document.querySelectorAll("[role=combobox]")) {
@@ -53,10 +53,9 @@
   // Enter in the field of an end takes the first suggestion: of what is written there now, which may have to come first.
   let entered = null;
   function take(input) {
-    entered = null;
-    const list = listOf(input), first = list.querySelector("[data-item]");
-    if (first && list.dataset.answers === input.value) first.click();
-    else entered = input;
+    const list = listOf(input), first = list.querySelector("[data-item]"), fits = list.dataset.answers === input.value;
+    entered = fits ? null : { input, text: input.value };
+    if (fits && first) first.click();
   }
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target.matches && event.target.matches("[data-picks]")) {
