@@ -98,6 +98,45 @@ def test_a_signal_that_c_code_loses_stops_the_run_all_the_same() -> None:
     assert (done.returncode, done.stderr) == (2, "kgqa: stopped; run the same command again.\n")
 
 
+EARLY = """
+import typer.core
+from kgqa.cli import main
+
+def stopped(*arguments, **settings):
+    raise KeyboardInterrupt
+
+typer.core.TyperGroup.make_context = stopped
+main()
+"""
+OTHERWISE = """
+import sys
+import kgqa.cli.app
+from kgqa.cli import main
+
+class Odd:
+    def __del__(self):
+        raise ValueError("what else goes wrong there")
+
+def run():
+    Odd()
+    return 0
+
+kgqa.cli.app.run = run
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "said"), [(EARLY, 2, "kgqa: stopped; run the same command again.\n"), (OTHERWISE, 0, "what else goes wrong there")]
+)
+def test_what_is_said_of_an_early_stop_and_of_other_faults_in_c_code(script: str, status: int, said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == status
+    assert said in done.stderr
+
+
 def test_the_readme_mentions_every_command() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert [name for name in COMMANDS if f"kgqa {name}" not in readme] == []

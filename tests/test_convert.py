@@ -314,6 +314,8 @@ def test_a_split_is_not_left_out_unseen(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match=r"dev.parquet: this part of the dataset is missing, which its manifest names"):
         open_dataset(tmp_path.parent / "native")
     assert len(list(open_dataset(tmp_path.parent / "native" / "train.parquet").instances())) == 2
+    (tmp_path.parent / "native" / "manifest.json").write_text('{"counts": {"train": 2, "dev": 0}}')
+    assert set(open_dataset(tmp_path.parent / "native").files) == {"train"}
 
 
 def test_two_runs_into_the_same_place(tmp_path: Path) -> None:

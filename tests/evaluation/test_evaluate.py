@@ -414,6 +414,14 @@ def test_a_report_does_not_go_into_the_set(tmp_path: Path) -> None:
     kgqa.evaluate(gold, file, json=folder / "scores.json")
 
 
+def test_long_ids_are_shown_in_part(tmp_path: Path) -> None:
+    family = BY_METRIC["musique"]
+    gold, file = family.write(tmp_path, [{**family.perfect[0], "id": "x" * 5000}, *family.perfect[1:]])
+    with pytest.raises(InputError) as caught:
+        kgqa.evaluate(gold, file)
+    assert len(str(caught.value)) < 300
+
+
 def test_an_id_twice_in_one_object(tmp_path: Path) -> None:
     for metric, text in (("squad", '{"a": "x", "b": "y", "a": "z"}'), ("hotpotqa", '{"answer": {"h1": "x", "h1": "y"}, "sp": {}}')):
         gold, file = BY_METRIC[metric].write(tmp_path)
