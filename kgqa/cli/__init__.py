@@ -21,6 +21,13 @@ def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(lost)
 
 
+def print_nowhere() -> None:
+    """Whoever read our output has gone, or its disk is full; what is still printed, and what waits to be, goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
 def main() -> None:
     """Run the command; a mistake of the user ends in one line on standard error and exit status 2."""
     from kgqa.cli.printable import printable
@@ -52,11 +59,11 @@ def main() -> None:
         sys.exit(2)
     except BrokenPipeError:
         # Whoever read our output has gone, as in "kgqa query hubs | head"; nothing is wrong.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print_nowhere()
         sys.exit(0)
     except OSError as error:
         if error.errno != errno.ENOSPC or error.filename is not None:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print_nowhere()
         print("kgqa: standard output: the disk is full; free some space and run the same command again.", file=sys.stderr)
         sys.exit(2)

@@ -3,45 +3,20 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
+import typer.main
 
 from kgqa.cli import audit, contrast, convert, doctor, evaluate, explore, export, generate, load, query, show
-from kgqa.errors import InterruptedRun, SettingsError
+from kgqa.errors import SettingsError
 from kgqa.version import __version__
 
-STOPPED = "stopped; run the same command again."
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """What any mistake in a command line is; typer has no public name for it."""
 
 
-class Commands(TyperGroup):
-    """Typer would end a command that the user stops without a word, and one whose output nobody reads on, as ``| head``, with status 1."""
-
-    def make_context(self, *args: Any, **settings: Any) -> Any:
-        """Understand the command line; raises InterruptedRun where the user stops it as early as that."""
-        try:
-            return super().make_context(*args, **settings)
-        except KeyboardInterrupt:
-            raise InterruptedRun(STOPPED) from None
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command; raises InterruptedRun where the user stops it."""
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise InterruptedRun(STOPPED) from None
-        except BrokenPipeError:
-            from kgqa.cli.terminal import print_nowhere
-
-            print_nowhere()
-            raise typer.Exit from None
-
-
 app = typer.Typer(
-    cls=Commands,
     name="kgqa",
     help="Turn a knowledge graph and documents into multi-hop question-answering datasets.",
     no_args_is_help=True,
@@ -52,17 +27,25 @@ app = typer.Typer(
 
 
 def run() -> int:
-    """Run the command line; its exit status. SettingsError for options that there are not, that lack or that have no such value."""
+    """Run the command line; its exit status. SettingsError for options that there are not, that lack or that have no such value.
+
+    Not by a call of ``app``, which would end a command that the user stops, and one whose reader has gone, with a status of its own.
+    """
+    commands = typer.main.get_group(app)
     try:
-        return app(prog_name="kgqa", standalone_mode=False) or 0
+        with commands.make_context("kgqa", sys.argv[1:]) as context:
+            commands.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
     except USAGE_ERROR as error:
-        context = getattr(error, "ctx", None)
+        where = getattr(error, "ctx", None)
         if type(error).__name__ == "NoArgsIsHelpError":
-            typer.echo(context.get_help() if context else error, err=True)
+            typer.echo(where.get_help() if where else error, err=True)
             return 2
         text = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
-        command = context.command_path if context else " ".join(["kgqa", *[word for word in sys.argv[1:2] if word in NAMES]])
+        command = where.command_path if where else " ".join(["kgqa", *[word for word in sys.argv[1:2] if word in commands.commands]])
         raise SettingsError(f"{text}; see {command} --help.") from None
+    return 0
 
 
 def _version(wanted: bool) -> None:
@@ -89,4 +72,3 @@ app.command("export")(export.export)
 app.command("load")(load.load)
 app.command("show")(show.show)
 app.command("query", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(query.query)
-NAMES = frozenset(command.name for command in app.registered_commands)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 from rich.console import Console
+
+from kgqa.cli import print_nowhere
 
 
 class Terminal(Console):
@@ -15,10 +14,3 @@ class Terminal(Console):
         """Go on without printing: what is written to files, and the exit status, do not depend on who looks on."""
         self.quiet = True
         print_nowhere()
-
-
-def print_nowhere() -> None:
-    """Whoever read our output has gone; what is still printed, and what waits to be, goes nowhere."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

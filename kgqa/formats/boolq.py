@@ -18,13 +18,13 @@ from kgqa.errors import BrokenInput
 from kgqa.formats import reading
 from kgqa.formats.identifiers import Identifier
 from kgqa.formats.provenance import note, noted, unknown_fields
+from kgqa.formats.strategyqa import ANSWERS
 from kgqa.formats.writing import write_lines
 from kgqa.records import Instance, Paragraph
 
 PURPOSE = "BoolQ's JSON lines of yes/no questions over a passage; its contrast set is read too"
 SUFFIX = ".jsonl"
 NAME = "boolq"
-ANSWERS = {True: "yes", False: "no"}
 SPOKEN = {"TRUE": True, "FALSE": False, "": None}
 """The contrast set's answers; a few were never given."""
 SAID = {text: value for value, text in ANSWERS.items()}
