@@ -108,6 +108,19 @@ def stopped(*arguments, **settings):
 typer.core.TyperGroup.make_context = stopped
 main()
 """
+COMPILED = """
+import kgqa.cli.app
+from kgqa.cli import main
+
+def run():
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt as interruption:
+        raise SystemError("returned a result with an exception set") from interruption
+
+kgqa.cli.app.run = run
+main()
+"""
 OTHERWISE = """
 import sys
 import kgqa.cli.app
@@ -127,7 +140,12 @@ main()
 
 
 @pytest.mark.parametrize(
-    ("script", "status", "said"), [(EARLY, 2, "kgqa: stopped; run the same command again.\n"), (OTHERWISE, 0, "what else goes wrong there")]
+    ("script", "status", "said"),
+    [
+        (EARLY, 2, "kgqa: stopped; run the same command again.\n"),
+        (COMPILED, 2, "kgqa: stopped; run the same command again.\n"),
+        (OTHERWISE, 0, "what else goes wrong there"),
+    ],
 )
 def test_what_is_said_of_an_early_stop_and_of_other_faults_in_c_code(script: str, status: int, said: str) -> None:
     done = subprocess.run(

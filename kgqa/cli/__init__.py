@@ -47,7 +47,10 @@ def main() -> None:
             from kgqa.cli.app import run
 
             sys.exit(run())
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemError) as error:
+            # Compiled code that is interrupted fails with an error of its own, whose cause is the interruption.
+            if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+                raise
             raise InterruptedRun("stopped; run the same command again.") from None
     except KgqaError as error:
         print(f"kgqa: {printable(' '.join(str(error).split()))}", file=sys.stderr)
