@@ -62,23 +62,26 @@ def contrast(
     inoculation: int = 0,
     max_facts: int | None = None,
     format: str | None = None,  # noqa: A002 - what it is called everywhere
+    paragraphs: str | Path | None = None,
+    strict: bool = False,
     progress: Progress | None = None,
 ) -> Contrast:
     """Transform ``dataset``, a file or folder of ``format`` or of the one that is recognised, into the new dataset folder ``out``.
 
     ``level``: whether a supporting fact is a ``paragraph`` (the default) or a ``sentence``; ``max_facts``: questions with more of them are
     left out (6 by default). ``inoculation``: 0: every split as it is; 1 or 5: the train split is so many per cent of its groups, and where
-    the set has none, so many of the other splits' groups are moved there. The same questions, settings and seed give the same data. Raises
+    the set has none, so many of the other splits' groups are moved there. ``paragraphs`` and ``strict``: as :func:`kgqa.open_dataset` has
+    them. The same questions, settings and seed give the same data. Raises
     KgqaError; nothing is left behind where it does. Memory: a few thousand instances, the ids of all groups and of rejected questions; for
     adversarial and unanswerable a sample of a split's names or paragraphs; with inoculation the splits that it changes.
     """
     settings = _settings(kind, level=level, seed=seed, inoculation=inoculation, max_facts=max_facts)
-    source = open_dataset(dataset, format)
+    source = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict)
     source.check_outside(Path(out))
     progress, begin = progress or Silent(), time.perf_counter()
     passed = {
         "kind": kind, "dataset": Path(dataset).name, "level": level, "seed": seed, "inoculation": inoculation, "max_facts": max_facts,
-        "format": format,
+        "format": format, "paragraphs": None if paragraphs is None else Path(paragraphs).name, "strict": strict,
     }  # fmt: skip
     with new_folder(Path(out)) as partial:
         partial.mkdir()
@@ -88,6 +91,7 @@ def contrast(
             funnel.append(run.inoculate(inoculation))
         manifest = run_record(passed=passed, resolved={**asdict(settings), "inoculation": inoculation}, inputs=_inputs(source))
         manifest |= {"recipe": "contrast", "from": _origin(source), "seed": seed, "counts": run.counts, "groups": run.group_counts()}
+        manifest["faults"] = source.faults.record()
         _describe(partial, manifest, funnel, title=Path(dataset).name, seconds=round(time.perf_counter() - begin, 3))
         seconds = time.perf_counter() - begin
     return Contrast(

@@ -43,15 +43,18 @@ def convert(
     to: str,
     out: str | Path,
     format: str | None = None,  # noqa: A002 - what it is called everywhere
+    paragraphs: str | Path | None = None,
+    strict: bool = False,
     progress: Progress | None = None,
 ) -> Conversion:
     """Write ``dataset`` (a file or folder of ``format``, or of the one that is recognised) in the format ``to`` as ``out``.
 
+    ``paragraphs`` and ``strict``: as :func:`kgqa.open_dataset` has them.
     ``out`` becomes a new folder; a single file where the set is a single split and ``out`` ends as that format's files do. What was written
     is read again, and each part of a question that is not what it was is counted. Nothing is left behind where an error is raised.
     Memory: some seventeen numbers (about 1 kB) for each question of a split, and what reading and writing the two formats take.
     """
-    source, target = open_dataset(dataset, format), find_format(to)
+    source, target = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict), find_format(to)
     with storage_errors(Path(out)):
         out = Path(os.path.abspath(out))
     source.check_outside(out)
@@ -119,6 +122,7 @@ def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None
         "inputs": {path.name: file_hash(path) for path in source.files.values() if path.is_file()},
         "files": {path.name: file_hash(path) for path in sorted(folder.glob("*.parquet"))},
         "counts": counts,
+        "faults": source.faults.record(),
         "versions": versions(),
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", "utf-8", "backslashreplace")

@@ -36,6 +36,8 @@ def evaluate(
     missing_as_zero: bool = False,
     json: str | Path | None = None,
     format: str | None = None,  # noqa: A002 - what it is called everywhere
+    paragraphs: str | Path | None = None,
+    strict: bool = False,
     seed: int = SEED,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -45,11 +47,12 @@ def evaluate(
     ``aliases``: for ``twowiki``, the official file of the entities' other names. For ``squad2``, as its script has them: ``na_prob_file``,
     the system's probabilities that questions have no answer, above ``na_prob_thresh`` of which the answer is taken to be none; and
     ``missing_as_zero`` counts questions without a prediction as wrong, where otherwise they are an error. ``json`` is written whole or not
-    at all. Of a set with several splits the one is scored of which most questions are predicted; of equals dev counts before test, and
-    test before train. Memory: predictions, one split's gold without its paragraphs, and scores. Raises KgqaError.
+    at all. ``paragraphs`` and ``strict``: as :func:`kgqa.open_dataset` has them. Of a set with several splits the one is scored of which
+    most questions are predicted; of equals dev counts before test, and test before train. Memory: predictions, one split's gold without
+    its paragraphs, and scores. Raises KgqaError.
     """
     _check(metric, json, seed)
-    source, path, progress = open_dataset(dataset, format), Path(predictions), progress or Silent()
+    source, path, progress = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict), Path(predictions), progress or Silent()
     name, chosen_by = (metric, "--metric") if metric else default_metric(source)
     chosen = METRICS[name]
     _check_beside(name, original=original, aliases=aliases, squad2=na_prob_file is not None or na_prob_thresh != NEVER or missing_as_zero)

@@ -47,6 +47,8 @@ class Audit:
     """One for each condition."""
     certificate: Certificate | None
     """None where nothing was compared."""
+    remarks: tuple[str, ...]
+    """What is to be said of each set once it was read: files that were passed over, faults of content."""
     html: Path
     json: Path
     replaced: bool
@@ -74,19 +76,22 @@ def audit(
     fail_on: Sequence[str] = (),
     out: str | Path | None = None,
     format: str | None = None,  # noqa: A002 - what it is called everywhere
+    paragraphs: str | Path | None = None,
+    strict: bool = False,
     seed: int = 13,
     progress: Progress | None = None,
 ) -> Audit:
     """Audit the question set ``dataset``, of any format that kgqa reads, alone and ``against`` other sets.
 
     Writes ``audit.html`` and ``audit.json`` into ``out``, a folder called ``NAME-audit`` where the program runs by default, in place of an
-    earlier report. ``fail_on`` are conditions as ``leakage>0``. Questions are read in batches; what grows with their number is said by each
-    check. Raises KgqaError; nothing is written where it does.
+    earlier report. ``paragraphs`` and ``strict``: as :func:`kgqa.open_dataset` has them, for ``dataset``. ``fail_on`` are conditions as
+    ``leakage>0``. Questions are read in batches; what grows with their number is said by each check. Raises KgqaError; nothing is written
+    where it does.
     """
     check_seed(seed)
     conditions = [parse(text, CHECKS) for text in fail_on]
     require_plots()
-    found = open_dataset(dataset, format)
+    found = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict)
     others = [open_dataset(other, naming=_NAMING) for other in against]
     report = Report.at(out, found.path, [other.path for other in others])
     sources = _sources(found, others)
@@ -105,7 +110,8 @@ def audit(
     certified = _certificate(checks, questions, seed) if len(sources) > 1 else None
     done = Audit(
         dataset=found.path.resolve().name, format=found.format, questions=questions, findings=tuple(findings), outcomes=outcomes,
-        certificate=certified, html=report.html, json=report.json, replaced=report.exists,
+        certificate=certified, remarks=tuple(remark for each in (found, *others) for remark in each.remarks),
+        html=report.html, json=report.json, replaced=report.exists,
     )  # fmt: skip
     write_report(report, done, seed=seed)
     return done
@@ -117,6 +123,7 @@ def verify_certificate(
     *,
     against: Sequence[str | Path] = (),
     format: str | None = None,  # noqa: A002 - what it is called everywhere
+    paragraphs: str | Path | None = None,
     progress: Progress | None = None,
 ) -> list[str]:
     """In what the certificate in a file differs from that of the data, in sentences; empty where it holds. Raises KgqaError."""
@@ -124,7 +131,7 @@ def verify_certificate(
     seed = claimed.near_duplicates[0].seed if claimed.near_duplicates else 0
     if not 0 <= seed <= MOST_SEED:
         raise BrokenInput(f"{certificate}: its seed {seed} is not between 0 and {MOST_SEED}; take the certificate from the report again.")
-    sources = _sources(open_dataset(dataset, format), [open_dataset(other, naming=_NAMING) for other in against])
+    sources = _sources(open_dataset(dataset, format, paragraphs=paragraphs), [open_dataset(other, naming=_NAMING) for other in against])
     checks = [check(seed=seed) for check in CHECKS if check.compares]
     questions = _read(sources, checks, progress or Silent())
     for check in checks:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from kgqa.cli.options import Paragraphs, Strict, print_remarks
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -22,6 +24,8 @@ def audit(
     ] = None,
     out: Annotated[Path | None, Option(help="Folder for audit.html and audit.json; NAME-audit by default.")] = None,
     from_: Annotated[str | None, Option("--from", help="The format of the set; recognised where it is not named.")] = None,
+    paragraphs: Paragraphs = None,
+    strict: Strict = False,
     seed: Annotated[int, Option(help="Draws intervals, folds and hash functions.")] = 13,
 ) -> None:
     """Look for leaks, shortcuts and faults in a question set, and write a report."""
@@ -32,9 +36,11 @@ def audit(
     console = Terminal(highlight=False, markup=False, emoji=False)
     with ConsoleProgress(console) as progress:
         done = kgqa.audit(
-            dataset, against=against or (), fail_on=fail_on or (), out=out, format=from_, seed=seed, progress=progress
+            dataset, against=against or (), fail_on=fail_on or (), out=out, format=from_, paragraphs=paragraphs, strict=strict,
+            seed=seed, progress=progress,
         )  # fmt: skip
     _print(console, done)
+    print_remarks(console, done.remarks)
     if done.failed:
         raise typer.Exit(1)
 

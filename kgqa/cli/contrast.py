@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from kgqa.cli.options import Paragraphs, Strict, print_remarks
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -27,6 +29,8 @@ def contrast(
         int | None, Option(help="Leave out questions with more supporting facts; n of them make 2^n - 1 instances. 6 by default.")
     ] = None,
     from_: Annotated[str | None, Option("--from", help="The format of the set; recognised where it is not named.")] = None,
+    paragraphs: Paragraphs = None,
+    strict: Strict = False,
 ) -> None:
     """Transform a question set so that it tests whether a system connects facts, or knows what it cannot know."""
     import kgqa
@@ -36,9 +40,11 @@ def contrast(
     console = Terminal(highlight=False, markup=False, emoji=False)
     with ConsoleProgress(console) as progress:
         done = kgqa.contrast(
-            kind, dataset, out=out, level=level, seed=seed, inoculation=inoculation, max_facts=max_facts, format=from_, progress=progress
-        )
+            kind, dataset, out=out, level=level, seed=seed, inoculation=inoculation, max_facts=max_facts, format=from_,
+            paragraphs=paragraphs, strict=strict, progress=progress,
+        )  # fmt: skip
     _print(console, done)
+    print_remarks(console, done.source.remarks)
 
 
 def _print(console: Console, done: Contrast) -> None:

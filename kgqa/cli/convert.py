@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from kgqa.cli.options import Paragraphs, Strict, print_remarks
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -18,6 +20,8 @@ def convert(
     to: Annotated[str, Option(help="The format to write; an unknown one lists them all.")],
     out: Annotated[Path, Option(help="The new folder; a file where there is one split and the name ends as that format's files do.")],
     from_: Annotated[str | None, Option("--from", help="The format to read; recognised where it is not named.")] = None,
+    paragraphs: Paragraphs = None,
+    strict: Strict = False,
 ) -> None:
     """Write a question set in another format, and say what that format could not hold."""
     import kgqa
@@ -26,8 +30,9 @@ def convert(
 
     console = Terminal(highlight=False, markup=False, emoji=False)
     with ConsoleProgress(console) as progress:
-        done = kgqa.convert(dataset, to=to, out=out, format=from_, progress=progress)
+        done = kgqa.convert(dataset, to=to, out=out, format=from_, paragraphs=paragraphs, strict=strict, progress=progress)
     _print(console, done)
+    print_remarks(console, done.source.remarks)
 
 
 def _print(console: Console, done: Conversion) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from kgqa.cli.options import Paragraphs, Strict, print_remarks
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -35,6 +37,8 @@ def evaluate(
     missing_as_zero: Annotated[bool, Option("--missing-as-zero", help="For squad2: no prediction is a wrong one, not an error.")] = False,
     json: Annotated[Path | None, Option(help="Write everything here, each question's scores too.")] = None,
     from_: Annotated[str | None, Option("--from", help="The format of the set; recognised where it is not named.")] = None,
+    paragraphs: Paragraphs = None,
+    strict: Strict = False,
     seed: Annotated[int, Option(help="Draws the intervals.")] = 13,
 ) -> None:
     """Score predictions as the set's authors do, with intervals and a breakdown."""
@@ -56,10 +60,13 @@ def evaluate(
             missing_as_zero=missing_as_zero,
             json=json,
             format=from_,
+            paragraphs=paragraphs,
+            strict=strict,
             seed=seed,
             progress=progress,
         )
     _print(console, done, probe_is_capped=original is not None)
+    print_remarks(console, done.source.remarks)
     if json is not None:
         console.print(printable(f"Written: {json}"), soft_wrap=True)
 

@@ -51,6 +51,7 @@ class Evaluation:
             "chosen_by": self.chosen_by,
             "split": self.split,
             "questions": self.questions,
+            "faults": self.source.faults.record(),
             "official": self.scores.official,
             "unrounded": self.scores.unrounded,
             "intervals": {name: asdict(found) for name, found in self.intervals.items()},

@@ -32,6 +32,20 @@ class FileFormat(Protocol):
 
 
 @runtime_checkable
+class TextsBeside(FileFormat, Protocol):
+    """A file format whose texts may stand in a file beside the questions."""
+
+    def texts_beside(self, path: Path) -> Path | None:
+        """The file of texts that by its official name belongs to the questions in ``path``."""
+
+    def fits(self, texts: Path) -> bool:
+        """Whether ``texts`` is such a file, as far as its first entry tells."""
+
+    def read(self, path: Path, texts: Path | None = None) -> Iterator[Instance]:
+        """The Instances of one file, with the ``texts`` that are named, or those that stand beside it and fit."""
+
+
+@runtime_checkable
 class FolderFormat(Protocol):
     """A format that is a folder."""
 

@@ -123,7 +123,7 @@ def from_record(record: Record, where: str, *, transform: str, number: int) -> I
 
     InputError where the labels are not the transform's.
     """
-    plain = hotpotqa.from_record(cast(hotpotqa.Record, {key: value for key, value in record.items() if key not in OWN}), where)
+    plain = hotpotqa.from_record(cast(hotpotqa.Record, {key: value for key, value in record.items() if key not in OWN}))
     if "dire" in record:
         return _ours(plain, record["dire"], where)
     sufficiency = _checked(record, where, transform)

@@ -1,12 +1,15 @@
 """HotpotQA's JSON, distractor and fullwiki: a list of records with titled paragraphs in sentences (Yang et al. 2018).
 
 A supporting fact is a title and the number of a sentence. In fullwiki the paragraphs were retrieved, so that a fact's title may not be
-among them; such facts are noted. Where two paragraphs have the same title, a fact means the first of them that has such a sentence.
+among them; such facts are noted, as are those that name a sentence which their paragraph has not, some of which official files have. Where
+two paragraphs have the same title, a fact means the first of them that has such a sentence. Records without paragraphs, which the official
+scorer takes as gold, are read too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
@@ -14,8 +17,9 @@ from typing import Annotated, Any, NotRequired
 from pydantic import ConfigDict, Strict, TypeAdapter
 from typing_extensions import TypedDict
 
-from kgqa.errors import BrokenInput
+from kgqa.errors import MissingInput
 from kgqa.formats import reading
+from kgqa.formats.faults import Fault, note_faults
 from kgqa.formats.provenance import note, noted
 from kgqa.formats.writing import write_list
 from kgqa.records import Instance, Paragraph
@@ -33,18 +37,23 @@ class Record(TypedDict):
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     _id: str
-    question: str
-    context: list[Annotated[tuple[str, list[str]], Strict(False)]]
+    question: NotRequired[str]
+    context: NotRequired[list[Annotated[tuple[str, list[str]], Strict(False)]]]
     answer: NotRequired[str]
     supporting_facts: NotRequired[list[Annotated[Fact, Strict(False)]]]
 
 
 class Notes(TypedDict):
-    """What is noted: unknown fields, and the facts about titles that are not among the paragraphs."""
+    """What is noted: unknown fields, and what the normal form has no place for."""
 
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     absent_facts: NotRequired[list[Annotated[Fact, Strict(False)]]]
+    """Facts about titles or sentences that are not there."""
+    given_facts: NotRequired[list[Annotated[Fact, Strict(False)]]]
+    """All facts in the order of the record, where that is not the paragraphs'."""
+    absent_fields: NotRequired[list[str]]
+    """Which of ``question`` and ``context`` the record has not."""
 
 
 RECORD = TypeAdapter(Record)
@@ -52,29 +61,34 @@ NOTES = TypeAdapter(Notes)
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
-    """Whether the fields are HotpotQA's and not those of 2WikiMultihopQA, which has them all and more."""
-    return {"_id", "question", "context"} <= record.keys() and not {"evidences", "entity_ids"} & record.keys()
+    """Whether the fields are HotpotQA's, gold without paragraphs included, and not those of 2WikiMultihopQA, which has more."""
+    own = {"question", "context"} <= record.keys() or {"answer", "supporting_facts"} <= record.keys()
+    return "_id" in record and own and not {"evidences", "entity_ids"} & record.keys()
 
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file; memory: one record, and all ids."""
     ids = reading.Ids()
     for where, record in reading.records(path, RECORD):
+        if not recognises(record):
+            field = "context" if "question" in record else "question"
+            raise MissingInput(f"{where}: the field {field!r} is missing; every such record has it, or 'answer' and 'supporting_facts'.")
         ids.add(record["_id"], where)
-        yield from_record(record, where)
+        yield from_record(record)
 
 
-def from_record(record: Record, where: str) -> Instance:
-    """The Instance of an official record; BrokenInput where a supporting fact names a sentence that its paragraph has not."""
-    facts = record.get("supporting_facts")
-    paragraphs, absent = paragraphs_of(record["context"], facts, where)
+def from_record(record: Record) -> Instance:
+    """The Instance of an official record."""
+    paragraphs, supports = paragraphs_of(record.get("context", ()), record.get("supporting_facts"))
     answer = record.get("answer")
     extra = {key: value for key, value in record.items() if key not in Record.__annotations__}
-    if absent:
-        extra["absent_facts"] = absent
+    extra |= {name: list(facts) for name, facts in (("absent_facts", supports.absent), ("given_facts", supports.given)) if facts}
+    lacking = [field for field in ("question", "context") if field not in record]
+    if lacking:
+        extra["absent_fields"] = lacking
     return Instance(
         id=record["_id"],
-        question=record["question"],
+        question=record.get("question", ""),
         paragraphs=paragraphs,
         answers=() if answer is None else (answer,),
         answer_id=None,
@@ -84,36 +98,48 @@ def from_record(record: Record, where: str) -> Instance:
         decomposition=None,
         answerable=True,
         group=record["_id"],
-        provenance=note(NAME, extra),
+        provenance=note_faults(supports.faults, beside=note(NAME, extra)),
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supports:
+    """What a record's supporting facts say beyond the marks of its paragraphs."""
+
+    absent: Sequence[Fact]
+    """Those whose paragraph or sentence is not there."""
+    given: Sequence[Fact]
+    """All of them, where they are not in the order in which :func:`facts_of` finds them; else none."""
+    faults: Sequence[Fault]
+
+
 def paragraphs_of(
-    context: Sequence[tuple[str, Sequence[str]]], facts: Sequence[Fact] | None, where: str, *, between: str = ""
-) -> tuple[tuple[Paragraph, ...], list[Fact]]:
-    """The paragraphs with their supporting sentences, and the facts whose title is not among them.
+    context: Sequence[tuple[str, Sequence[str]]], facts: Sequence[Fact] | None, *, between: str = ""
+) -> tuple[tuple[Paragraph, ...], Supports]:
+    """The paragraphs with their supporting sentences, and what else the facts say.
 
     ``between`` joins sentences, which in HotpotQA carry the space before them.
     """
     supporting: dict[int, set[int]] = {}
-    absent = []
+    absent, faults = [], []
     by_title: dict[str, list[int]] = {}
     for number, (title, _) in enumerate(context):
         by_title.setdefault(title, []).append(number)
     for place, (title, sentence) in enumerate(facts or ()):
         numbers = by_title.get(title, [])
-        holding = [number for number in numbers if 0 <= sentence < len(context[number][1])]
-        if numbers and not holding:
-            raise BrokenInput(
-                f"{where}, field 'supporting_facts.{place}': the paragraph {title!r} has {len(context[numbers[0]][1])} sentences "
-                f"and none with the number {sentence}; mend or drop the fact."
-            )
-        if holding:
-            supporting.setdefault(holding[0], set()).add(sentence)
-        else:
-            absent.append((title, sentence))
+        holding = next((number for number in numbers if 0 <= sentence < len(context[number][1])), None)
+        if holding is not None:
+            supporting.setdefault(holding, set()).add(sentence)
+            continue
+        absent.append((title, sentence))
+        if numbers:
+            detail = f"the paragraph {title!r} has {len(context[numbers[0]][1])} sentences and none with the number {sentence}"
+            faults.append(Fault(kind="absent-support", place=f"supporting_facts.{place}", detail=detail))
     marks = [None if facts is None else tuple(sorted(supporting.get(number, ()))) for number in range(len(context))]
-    return tuple(_paragraph(number, *entry, marks[number], between) for number, entry in enumerate(context)), absent
+    found = [(context[number][0], sentence) for number in sorted(supporting) for sentence in sorted(supporting[number])]
+    given = () if facts is None or [*found, *absent] == list(facts) else facts
+    paragraphs = tuple(_paragraph(number, *entry, marks[number], between) for number, entry in enumerate(context))
+    return paragraphs, Supports(absent=absent, given=given, faults=faults)
 
 
 def _paragraph(number: int, title: str, sentences: Sequence[str], marked: tuple[int, ...] | None, between: str) -> Paragraph:
@@ -132,15 +158,21 @@ def _paragraph(number: int, title: str, sentences: Sequence[str], marked: tuple[
 def to_record(instance: Instance) -> dict[str, Any]:
     """The official record; a paragraph without sentences becomes one sentence, and if it supports the answer, that is the fact."""
     notes = reading.validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
-    absent = notes.get("absent_facts", [])
     record: dict[str, Any] = {"_id": instance.id}
     if instance.answers:
         record["answer"] = instance.answers[0]
     record["question"] = instance.question
     if all(paragraph.supporting is not None for paragraph in instance.paragraphs):
-        record["supporting_facts"] = [*facts_of(instance), *absent]
+        record["supporting_facts"] = all_facts(instance, notes.get("absent_facts", []), notes.get("given_facts", []))
     record["context"] = [[paragraph.title or "", sentences_of(paragraph)] for paragraph in instance.paragraphs]
-    return record | {key: value for key, value in notes.items() if key != "absent_facts"}
+    lacking = {field for field in notes.get("absent_fields", ()) if not record.get(field)}
+    return {k: v for k, v in record.items() if k not in lacking} | {k: v for k, v in notes.items() if k not in Notes.__annotations__}
+
+
+def all_facts(instance: Instance, absent: Sequence[Fact], given: Sequence[Fact]) -> list[list[Any]]:
+    """The marked facts and the ``absent`` ones; in the order ``given``, where those are the same facts."""
+    found = [*facts_of(instance), *map(list, absent)]
+    return list(map(list, given)) if {tuple(fact) for fact in found} == set(given) else found
 
 
 def facts_of(instance: Instance) -> list[list[Any]]:

@@ -153,7 +153,7 @@ def _hotpotqa(row: HotpotqaRow, where: str) -> Instance:
     }
     if "supporting_facts" in row:
         record["supporting_facts"] = _aligned(row["supporting_facts"], Facts, f"{where}, field 'supporting_facts'")
-    return hotpotqa.from_record(validated(record, hotpotqa.RECORD, where), where)
+    return hotpotqa.from_record(validated(record, hotpotqa.RECORD, where))
 
 
 def _squad(row: SquadRow, where: str) -> Instance:

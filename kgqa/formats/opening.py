@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +12,8 @@ from typing import Any, cast
 
 from kgqa.errors import BrokenInput, MissingInput, SettingsError, storage_errors, suggestion
 from kgqa.formats import evidence_texts, hub, reading
-from kgqa.formats.base import FileFormat, FolderFormat
+from kgqa.formats.base import FileFormat, FolderFormat, TextsBeside
+from kgqa.formats.faults import FaultCounts, counted
 from kgqa.records import SPLIT_NAMES, SPLITS, Instance
 from kgqa.workspace import real_path
 
@@ -42,10 +43,43 @@ class QuestionSet:
     """Whether nobody named the format."""
     files: Mapping[str, Path]
     """Split → where its questions are."""
+    paragraphs: Path | None = None
+    """A file of texts that somebody named; without it those are taken that stand beside the questions under their official name."""
+    strict: bool = False
+    """Whether a fault of content is an error."""
+    counts: dict[str, FaultCounts] = field(default_factory=dict, compare=False, repr=False)
+    """Split → the faults that were found when it was last read to its end."""
 
     def read(self, split: str) -> Iterator[Instance]:
-        """The Instances of one split, in order; raises InputError with file, record and field."""
-        return find_format(self.format).read(self.files[split])
+        """The Instances of one split, in order; raises InputError with file, record and field.
+
+        Faults of content (``kgqa.formats.faults``) are kept and counted; BrokenInput at the first of them where the set is ``strict``.
+        """
+        found, path, counts = find_format(self.format), self.files[split], FaultCounts()
+        instances = found.read(path, self.paragraphs) if isinstance(found, TextsBeside) else found.read(path)
+        yield from counted(instances, counts, where=path.name, strict=self.strict)
+        self.counts[split] = counts
+
+    @property
+    def faults(self) -> FaultCounts:
+        """Those of all splits that were read."""
+        total = FaultCounts()
+        for counts in self.counts.values():
+            total += counts
+        return total
+
+    @property
+    def remarks(self) -> list[str]:
+        """What whoever reads the set should be told once it was read: files passed over, and what is imperfect; a sentence each."""
+        return [*self._passed_over(), *filter(None, [self.faults.sentence])]
+
+    def _passed_over(self) -> Iterator[str]:
+        found = find_format(self.format)
+        if self.paragraphs is None and isinstance(found, TextsBeside):
+            for path in self.files.values():
+                texts = found.texts_beside(path)
+                if texts is not None and not found.fits(texts):
+                    yield f"{texts.name} holds no texts of {self.format} and is passed over; name another file with --paragraphs."
 
     def check_outside(self, out: Path, option: str = "--out") -> None:
         """SettingsError where ``out`` lies inside the set's own folder, which it would change."""
@@ -66,12 +100,20 @@ def find_format(name: str) -> FileFormat | FolderFormat:
     return cast("FileFormat | FolderFormat", import_module(f"kgqa.formats.{name}"))
 
 
-def open_dataset(path: str | Path, format: str | None = None, *, naming: str = "--from") -> QuestionSet:  # noqa: A002
+def open_dataset(
+    path: str | Path,
+    format: str | None = None,  # noqa: A002 - what it is called everywhere
+    *,
+    paragraphs: str | Path | None = None,
+    strict: bool = False,
+    naming: str = "--from",
+) -> QuestionSet:
     """The question set in a file or folder, or on the hub (``hf://owner/name``), of ``format`` or of the one that its content shows.
 
-    A file's split is the word train, dev (or validation) or test in its name; a file without one is taken for ``test``, on which nothing is
-    trained. ``naming`` is how a user names a format, for the message that no format is recognised. Raises MissingInput where nothing is
-    there, BrokenInput where no format is recognised, SettingsError for an unknown format.
+    A file's split is the word train, dev (or validation) or test in its name; a file without one is taken for ``test``, on which nothing
+    is trained. ``paragraphs`` is the file of its texts, for a format that keeps them apart; ``strict`` refuses faults of content, which
+    are kept and counted otherwise. ``naming`` is how a user names a format, for the message that no format is recognised. Raises
+    MissingInput where nothing is there, BrokenInput where no format is recognised, SettingsError for an unknown format.
     """
     if not str(path):
         raise SettingsError("the dataset has no name; give a file or folder.")
@@ -83,7 +125,23 @@ def open_dataset(path: str | Path, format: str | None = None, *, naming: str = "
         name = _recognise(path, naming) if format is None else format
         found = find_format(name)
         files = found.splits(path) if isinstance(found, FolderFormat) else split_files(path)
-        return QuestionSet(path=path, format=name, recognised=format is None, files=MappingProxyType(files))
+        texts = None if paragraphs is None else _named_texts(Path(paragraphs), name)
+        return QuestionSet(
+            path=path, format=name, recognised=format is None, files=MappingProxyType(files), paragraphs=texts, strict=strict
+        )
+
+
+def _named_texts(path: Path, format: str) -> Path:  # noqa: A002
+    """``path``, which must be a file of texts of the ``format``."""
+    found = find_format(format)
+    if not isinstance(found, TextsBeside):
+        raise SettingsError(f"--paragraphs names a file of texts, and the questions of {format} hold their own; leave it out.")
+    with storage_errors(path):
+        if not path.exists():
+            raise MissingInput(f"{path}: there is no such file of paragraphs.")
+        if not found.fits(path):
+            raise BrokenInput(f"{path}: this is no file of texts of {format}; give the one that belongs to the questions.")
+    return path
 
 
 def split_files(path: Path) -> dict[str, Path]:

@@ -1,8 +1,8 @@
 """2WikiMultihopQA's JSON: HotpotQA's fields, and the Wikidata triples that lead to the answer (Ho et al. 2020).
 
 Sentences are joined by a space, which HotpotQA's carry themselves. ``type``, ``entity_ids``, ``evidences`` and ``evidences_id`` are noted
-as they are. Some records of the official files have no paragraphs; their supporting facts are noted. The aliases of answers, which
-version 1.1 of the official scorer takes, are in a file of their own that belongs to scoring.
+as they are. Some records of the official files have no paragraphs, and some supporting facts no sentence; these facts are noted. The
+aliases of answers, which version 1.1 of the official scorer takes, are in a file of their own that belongs to scoring.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 
 from kgqa.errors import MissingInput
 from kgqa.formats import hotpotqa, reading
+from kgqa.formats.faults import note_faults
 from kgqa.formats.provenance import note, noted
 from kgqa.formats.writing import write_list
 from kgqa.records import Instance, Paragraph
@@ -34,7 +35,7 @@ class Record(TypedDict):
 
     _id: str
     type: NotRequired[str]
-    question: str
+    question: NotRequired[str]
     context: NotRequired[list[Annotated[tuple[str, list[str]], Strict(False)]]]
     entity_ids: NotRequired[str]
     supporting_facts: NotRequired[list[Annotated[hotpotqa.Fact, Strict(False)]] | None]
@@ -45,11 +46,15 @@ class Record(TypedDict):
 
 
 class Notes(TypedDict):
-    """What is noted: all fields that are not ``HELD``, and the supporting facts whose paragraph is not there."""
+    """What is noted: all fields that are not ``HELD``, and of supporting facts what HotpotQA's notes have.
+
+    ``supporting_facts`` are those whose paragraph or sentence is not there.
+    """
 
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     supporting_facts: NotRequired[list[Annotated[hotpotqa.Fact, Strict(False)]]]
+    given_facts: NotRequired[list[Annotated[hotpotqa.Fact, Strict(False)]]]
 
 
 RECORD = TypeAdapter(Record)
@@ -60,7 +65,7 @@ HELD = ("_id", "question", "context", "supporting_facts", "answer", "answer_id")
 
 def recognises(record: Mapping[str, Any]) -> bool:
     """Whether there are HotpotQA's fields and triples, or the ids of the entities that the question is about."""
-    return {"_id", "question"} <= record.keys() and ("evidences" in record or "entity_ids" in record)
+    return "_id" in record and ("evidences" in record or "entity_ids" in record)
 
 
 def read(path: Path) -> Iterator[Instance]:
@@ -70,21 +75,19 @@ def read(path: Path) -> Iterator[Instance]:
         if not recognises(record):
             raise MissingInput(f"{where}: the field 'evidences' is missing; every such record has it, or 'entity_ids'.")
         ids.add(record["_id"], where)
-        yield from_record(record, where)
+        yield from_record(record)
 
 
-def from_record(record: Record, where: str) -> Instance:
-    """The Instance of an official record; BrokenInput where a supporting fact names a sentence that its paragraph has not."""
-    facts = record.get("supporting_facts")
-    paragraphs, absent = hotpotqa.paragraphs_of(record.get("context", ()), facts, where, between=BETWEEN)
+def from_record(record: Record) -> Instance:
+    """The Instance of an official record."""
+    paragraphs, supports = hotpotqa.paragraphs_of(record.get("context", ()), record.get("supporting_facts"), between=BETWEEN)
     # Where a test file has a place for the answer, it is empty.
     answer = record.get("answer") or None
     notes = {key: value for key, value in record.items() if key not in HELD and not (key == "evidences" and not value)}
-    if absent:
-        notes["supporting_facts"] = absent
+    notes |= {name: list(facts) for name, facts in (("supporting_facts", supports.absent), ("given_facts", supports.given)) if facts}
     return Instance(
         id=record["_id"],
-        question=record["question"],
+        question=record.get("question", ""),
         paragraphs=paragraphs,
         answers=() if answer is None else (answer,),
         answer_id=record.get("answer_id"),
@@ -94,22 +97,24 @@ def from_record(record: Record, where: str) -> Instance:
         decomposition=None,
         answerable=True,
         group=record["_id"],
-        provenance=note(NAME, notes),
+        provenance=note_faults(supports.faults, beside=note(NAME, notes)),
     )
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
     """The official record; without triples or entity ids it has an empty list of triples, by which it is known."""
     known_notes = reading.validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
-    absent = known_notes.get("supporting_facts", [])
-    notes = {key: value for key, value in known_notes.items() if key not in HELD}
+    notes = {key: value for key, value in known_notes.items() if key not in (*HELD, "given_facts")}
     if "entity_ids" not in notes:
         notes.setdefault("evidences", [])
-    record: dict[str, Any] = {"_id": instance.id, "question": instance.question}
+    record: dict[str, Any] = {"_id": instance.id}
+    if instance.question or instance.paragraphs:
+        record["question"] = instance.question
     if instance.paragraphs:
         record["context"] = [[paragraph.title or "", sentences_of(paragraph)] for paragraph in instance.paragraphs]
     if all(paragraph.supporting is not None for paragraph in instance.paragraphs):
-        record["supporting_facts"] = [*hotpotqa.facts_of(instance), *absent]
+        absent, given = known_notes.get("supporting_facts", []), known_notes.get("given_facts", [])
+        record["supporting_facts"] = hotpotqa.all_facts(instance, absent, given)
     if instance.answers:
         record["answer"] = instance.answers[0]
     if instance.answer_id is not None or instance.answers:

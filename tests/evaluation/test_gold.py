@@ -22,7 +22,7 @@ from tests.evaluation.families import musique as musique_record
 
 
 def read(record: dict[str, Any]) -> Instance:
-    return hotpotqa.from_record(record, "here")  # type: ignore[arg-type]
+    return hotpotqa.from_record(record)  # type: ignore[arg-type]
 
 
 def test_facts_whose_paragraph_is_not_shown_are_facts(tmp_path: Path) -> None:

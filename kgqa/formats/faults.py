@@ -1,0 +1,151 @@
+"""What the authors of a set got wrong in the content of a record: it is kept as it is, noted, counted, and written back unchanged.
+
+What breaks the form (no JSON, a value of another type, no id) is refused by the readers. A fault that only the reader of a format can see,
+since the normal form has no place for it, is noted in the provenance under ``NAME``; one that any Instance shows is not noted but seen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from kgqa.errors import BrokenInput
+from kgqa.formats.provenance import note, noted
+from kgqa.records import Instance
+
+NAME = "faults"
+"""Under which readers note them: place in the record → kind and what is wrong, in words."""
+FAULTS = MappingProxyType(
+    {
+        "absent-support": "a supporting fact names a paragraph or sentence that is not there",
+        "absent-paragraph": "a step has no paragraph, or one that is not there",
+        "wrong-place": "a text is not where its place says",
+        "absent-answer": "there is no answer where there must be one",
+        "unlisted-answer": "the answer is none of the candidates",
+        "contradiction": "two fields contradict each other",
+        "wrong-reference": "a step refers to one that does not come before it",
+        "empty-question": "the question is empty",
+        "empty-answer": "an answer is empty",
+        "empty-title": "a title is empty",
+        "equal-paragraphs": "two paragraphs are equal",
+        "equal-candidates": "two candidates are equal",
+    }
+)
+"""Kind of a fault → the sentence that reports show."""
+BEARABLE = frozenset({"empty-question", "empty-answer", "empty-title", "equal-paragraphs"})
+"""What any Instance may show; it breaks no promise of a format, so that ``--strict`` lets it pass."""
+SHOWN = 3
+"""Kinds of faults, and ids, that the summary names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One fault of one record."""
+
+    kind: str
+    """A key of ``FAULTS``."""
+    place: str
+    """The field in the record, as ``supporting_facts.2``; of what any Instance shows, its part, as ``paragraphs.2``."""
+    detail: str
+    """What is wrong there, in words."""
+
+
+def note_faults(faults: Iterable[Fault], *, beside: str | None) -> str | None:
+    """Provenance with the ``faults`` of a record added to what ``beside`` holds already."""
+    values = {fault.place: [fault.kind, fault.detail] for fault in faults}
+    return note(NAME, values, beside=beside)
+
+
+def faults_of(instance: Instance) -> tuple[Fault, ...]:
+    """The faults of an Instance, those that its reader noted first; BrokenInput where the note is none."""
+    # Most have none, and looking for the word is far cheaper than parsing what else is noted.
+    if instance.provenance is None or f'"{NAME}"' not in instance.provenance:
+        return tuple(_seen(instance))
+    return (*_noted(instance), *_seen(instance))
+
+
+def _noted(instance: Instance) -> Iterator[Fault]:
+    for place, value in noted(instance, NAME).items():
+        if not (isinstance(value, list) and len(value) == 2 and value[0] in FAULTS and isinstance(value[1], str)):
+            raise BrokenInput(f"instance {instance.id}, provenance, '{NAME}.{place}': expected a kind of fault and words; set it to null.")
+        yield Fault(kind=value[0], place=place, detail=value[1])
+
+
+def _seen(instance: Instance) -> Iterator[Fault]:
+    # Gold that is there to score by alone may say neither the question nor its paragraphs.
+    if instance.paragraphs and not instance.question.strip():
+        yield Fault(kind="empty-question", place="question", detail="it holds no visible character")
+    for number, answer in enumerate(instance.answers):
+        if not answer.strip():
+            yield Fault(kind="empty-answer", place=f"answers.{number}", detail="it holds no visible character")
+    first: dict[tuple[str | None, str], int] = {}
+    for number, paragraph in enumerate(instance.paragraphs):
+        if paragraph.title is not None and not paragraph.title.strip():
+            yield Fault(kind="empty-title", place=f"paragraphs.{number}.title", detail="it holds no visible character")
+        same = first.setdefault((paragraph.title, paragraph.text), number)
+        if same != number:
+            yield Fault(kind="equal-paragraphs", place=f"paragraphs.{number}", detail=f"title and text are those of paragraphs.{same}")
+
+
+@dataclass(slots=True)
+class FaultCounts:
+    """The faults in some questions, counted."""
+
+    questions: int = 0
+    imperfect: int = 0
+    """Questions with at least one fault."""
+    kinds: Counter[str] = field(default_factory=Counter)
+    """Kind of a fault → questions that have one of it."""
+    first: list[str] = field(default_factory=list)
+    """The ids of the first imperfect questions."""
+
+    def add(self, instance: Instance) -> tuple[Fault, ...]:
+        """Count one question; its faults."""
+        faults = faults_of(instance)
+        self.questions += 1
+        if faults:
+            self.imperfect += 1
+            self.kinds.update({fault.kind for fault in faults})
+            if len(self.first) < SHOWN:
+                self.first.append(instance.id)
+        return faults
+
+    def __iadd__(self, other: FaultCounts) -> FaultCounts:
+        """Those of other questions too."""
+        self.questions += other.questions
+        self.imperfect += other.imperfect
+        self.kinds += other.kinds
+        self.first = [*self.first, *other.first][:SHOWN]
+        return self
+
+    def record(self) -> dict[str, object]:
+        """All counts, for JSON."""
+        return {"questions": self.questions, "imperfect": self.imperfect, "kinds": dict(sorted(self.kinds.items()))}
+
+    @property
+    def sentence(self) -> str:
+        """One line that counts them; empty where there are none."""
+        if not self.imperfect:
+            return ""
+        listed = sorted(self.kinds.items(), key=lambda item: (-item[1], item[0]))
+        kinds = "; ".join(f"{FAULTS[kind]} ({count:,})" for kind, count in listed[:SHOWN])
+        others = f"; and {len(listed) - SHOWN} more kinds" if len(listed) > SHOWN else ""
+        ids = ", ".join(self.first) + (", …" if self.imperfect > len(self.first) else "")
+        return (
+            f"{self.imperfect:,} of {self.questions:,} questions have faults of content, kept as they are: {kinds}{others}. They are {ids}."
+        )
+
+
+def counted(instances: Iterable[Instance], counts: FaultCounts, *, where: str, strict: bool) -> Iterator[Instance]:
+    """The ``instances``, whose faults are added to ``counts``; if ``strict``, BrokenInput at the first that is not ``BEARABLE``."""
+    for instance in instances:
+        found = counts.add(instance)
+        fault = next((fault for fault in found if fault.kind not in BEARABLE), None) if strict and found else None
+        if fault is not None:
+            raise BrokenInput(
+                f"{where}, question {instance.id}, field {fault.place!r}: {FAULTS[fault.kind]}: {fault.detail}; "
+                "mend or drop the record, or leave out --strict."
+            )
+        yield instance
