@@ -111,9 +111,10 @@ def open_dataset(
     """The question set in a file or folder, or on the hub (``hf://owner/name``), of ``format`` or of the one that its content shows.
 
     A file's split is the word train, dev (or validation) or test in its name; a file without one is taken for ``test``, on which nothing
-    is trained. ``paragraphs`` is the file of its texts, for a format that keeps them apart; ``strict`` refuses faults of content, which
-    are kept and counted otherwise. ``naming`` is how a user names a format, for the message that no format is recognised. Raises
-    MissingInput where nothing is there, BrokenInput where no format is recognised, SettingsError for an unknown format.
+    is trained. ``paragraphs`` is the file of its texts, for a format that keeps them apart; ``strict`` refuses faults of content that
+    break a promise of the format, which are kept and counted otherwise. ``naming`` is how a user names a format, for the message that no
+    format is recognised. Raises MissingInput where nothing is there, BrokenInput where no format is recognised, SettingsError for an
+    unknown format.
     """
     if not str(path):
         raise SettingsError("the dataset has no name; give a file or folder.")
