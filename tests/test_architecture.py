@@ -32,7 +32,7 @@ LAYERS = (
     {"generation", "showing"},
     {"querying", "exporting", "loading", "examination", "converting", "contrasting", "evaluation", "auditing"},
     {"evaluating"},
-    {"explore"},
+    {"web"},
     {"__init__"},
     {"cli"},
     {"__main__"},

@@ -20,8 +20,8 @@ def explore(
     neo4j_database: Neo4jDatabase = None,
 ) -> None:
     """Look at a graph and its datasets on a local page."""
-    from kgqa.explore.serving import serve
     from kgqa.store.neo4j import Neo4jSettings
+    from kgqa.web.explore.serving import serve
 
     def ready(address: str) -> None:
         typer.echo(f"{address} shows {workspace if store == 'embedded' else 'the graph in Neo4j'}; press Ctrl-C to stop.")

@@ -21,20 +21,20 @@ from starlette.testclient import TestClient
 
 import kgqa
 from kgqa.errors import QueryTimeout, SettingsError, StoreUnreachable
-from kgqa.explore.app import create_app
-from kgqa.explore.datasets import PAGE, datasets, samples
-from kgqa.explore.guard import POLICY
-from kgqa.explore.marking import pieces
-from kgqa.explore.picture import Edge, Picture, in_turn
-from kgqa.explore.project import Project, open_project
-from kgqa.explore.serving import check_installed, listening
-from kgqa.explore.stores import StorePool
 from kgqa.records import Mention
 from kgqa.store.embedded import EmbeddedStore
+from kgqa.web.explore.app import create_app
+from kgqa.web.explore.datasets import PAGE, datasets, samples
+from kgqa.web.explore.guard import POLICY
+from kgqa.web.explore.marking import pieces
+from kgqa.web.explore.picture import Edge, Picture, in_turn
+from kgqa.web.explore.project import Project, open_project
+from kgqa.web.explore.serving import check_installed, listening
+from kgqa.web.explore.stores import StorePool
 from tests.command import COMMAND, environment
 from tests.conftest import Cli
-from tests.explore.awkward import ENTITY, LABEL, TEXT, TITLE
-from tests.explore.conftest import Client
+from tests.web.explore.awkward import ENTITY, LABEL, TEXT, TITLE
+from tests.web.explore.conftest import Client
 
 
 def pictures(page: str) -> list[dict[str, Any]]:
@@ -253,7 +253,7 @@ def test_every_answer_forbids_what_is_not_ours(wikidata: Project, client: Client
 
 
 def test_what_the_page_loads_comes_with_its_licence() -> None:
-    from kgqa.explore.rendering import STATIC
+    from kgqa.web.explore.rendering import STATIC
 
     vendored = sorted(path.name for path in (STATIC / "vendor").iterdir())
     assert vendored == ["cytoscape.LICENSE.txt", "cytoscape.min.js", "htmx.LICENSE.txt", "htmx.min.js"]

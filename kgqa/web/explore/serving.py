@@ -31,8 +31,8 @@ def serve(
     check_installed()
     import uvicorn
 
-    from kgqa.explore.app import create_app
-    from kgqa.explore.project import open_project
+    from kgqa.web.explore.app import create_app
+    from kgqa.web.explore.project import open_project
 
     with listening(port) as taken:
         project = open_project(workspace, store=store, neo4j=neo4j)
