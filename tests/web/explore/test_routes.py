@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -389,9 +390,30 @@ def test_the_command_runs_until_it_is_stopped(seed_wikidata: Path) -> None:
     assert (process.returncode, out, err) == (0, "Stopped.\n", "")
 
 
-def test_a_missing_extra_gives_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
+FROM_PYTHON = """
+import sys
+import kgqa
+import kgqa.web.explore.app
 
+try:
+    kgqa.explore(sys.argv[1], port=0, ready=lambda address: print(address, flush=True))
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_the_function_does_what_the_command_does_and_prints_nothing(seed_wikidata: Path) -> None:
+    command = [sys.executable, "-c", FROM_PYTHON, str(seed_wikidata)]
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        address = process.stdout.readline().strip()
+        with urllib.request.urlopen(f"{address}entity?id=Q45") as answer:
+            assert b"<h1>Portugal</h1>" in answer.read()
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30) == ("stopped\n", "")
+
+
+def test_a_missing_extra_gives_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(SettingsError, match=r"pip install 'kgqa\[explore\]'"):
         check_installed()
