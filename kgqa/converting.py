@@ -110,13 +110,13 @@ def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None
     """The card, and the manifest last."""
     purpose = find_format(source.format).PURPOSE
     sizes = "\n".join(f"| {split} | {count:,} |" for split, count in counts.items())
-    about = f"# {source.path.name}\n\nConverted by kgqa {__version__} from {source.format}: {purpose}."
+    about = f"# {source.name}\n\nConverted by kgqa {__version__} from {source.format}: {purpose}."
     card = f"{about}\n\n| split | questions |\n|---|---|\n{sizes}\n"
     (folder / "README.md").write_text(card, "utf-8", "backslashreplace")
     manifest = {
         "recipe": "convert",
         "from": source.format,
-        "inputs": {path.name: file_hash(path) for path in source.files.values() if path.is_file()},
+        "inputs": source.hashes(),
         "files": {path.name: file_hash(path) for path in sorted(folder.glob("*.parquet"))},
         "counts": counts,
         "versions": versions(),

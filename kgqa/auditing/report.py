@@ -36,12 +36,14 @@ class Report:
     """Whether an earlier report is there, which this one replaces."""
 
     @classmethod
-    def at(cls, out: str | Path | None, dataset: Path, against: Sequence[Path] = ()) -> Report:
-        """In ``out``, or in ``NAME-audit`` where the program runs; SettingsError or StorageError where it must not or cannot go there."""
-        name = real_path(dataset).name[:NAME_LIMIT]
-        folder = Path(f"{name}-audit") if out is None else Path(out)
+    def at(cls, out: str | Path | None, name: str, sets: Sequence[Path] = ()) -> Report:
+        """In ``out``, or in ``NAME-audit`` where the program runs; ``sets`` are the files and folders that are read.
+
+        SettingsError or StorageError where it must not or cannot go there.
+        """
+        folder = Path(f"{name[:NAME_LIMIT]}-audit") if out is None else Path(out)
         with storage_errors(folder):
-            for given in (dataset, *against):
+            for given in sets:
                 if _inside(real_path(folder), given):
                     raise SettingsError(f"{folder}: the report would lie inside the dataset's folder, {given}; give another --out.")
             if (folder.exists() or folder.is_symlink()) and not folder.is_dir():
