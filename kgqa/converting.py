@@ -21,7 +21,9 @@ from kgqa.workspace import already_there, file_hash, new_folder, parents_of, rem
 FILE_ENDINGS = (".json", ".jsonl", ".parquet", ".gz", ".zip", ".tsv", ".csv")
 """What no folder is called."""
 LOST = "not there at all"
+MORE = "more than there were"
 Digests = tuple[int, ...]
+"""A question's number, and a hash of each of ``PARTS``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,7 @@ class Conversion:
     counts: dict[str, int]
     """Split → questions."""
     changed: dict[str, int]
-    """Part of an Instance → questions in which it does not come back as it was; empty: nothing was lost."""
+    """Part of an Instance → questions in which it does not come back as it was; also ``LOST`` and ``MORE``; empty: nothing was lost."""
 
 
 def convert(
@@ -48,8 +50,9 @@ def convert(
     """Write ``dataset`` (a file or folder of ``format``, or of the one that is recognised) in the format ``to`` as ``out``.
 
     ``out`` becomes a new folder; a single file where the set is a single split and ``out`` ends as that format's files do. What was written
-    is read again, and each part of a question that is not what it was is counted. Nothing is left behind where an error is raised.
-    Memory: some seventeen numbers (about 1 kB) for each question of a split, and what reading and writing the two formats take.
+    is read again, and each part of a question that is not what it was is counted, as are questions that do not come back or were not there.
+    Nothing is left behind where an error is raised. Memory: some eighteen numbers (about 1 kB) for each question of a split, and what
+    reading and writing the two formats take.
     """
     source, target = open_dataset(dataset, format), find_format(to)
     with storage_errors(Path(out)):
@@ -92,18 +95,32 @@ def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Pr
     changed = Counter[str]()
     written = _written(target, partial, list(before))
     for split, digests in before.items():
-        for key, instance in zip(list(digests), written[split], strict=False):
-            # The order is kept; where an id is not, its place tells which question it was.
-            old = digests.pop(instance.id if instance.id in digests else key, None)
-            progress.advance(1)
-            changed["id"] += instance.id != key
-            if old is not None:
-                changed.update(part for part, digest, again in zip(PARTS, old, _digests(instance), strict=True) if digest != again)
-        if digests:
-            changed[LOST] += len(digests)
-    changed = +changed
+        changed += _compare(digests, written[split], progress)
     progress.finish("nothing lost" if not changed else "")
     return counts, dict(changed)
+
+
+def _compare(waiting: dict[str, Digests], written: Iterable[Instance], progress: Progress) -> Counter[str]:
+    """In how many questions each part is not what it was; ``waiting`` are those that were written, and is used up."""
+    keys, back, place = list(waiting), set[str](), 0
+    changed = Counter[str]()
+    for instance in written:
+        progress.advance(1)
+        key = instance.id
+        if key in waiting:
+            back.add(key)
+        elif key not in back and place < len(keys) and keys[place] in waiting:
+            # The order is kept; where an id is not, its place tells which question it was.
+            key = keys[place]
+            changed["id"] += 1
+        else:
+            changed[MORE] += 1
+            continue
+        number, *old = waiting.pop(key)
+        place = number + 1
+        changed.update(part for part, digest, again in zip(PARTS, old, _digests(instance), strict=True) if digest != again)
+    changed[LOST] += len(waiting)
+    return +changed
 
 
 def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None:
@@ -135,7 +152,7 @@ def _noting(instances: Iterable[Instance], digests: dict[str, Digests], progress
     for instance in instances:
         if instance.id in digests:
             raise BrokenInput(f"instance {instance.id}: this id is there twice; make the dataset again.")
-        digests[instance.id] = _digests(instance)
+        digests[instance.id] = (len(digests), *_digests(instance))
         progress.advance(1)
         yield instance
 
@@ -161,7 +178,7 @@ PARTS = (
 )
 
 
-def _digests(instance: Instance) -> Digests:
+def _digests(instance: Instance) -> tuple[int, ...]:
     """A hash of each of ``PARTS``; they are compared within one run only, so Python's own will do."""
     paragraphs = instance.paragraphs
     return tuple(
