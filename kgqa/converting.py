@@ -15,8 +15,9 @@ from kgqa.formats.opening import QuestionSet, find_format, open_dataset
 from kgqa.manifest import versions
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
+from kgqa.scratch import scratch
 from kgqa.version import __version__
-from kgqa.workspace import already_there, file_hash, new_folder, parents_of, remove
+from kgqa.workspace import already_there, file_hash, new_folder, parents_of
 
 FILE_ENDINGS = (".json", ".jsonl", ".parquet", ".gz", ".zip", ".tsv", ".csv")
 """What no folder is called."""
@@ -207,26 +208,24 @@ def _digests(instance: Instance) -> tuple[int, ...]:
 
 def _single_file(source: QuestionSet, to: str, out: Path, progress: Progress) -> tuple[dict[str, int], dict[str, int], tuple[Path, ...]]:
     """The one split's file as ``out``, and what belongs beside it under its stem."""
-    partial = out.with_name(f".{out.name}.{os.getpid()}.partial")
     done: list[Path] = []
     with storage_errors(out), parents_of(out):
         _check_free(out)
-        try:
-            counts, changed = _write_and_compare(source, to, partial, progress)
-            files = sorted(partial.iterdir(), key=lambda path: len(path.name))
+        with scratch(out) as folder:
+            counts, changed = _write_and_compare(source, to, folder / out.name, progress)
+            files = sorted((folder / out.name).iterdir(), key=lambda path: len(path.name))
             stem = _stem(files[0])
             named = [out, *(out.with_name(_stem(out) + path.name.removeprefix(stem)) for path in files[1:])]
             for name in named:
                 _check_free(name)
-            for path, name in zip(files, named, strict=True):
-                path.rename(name)
-                done.append(name)
-        except BaseException:
-            for name in done:
-                name.unlink(missing_ok=True)
-            raise
-        finally:
-            remove(partial)
+            try:
+                for path, name in zip(files, named, strict=True):
+                    path.rename(name)
+                    done.append(name)
+            except BaseException:
+                for name in done:
+                    name.unlink(missing_ok=True)
+                raise
     return counts, changed, tuple(done)
 
 

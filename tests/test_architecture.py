@@ -23,6 +23,7 @@ from tests.recipes.test_gates import all_gates
 PACKAGE = ROOT / "kgqa"
 LAYERS = (
     {"version", "errors", "records", "settings", "funnel", "progress", "resources"},
+    {"scratch"},
     {"manifest", "workspace", "sources"},
     {"linking", "store", "formats", "metrics"},
     {"traversal", "splits", "domains", "card"},
