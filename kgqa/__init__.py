@@ -1,7 +1,7 @@
 """kgqa turns a knowledge graph and documents into multi-hop question-answering datasets.
 
-What users need is here; it is imported when it is first used, so that ``import kgqa`` costs nothing. No module has the name of a function
-here, because importing such a module would put it in the function's place.
+What users need is here; it is imported when it is first used, so that ``import kgqa`` costs nothing. No module or package has the name of a
+function here, because importing such a module would put it in the function's place.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kgqa.records import Candidate, Instance, Mention, Paragraph, Step
     from kgqa.showing import show
     from kgqa.store.neo4j import Neo4jSettings
+    from kgqa.web.explore.serving import explore
 
 _HOMES = {
     "Audit": "kgqa.auditing.auditing",
@@ -55,6 +56,7 @@ _HOMES = {
     "cypher": "kgqa.querying",
     "doctor": "kgqa.examination.examine",
     "evaluate": "kgqa.evaluating",
+    "explore": "kgqa.web.explore.serving",
     "export": "kgqa.exporting",
     "generate": "kgqa.generation",
     "load": "kgqa.loading",
@@ -90,6 +92,7 @@ __all__ = [
     "cypher",
     "doctor",
     "evaluate",
+    "explore",
     "export",
     "generate",
     "load",

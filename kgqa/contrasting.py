@@ -80,7 +80,7 @@ def contrast(
     source.check_outside(Path(out))
     progress, begin = progress or Silent(), time.perf_counter()
     passed = {
-        "kind": kind, "dataset": Path(dataset).name, "level": level, "seed": seed, "inoculation": inoculation, "max_facts": max_facts,
+        "kind": kind, "dataset": source.name, "level": level, "seed": seed, "inoculation": inoculation, "max_facts": max_facts,
         "format": format, "paragraphs": None if paragraphs is None else Path(paragraphs).name, "strict": strict,
     }  # fmt: skip
     with new_folder(Path(out)) as partial:
@@ -89,10 +89,10 @@ def contrast(
         funnel = run.transform()
         if inoculation:
             funnel.append(run.inoculate(inoculation))
-        manifest = run_record(passed=passed, resolved={**asdict(settings), "inoculation": inoculation}, inputs=_inputs(source))
+        manifest = run_record(passed=passed, resolved={**asdict(settings), "inoculation": inoculation}, inputs=source.hashes())
         manifest |= {"recipe": "contrast", "from": _origin(source), "seed": seed, "counts": run.counts, "groups": run.group_counts()}
         manifest["faults"] = source.faults.record()
-        _describe(partial, manifest, funnel, title=Path(dataset).name, seconds=round(time.perf_counter() - begin, 3))
+        _describe(partial, manifest, funnel, title=source.name, seconds=round(time.perf_counter() - begin, 3))
         seconds = time.perf_counter() - begin
     return Contrast(
         kind=kind, source=source, dataset=Path(out), counts=run.counts, groups=run.group_counts(), funnel=funnel, seconds=seconds
@@ -225,16 +225,12 @@ def _rejected(refused: list[tuple[str, Rejection]], split: str) -> pa.Table:
     return pa.table([pa.array(column, pa.string()) for column in columns], schema=REJECTED)
 
 
-def _inputs(source: QuestionSet) -> dict[str, str]:
-    return {path.name: file_hash(path) for path in source.files.values() if path.is_file()}
-
-
 def _origin(source: QuestionSet) -> str:
     """The format that a set had first: of a folder of ours, what its manifest says, from which ``kgqa evaluate`` knows the metric."""
-    if source.format != "native" or not source.path.is_dir():
+    if source.format != "native" or source.folder is None:
         return source.format
     try:
-        manifest = json.loads((source.path / "manifest.json").read_text("utf-8"))
+        manifest = json.loads((source.folder / "manifest.json").read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return source.format
     before = manifest.get("from") if isinstance(manifest, dict) else None

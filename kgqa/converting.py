@@ -15,13 +15,16 @@ from kgqa.formats.opening import QuestionSet, find_format, open_dataset
 from kgqa.manifest import versions
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
+from kgqa.scratch import scratch
 from kgqa.version import __version__
-from kgqa.workspace import already_there, file_hash, new_folder, parents_of, remove
+from kgqa.workspace import already_there, file_hash, new_folder, parents_of
 
 FILE_ENDINGS = (".json", ".jsonl", ".parquet", ".gz", ".zip", ".tsv", ".csv")
 """What no folder is called."""
 LOST = "not there at all"
+MORE = "more than there were"
 Digests = tuple[int, ...]
+"""A question's number, and a hash of each of ``PARTS``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +37,7 @@ class Conversion:
     counts: dict[str, int]
     """Split → questions."""
     changed: dict[str, int]
-    """Part of an Instance → questions in which it does not come back as it was; empty: nothing was lost."""
+    """Part of an Instance → questions in which it does not come back as it was; also ``LOST`` and ``MORE``; empty: nothing was lost."""
 
 
 def convert(
@@ -51,8 +54,9 @@ def convert(
 
     ``paragraphs`` and ``strict``: as :func:`kgqa.open_dataset` has them.
     ``out`` becomes a new folder; a single file where the set is a single split and ``out`` ends as that format's files do. What was written
-    is read again, and each part of a question that is not what it was is counted. Nothing is left behind where an error is raised.
-    Memory: some seventeen numbers (about 1 kB) for each question of a split, and what reading and writing the two formats take.
+    is read again, and each part of a question that is not what it was is counted, as are questions that do not come back or were not there.
+    Nothing is left behind where an error is raised. Memory: some eighteen numbers (about 1 kB) for each question of a split, and what
+    reading and writing the two formats take.
     """
     source, target = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict), find_format(to)
     with storage_errors(Path(out)):
@@ -95,31 +99,45 @@ def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Pr
     changed = Counter[str]()
     written = _written(target, partial, list(before))
     for split, digests in before.items():
-        for key, instance in zip(list(digests), written[split], strict=False):
-            # The order is kept; where an id is not, its place tells which question it was.
-            old = digests.pop(instance.id if instance.id in digests else key, None)
-            progress.advance(1)
-            changed["id"] += instance.id != key
-            if old is not None:
-                changed.update(part for part, digest, again in zip(PARTS, old, _digests(instance), strict=True) if digest != again)
-        if digests:
-            changed[LOST] += len(digests)
-    changed = +changed
+        changed += _compare(digests, written[split], progress)
     progress.finish("nothing lost" if not changed else "")
     return counts, dict(changed)
+
+
+def _compare(waiting: dict[str, Digests], written: Iterable[Instance], progress: Progress) -> Counter[str]:
+    """In how many questions each part is not what it was; ``waiting`` are those that were written, and is used up."""
+    keys, back, place = list(waiting), set[str](), 0
+    changed = Counter[str]()
+    for instance in written:
+        progress.advance(1)
+        key = instance.id
+        if key in waiting:
+            back.add(key)
+        elif key not in back and place < len(keys) and keys[place] in waiting:
+            # The order is kept; where an id is not, its place tells which question it was.
+            key = keys[place]
+            changed["id"] += 1
+        else:
+            changed[MORE] += 1
+            continue
+        number, *old = waiting.pop(key)
+        place = number + 1
+        changed.update(part for part, digest, again in zip(PARTS, old, _digests(instance), strict=True) if digest != again)
+    changed[LOST] += len(waiting)
+    return +changed
 
 
 def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None:
     """The card, and the manifest last."""
     purpose = find_format(source.format).PURPOSE
     sizes = "\n".join(f"| {split} | {count:,} |" for split, count in counts.items())
-    about = f"# {source.path.name}\n\nConverted by kgqa {__version__} from {source.format}: {purpose}."
+    about = f"# {source.name}\n\nConverted by kgqa {__version__} from {source.format}: {purpose}."
     card = f"{about}\n\n| split | questions |\n|---|---|\n{sizes}\n"
     (folder / "README.md").write_text(card, "utf-8", "backslashreplace")
     manifest = {
         "recipe": "convert",
         "from": source.format,
-        "inputs": {path.name: file_hash(path) for path in source.files.values() if path.is_file()},
+        "inputs": source.hashes(),
         "files": {path.name: file_hash(path) for path in sorted(folder.glob("*.parquet"))},
         "counts": counts,
         "faults": source.faults.record(),
@@ -139,7 +157,7 @@ def _noting(instances: Iterable[Instance], digests: dict[str, Digests], progress
     for instance in instances:
         if instance.id in digests:
             raise BrokenInput(f"instance {instance.id}: this id is there twice; make the dataset again.")
-        digests[instance.id] = _digests(instance)
+        digests[instance.id] = (len(digests), *_digests(instance))
         progress.advance(1)
         yield instance
 
@@ -165,7 +183,7 @@ PARTS = (
 )
 
 
-def _digests(instance: Instance) -> Digests:
+def _digests(instance: Instance) -> tuple[int, ...]:
     """A hash of each of ``PARTS``; they are compared within one run only, so Python's own will do."""
     paragraphs = instance.paragraphs
     return tuple(
@@ -194,26 +212,24 @@ def _digests(instance: Instance) -> Digests:
 
 def _single_file(source: QuestionSet, to: str, out: Path, progress: Progress) -> tuple[dict[str, int], dict[str, int], tuple[Path, ...]]:
     """The one split's file as ``out``, and what belongs beside it under its stem."""
-    partial = out.with_name(f".{out.name}.{os.getpid()}.partial")
     done: list[Path] = []
     with storage_errors(out), parents_of(out):
         _check_free(out)
-        try:
-            counts, changed = _write_and_compare(source, to, partial, progress)
-            files = sorted(partial.iterdir(), key=lambda path: len(path.name))
+        with scratch(out) as folder:
+            counts, changed = _write_and_compare(source, to, folder / out.name, progress)
+            files = sorted((folder / out.name).iterdir(), key=lambda path: len(path.name))
             stem = _stem(files[0])
             named = [out, *(out.with_name(_stem(out) + path.name.removeprefix(stem)) for path in files[1:])]
             for name in named:
                 _check_free(name)
-            for path, name in zip(files, named, strict=True):
-                path.rename(name)
-                done.append(name)
-        except BaseException:
-            for name in done:
-                name.unlink(missing_ok=True)
-            raise
-        finally:
-            remove(partial)
+            try:
+                for path, name in zip(files, named, strict=True):
+                    path.rename(name)
+                    done.append(name)
+            except BaseException:
+                for name in done:
+                    name.unlink(missing_ok=True)
+                raise
     return counts, changed, tuple(done)
 
 

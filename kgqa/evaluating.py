@@ -14,6 +14,7 @@ from kgqa.evaluation.intervals import intervals
 from kgqa.evaluation.predictions import read_aliases, read_original, read_probabilities
 from kgqa.evaluation.report import Evaluation
 from kgqa.evaluation.scoring import METRICS, Beside
+from kgqa.formats.hub import Place
 from kgqa.formats.opening import open_dataset
 from kgqa.manifest import versions
 from kgqa.metrics.bootstrap import RESAMPLES
@@ -133,7 +134,9 @@ def _no_answer(file: str | Path | None, threshold: float) -> NoAnswer | None:
     return None
 
 
-def _hashed(path: Path) -> dict[str, Any]:
-    """A file's name and SHA-256, which a folder has not."""
+def _hashed(path: Place) -> dict[str, Any]:
+    """A file's name and SHA-256, which a folder or a set on the hub has not."""
+    if not isinstance(path, Path):
+        return {"file": path.name, "sha256": None}
     with storage_errors(path):
         return {"file": path.name, "sha256": file_hash(path) if path.is_file() else None}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from kgqa.errors import SettingsError, StorageError, storage_errors, suggestion
 from kgqa.formats import native, neo4j_import, qangaroo
 from kgqa.generation import DEFAULT_WORKSPACE
 from kgqa.progress import Progress, Silent
+from kgqa.scratch import scratch
 from kgqa.store.workspace_graph import finished_tables, imported_marker, rows_of
-from kgqa.workspace import Workspace, new_folder
+from kgqa.workspace import Workspace, new_folder, parents_of
 
 DATASET_FORMATS = ("qangaroo",)
 FORMATS = (*DATASET_FORMATS, "neo4j-import")
@@ -51,23 +51,18 @@ def _export_dataset(dataset: Path, out: Path) -> list[Path]:
     for _, target in jobs:
         if target.exists():
             raise StorageError(f"{target}: this file is already there; choose another --out, or remove it.")
-    partial = [(source, target, target.with_name(f".{target.name}.{os.getpid()}.partial")) for source, target in jobs]
-    with storage_errors(out):
-        out.mkdir(parents=True, exist_ok=True)
-        renamed: list[Path] = []
+    renamed: list[Path] = []
+    with storage_errors(out), parents_of(jobs[0][1]), scratch(jobs[0][1]) as folder:
+        for source, target in jobs:
+            qangaroo.write(native.read(source), folder / target.name)
         try:
-            for source, _, temporary in partial:
-                qangaroo.write(native.read(source), temporary)
-            for _, target, temporary in partial:
-                temporary.rename(target)
+            for _, target in jobs:
+                (folder / target.name).rename(target)
                 renamed.append(target)
         except BaseException:
             for target in renamed:
                 target.unlink(missing_ok=True)
             raise
-        finally:
-            for _, _, temporary in partial:
-                temporary.unlink(missing_ok=True)
     return [target for _, target in jobs]
 
 

@@ -11,7 +11,6 @@ import fcntl
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -23,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgqa.errors import StorageError, WorkspaceBusy, WorkspaceError, WorkspaceMismatch, storage_errors
+from kgqa.scratch import is_scratch, remove, scratch, sweep
 
 FORMAT = 1
 """Raised whenever an older workspace cannot be continued."""
@@ -181,7 +181,9 @@ class Workspace:
     def sweep(self) -> None:
         """Remove what a killed run left behind; a dataset that it had set aside, with nothing in its place yet, comes back."""
         mine = [self.path, self.tables, self.graph.parent, self.path / "datasets"]
-        for leftover in sorted(path for folder in mine for path in folder.glob(f".*{TEMPORARY}*")):
+        for folder in mine:
+            sweep(folder)
+        for leftover in sorted(path for folder in mine for path in folder.glob(f".*{TEMPORARY}*") if not is_scratch(path)):
             if leftover.name.endswith(ASIDE):
                 path = leftover.with_name(leftover.name.removeprefix(".").removesuffix(ASIDE))
                 if not path.exists():
@@ -211,17 +213,9 @@ class Workspace:
                 os.replace(partial, path)
 
 
-def remove(path: Path) -> None:
-    """Delete a file or folder, if it is there."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A temporary folder's name beside ``path``; what is written there becomes ``path`` if all goes well, and nothing at all if not.
+    """The name of a folder in a hidden one beside ``path``; what is written there becomes ``path`` if all goes well, else nothing does.
 
     ``path`` may be an empty folder; StorageError where it is anything else, be it that another run made it meanwhile.
     """
@@ -233,13 +227,10 @@ def new_folder(path: Path) -> Iterator[Path]:
             raise StorageError(f"{path}: this is a mount point, in whose place no folder can be put; choose a folder inside it as --out.")
         if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
             raise already_there(path)
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-        with parents_of(path):
-            try:
-                yield partial
-                _settle(partial, path)
-            finally:
-                remove(partial)
+        with parents_of(path), scratch(path) as folder:
+            partial = folder / path.name
+            yield partial
+            _settle(partial, path)
 
 
 def real_path(path: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import inspect
 import io
 import json
 import subprocess
@@ -29,6 +30,12 @@ STRANGE = "[bold]Tagus[/bold] [/] <b>&amp;</b> :smile: [link=x] \\"
 def test_the_commands_are_those_that_users_know() -> None:
     graph = {"generate", "export", "show", "query", "load", "explore", "doctor"}
     assert set(COMMANDS) == graph | {"convert", "evaluate", "contrast", "audit"}
+
+
+def test_every_command_is_a_function_of_the_same_name() -> None:
+    assert set(COMMANDS) <= set(kgqa.__all__)
+    for name in COMMANDS:
+        assert inspect.isfunction(getattr(kgqa, name)), name
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
+import sys
 import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -15,8 +20,9 @@ import pytest
 
 import kgqa
 from kgqa.errors import BrokenInput, EmptyResult, KgqaError, MissingInput, SettingsError, StorageError
-from kgqa.formats import native
+from kgqa.formats import native, opening
 from kgqa.formats.opening import open_dataset
+from kgqa.records import Instance
 from tests.command import COMMAND, environment
 from tests.conftest import Cli, SmallDisk
 
@@ -64,6 +70,53 @@ def test_what_a_format_cannot_hold_is_counted(seed_wikidata: Path, tmp_path: Pat
     assert done.changed["answers"] < total  # where there are aliases
     assert not {"question", "texts", "titles", "supporting paragraphs"} & set(done.changed)
     assert {path.name for path in done.files} == {f"{split}.json" for split in counts}
+
+
+def a_format(monkeypatch: pytest.MonkeyPatch, read_again: Callable[[list[Instance]], Iterable[Instance]]) -> str:
+    """A format that is native but for the questions that come back."""
+    name = "faulty"
+    module = ModuleType(f"kgqa.formats.{name}")
+    settings = {"PURPOSE": "a fault", "SUFFIX": ".parquet", "write": native.write, "read": lambda path: read_again(list(native.read(path)))}
+    module.__dict__.update(settings)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(opening, "FORMATS", (*opening.FORMATS, name))
+    return name
+
+
+def renamed(*instances: Instance) -> list[Instance]:
+    return [replace(instance, id=f"no. {number}") for number, instance in enumerate(instances)]
+
+
+@pytest.mark.parametrize(
+    ("read_again", "changed"),
+    [
+        (lambda found: [*found, found[2]], {"more than there were": 1}),
+        (lambda found: [*found, replace(found[2], id="q4")], {"more than there were": 1}),
+        (lambda found: [found[0], found[0], *found[1:]], {"more than there were": 1}),
+        (lambda found: [found[0], *found], {"more than there were": 1}),
+        (lambda found: [*found, *found], {"more than there were": 3}),
+        (lambda found: [*renamed(*found), found[0]], {"id": 3, "more than there were": 1}),
+        (lambda found: [*renamed(*found), *found], {"id": 3, "more than there were": 3}),
+        (lambda found: renamed(*found), {"id": 3}),
+        (lambda found: found[1:], {"not there at all": 1}),
+        (lambda found: [found[0], found[0], found[2]], {"more than there were": 1, "not there at all": 1}),
+        (lambda found: [found[1], replace(found[2], id="x", question="?")], {"id": 1, "question": 1, "not there at all": 1}),
+        (lambda found: [], {"not there at all": 3}),
+        (lambda found: found[::-1], {}),
+    ],
+)
+def test_what_comes_back_too_often_or_not_at_all_is_counted(
+    read_again: Callable[[list[Instance]], Iterable[Instance]], changed: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = hotpotqa(tmp_path, "q1", "q2", "q3")
+    done = kgqa.convert(source, to=a_format(monkeypatch, read_again), out=tmp_path / "out")
+    assert (done.counts, done.changed) == ({"dev": 3}, changed)
+
+
+def test_the_command_says_that_there_are_more(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = a_format(monkeypatch, lambda found: [*found, *found])
+    done = cli("convert", hotpotqa(tmp_path), "--to", name, "--out", tmp_path / "out")
+    assert re.search(r"more than there were\W+2\W", done.out)
 
 
 def test_equal_titles_are_not_merged(tmp_path: Path) -> None:

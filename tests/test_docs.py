@@ -61,7 +61,7 @@ def test_the_commands_of_the_readme_run(tmp_path: Path, neo4j_database: Neo4jSet
     assert len(commands) == 8
     for command in commands:
         if command.startswith("kgqa explore"):
-            continue  # it runs until it is stopped; tests/explore starts and stops it
+            continue  # it runs until it is stopped; tests/web/explore starts and stops it
         source = command.replace("--source DIR", f"--source {ROOT / 'seeds' / 'medline'}")
         run(["sh", "-c", source], tmp_path)
 

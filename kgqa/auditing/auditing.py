@@ -93,7 +93,7 @@ def audit(
     require_plots()
     found = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict)
     others = [open_dataset(other, naming=_NAMING) for other in against]
-    report = Report.at(out, found.path, [other.path for other in others])
+    report = Report.at(out, found.name, [each.path for each in (found, *others) if isinstance(each.path, Path)])
     sources = _sources(found, others)
     checks = [check(seed=seed) for check in CHECKS]
     progress = progress or Silent()
@@ -109,7 +109,7 @@ def audit(
     findings.sort(key=lambda finding: (list(STATES).index(finding.state), -finding.excess))
     certified = _certificate(checks, questions, seed) if len(sources) > 1 else None
     done = Audit(
-        dataset=found.path.resolve().name, format=found.format, questions=questions, findings=tuple(findings), outcomes=outcomes,
+        dataset=found.name, format=found.format, questions=questions, findings=tuple(findings), outcomes=outcomes,
         certificate=certified, remarks=tuple(remark for each in (found, *others) for remark in each.remarks),
         html=report.html, json=report.json, replaced=report.exists,
     )  # fmt: skip
@@ -143,8 +143,7 @@ def _sources(found: QuestionSet, others: Sequence[QuestionSet]) -> list[_Source]
     """All sides in the order in which they are read: what is compared with comes first; SettingsError where there are too many."""
     sources: list[_Source] = []
     for number, other in enumerate(others, start=1):
-        name = other.path.resolve().name
-        name = name if [each.path.resolve().name for each in others].count(name) == 1 else f"{name} ({number})"
+        name = other.name if [each.name for each in others].count(other.name) == 1 else f"{other.name} ({number})"
         sources += [_Source(Side(name=f"{name}/{split}", against=True), other, split) for split in other.files]
     sources += [_Source(Side(name=split, against=False), found, split) for split in found.files]
     if len(sources) > MAX_SIDES:

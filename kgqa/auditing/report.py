@@ -15,6 +15,7 @@ from kgqa.auditing.findings import Example, Finding
 from kgqa.auditing.page import page
 from kgqa.auditing.trained_readers import READER_CHECKS, REASON
 from kgqa.errors import SettingsError, StorageError, storage_errors
+from kgqa.scratch import scratch
 from kgqa.version import __version__
 from kgqa.workspace import parents_of, real_path
 
@@ -36,12 +37,14 @@ class Report:
     """Whether an earlier report is there, which this one replaces."""
 
     @classmethod
-    def at(cls, out: str | Path | None, dataset: Path, against: Sequence[Path] = ()) -> Report:
-        """In ``out``, or in ``NAME-audit`` where the program runs; SettingsError or StorageError where it must not or cannot go there."""
-        name = real_path(dataset).name[:NAME_LIMIT]
-        folder = Path(f"{name}-audit") if out is None else Path(out)
+    def at(cls, out: str | Path | None, name: str, sets: Sequence[Path] = ()) -> Report:
+        """In ``out``, or in ``NAME-audit`` where the program runs; ``sets`` are the files and folders that are read.
+
+        SettingsError or StorageError where it must not or cannot go there.
+        """
+        folder = Path(f"{name[:NAME_LIMIT]}-audit") if out is None else Path(out)
         with storage_errors(folder):
-            for given in (dataset, *against):
+            for given in sets:
                 if _inside(real_path(folder), given):
                     raise SettingsError(f"{folder}: the report would lie inside the dataset's folder, {given}; give another --out.")
             if (folder.exists() or folder.is_symlink()) and not folder.is_dir():
@@ -83,16 +86,11 @@ def require_plots() -> None:
 def write_report(report: Report, audit: Audit, *, seed: int) -> None:
     """Write both files under temporary names, then rename them; bytes of a file name that are no letters are written as ``\\udc80``."""
     texts = {report.html: page(audit, seed=seed), report.json: to_json(audit, seed=seed)}
-    partial = {path: path.with_name(f".{path.name}.{os.getpid()}.partial") for path in texts}
-    with storage_errors(report.html.parent), parents_of(report.html):
-        try:
-            for path, text in texts.items():
-                partial[path].write_text(text, "utf-8", "backslashreplace", newline="\n")
-            for path in texts:
-                os.replace(partial[path], path)
-        finally:
-            for temporary in partial.values():
-                temporary.unlink(missing_ok=True)
+    with storage_errors(report.html.parent), parents_of(report.html), scratch(report.html) as folder:
+        for path, text in texts.items():
+            (folder / path.name).write_text(text, "utf-8", "backslashreplace", newline="\n")
+        for path in texts:
+            (folder / path.name).replace(path)
 
 
 def to_json(audit: Audit, *, seed: int) -> str:

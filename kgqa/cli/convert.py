@@ -39,6 +39,7 @@ def _print(console: Console, done: Conversion) -> None:
     from rich.table import Table
 
     from kgqa.cli.printable import printable
+    from kgqa.converting import MORE
 
     how = "recognised" if done.source.recognised else "as named"
     sizes = ", ".join(f"{split} {count:,}" for split, count in done.counts.items())
@@ -47,7 +48,7 @@ def _print(console: Console, done: Conversion) -> None:
     if done.changed:
         table = Table("part", "questions", title=f"Read again from {done.to}, not as it was")
         for part, count in done.changed.items():
-            table.add_row(part, f"{count:,} of {total:,}")
+            table.add_row(part, f"{count:,}" if part == MORE else f"{count:,} of {total:,}")
         console.print(table)
     else:
         console.print("Read again, every question is as it was.")

@@ -72,7 +72,9 @@ def _transform(provenance: Mapping[str, Any]) -> str:
 
 def _manifest(source: QuestionSet) -> dict[str, Any]:
     """What the set's folder says about how it was made; empty where it says nothing."""
-    folder = source.path if source.path.is_dir() else source.path.parent
+    if not isinstance(source.path, Path):
+        return {}
+    folder = source.folder or source.path.parent
     try:
         found = json.loads((folder / "manifest.json").read_text("utf-8"))
     except (OSError, ValueError, RecursionError):

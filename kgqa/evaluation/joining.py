@@ -12,6 +12,7 @@ from kgqa.errors import BrokenInput, DuplicateId, InputError
 from kgqa.evaluation.breakdown import TraitsOf
 from kgqa.evaluation.dire_gold import Label
 from kgqa.evaluation.scoring import Beside, Gold, Metric
+from kgqa.formats.hub import Place
 from kgqa.formats.opening import QuestionSet
 from kgqa.metrics.hotpotqa import titles
 from kgqa.metrics.scores import Scores
@@ -96,7 +97,7 @@ def _supporting(instance: Instance, right: Any) -> set[str]:
     return {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting}
 
 
-def score(joined: Joined, metric: Metric, predictions: Any, beside: Beside, *, path: Path, dataset: Path) -> Scores:
+def score(joined: Joined, metric: Metric, predictions: Any, beside: Beside, *, path: Path, dataset: Place) -> Scores:
     """The scores; the messages of the scorer are preceded by the files that it compares."""
     with _named(f"{path.name} against {dataset.name}"):
         return metric.score(joined.gold, predictions, beside)

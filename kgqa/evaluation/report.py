@@ -14,6 +14,7 @@ from kgqa.evaluation.scoring import METRICS
 from kgqa.formats.opening import QuestionSet
 from kgqa.metrics.bootstrap import Interval
 from kgqa.metrics.scores import Scores
+from kgqa.scratch import scratch
 from kgqa.workspace import parents_of
 
 HEAD = '{\n "report": "kgqa evaluate",\n'
@@ -78,12 +79,8 @@ def _is_report(path: Path) -> bool:
 
 def write(evaluation: Evaluation, path: Path) -> None:
     """Write one JSON file, which appears whole or not at all; what is there is replaced, so ask :func:`check_free` first."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     text = json.dumps(evaluation.record(), indent=1, ensure_ascii=False, allow_nan=False)
-    with storage_errors(path), parents_of(path):
-        try:
-            # Bytes of a file name that are no letters are written as \udc80, which JSON can read.
-            partial.write_text(HEAD + text.removeprefix("{\n") + "\n", "utf-8", "backslashreplace")
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+    with storage_errors(path), parents_of(path), scratch(path) as folder:
+        # Bytes of a file name that are no letters are written as \udc80, which JSON can read.
+        (folder / path.name).write_text(HEAD + text.removeprefix("{\n") + "\n", "utf-8", "backslashreplace")
+        (folder / path.name).replace(path)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from kgqa.formats.hub import Place
 from kgqa.records import Instance
 
 
@@ -24,7 +25,7 @@ class FileFormat(Protocol):
     def recognises(self, record: Mapping[str, Any]) -> bool:
         """Whether the first record of a file, or the file's one object, is of this format, as far as its fields tell."""
 
-    def read(self, path: Path) -> Iterator[Instance]:
+    def read(self, path: Place) -> Iterator[Instance]:
         """The Instances of one file, in order. Raises InputError with file, record and field."""
 
     def write(self, instances: Iterable[Instance], path: Path) -> None:
@@ -41,7 +42,7 @@ class TextsBeside(FileFormat, Protocol):
     def fits(self, texts: Path) -> bool:
         """Whether ``texts`` is such a file, as far as its first entry tells."""
 
-    def read(self, path: Path, texts: Path | None = None) -> Iterator[Instance]:
+    def read(self, path: Place, texts: Path | None = None) -> Iterator[Instance]:
         """The Instances of one file, with the ``texts`` that are named, or those that stand beside it and fit."""
 
 
@@ -57,8 +58,8 @@ class FolderFormat(Protocol):
     def splits(self, path: Path) -> dict[str, Path]:
         """Split → what :meth:`read` takes for it."""
 
-    def read(self, path: Path) -> Iterator[Instance]:
-        """The Instances of one split, in order."""
+    def read(self, path: Place) -> Iterator[Instance]:
+        """The Instances of one split, in order; of the formats only ``huggingface`` reads from the hub."""
 
     def write_folder(self, splits: Mapping[str, Iterable[Instance]], folder: Path) -> None:
         """Write all splits into the new ``folder``."""

@@ -22,7 +22,7 @@ from kgqa.formats import native, reading
 from kgqa.formats.beir_question import QUERY, TEXT, Text, from_parts, notes_of, text_of, to_parts
 from kgqa.formats.judgements import HEADER, judgements, split_tables
 from kgqa.records import Instance, Paragraph
-from kgqa.workspace import remove
+from kgqa.scratch import remove
 
 PURPOSE = "BEIR's folder for retrieval: corpus.jsonl, queries.jsonl, qrels/<split>.tsv"
 SPOOL = ".questions"

@@ -1,83 +1,94 @@
-"""Question sets on the Hugging Face hub, by name: ``hf://owner/name[@revision][#config]``.
-
-Such a name travels as a path, which writes it with one slash: ``hf:/owner/name``; a split of it ends in ``/split=<the hub's name of it>``.
-Rows are streamed, so that nothing is stored.
-"""
+"""Question sets on the Hugging Face hub, by address: ``hf://owner/name[@revision][#config]``; rows are streamed, so nothing is stored."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kgqa.errors import BrokenInput, MissingInput, SettingsError
 from kgqa.records import SPLIT_NAMES, SPLITS
 
-_NAME = re.compile(
-    r"hf:/+(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[^#]+?))?(?:#(?P<config>.+?))?(?:/split=(?P<split>[\w.-]+))?", re.ASCII
-)
+_ADDRESS = re.compile(r"hf://(?P<set>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[^#]+?))?(?:#(?P<config>.+?))?/?", re.ASCII)
 
 
-def is_name(path: Path) -> bool:
-    """Whether ``path`` is a name on the hub and no place on this machine."""
-    return path.parts[:1] == ("hf:",)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubAddress:
+    """A set on the hub, or one split of it."""
+
+    name: str
+    """The address as it was given, by which messages speak of it."""
+    set: str
+    """``owner/name``, or a ``name`` without an owner."""
+    revision: str | None
+    config: str | None
+    split: str | None = None
+    """The hub's own name of the split; None: all of them."""
+
+    def __str__(self) -> str:
+        """The address as it was given."""
+        return self.name
 
 
-def splits(path: Path) -> dict[str, Path]:
-    """Split → its name; raises SettingsError for what is no name, MissingInput where the hub or the set cannot be reached."""
+Place = Path | HubAddress
+"""Where questions are: a file or folder of this machine, or a set on the hub."""
+
+
+def address(name: str | Path) -> HubAddress | None:
+    """The address that ``name`` is, None where it is a place on this machine; SettingsError for what is like an address and is none."""
+    if isinstance(name, Path) or not name.startswith("hf:/"):
+        return None
+    parts = _ADDRESS.fullmatch(name)
+    if parts is None:
+        raise SettingsError(f"{name}: a set on the hub is named hf://owner/name, hf://owner/name@revision or hf://owner/name#config.")
+    return HubAddress(name=name, **parts.groupdict())
+
+
+def splits(path: HubAddress) -> dict[str, HubAddress]:
+    """Split → where it is; raises MissingInput where the hub or the set cannot be reached, BrokenInput where it cannot be read."""
     found = _load(path)
-    of_split = {SPLIT_NAMES[name]: Path(f"{path}/split={name}") for name in found if name in SPLIT_NAMES}
+    of_split = {SPLIT_NAMES[name]: replace(path, split=name) for name in found if name in SPLIT_NAMES}
     if not of_split:
-        raise MissingInput(f"{_shown(path)}: it has no split called train, validation or test but {', '.join(found)}; choose another set.")
+        raise MissingInput(f"{path}: it has no split called train, validation or test but {', '.join(found)}; choose another set.")
     return {split: of_split[split] for split in SPLITS if split in of_split}
 
 
-def rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def rows(path: HubAddress) -> Iterator[tuple[str, dict[str, Any]]]:
     """Where each row of a split stands, and the row."""
     found = _load(path)
     with _errors(path):
         for number, row in enumerate(found, start=1):
-            yield f"{_shown(path)}, row {number}", row
+            yield f"{path}, row {number}", row
 
 
-def _load(path: Path) -> Any:
+def _load(path: HubAddress) -> Any:
     """The splits by name, or one split, as the ``datasets`` package streams it."""
-    parts = _NAME.fullmatch(str(path))
-    if parts is None:
-        raise SettingsError(
-            f"{_shown(path)}: a set on the hub is named hf://owner/name, hf://owner/name@revision or hf://owner/name#config."
-        )
     try:
         import datasets
     except ImportError:
-        raise SettingsError(f"{_shown(path)} needs datasets, which is not installed; run: pip install 'kgqa[huggingface]'") from None
+        raise SettingsError(f"{path} needs datasets, which is not installed; run: pip install 'kgqa[huggingface]'") from None
     with _errors(path):
-        return datasets.load_dataset(parts["name"], parts["config"], revision=parts["revision"], split=parts["split"], streaming=True)
+        return datasets.load_dataset(path.set, path.config, revision=path.revision, split=path.split, streaming=True)
 
 
 @contextmanager
-def _errors(path: Path) -> Iterator[None]:
+def _errors(path: HubAddress) -> Iterator[None]:
     """What the package raises, in one sentence; a set that is not there is told apart from a hub that does not answer."""
     from datasets.exceptions import DatasetNotFoundError, DatasetsError
 
     try:
         yield
     except DatasetNotFoundError:
-        raise MissingInput(f"{_shown(path)}: the hub has no such set, or it is not public; check the name, or log in to the hub.") from None
+        raise MissingInput(f"{path}: the hub has no such set, or it is not public; check the name, or log in to the hub.") from None
     except ConnectionError as error:
         raise MissingInput(
-            f"{_shown(path)}: the hub cannot be reached ({_reason(error)}); check the connection, or fetch the set and give its folder."
+            f"{path}: the hub cannot be reached ({_reason(error)}); check the connection, or fetch the set and give its folder."
         ) from None
     except (DatasetsError, OSError, ValueError, RuntimeError) as error:
-        raise BrokenInput(
-            f"{_shown(path)}: the set cannot be read from the hub ({_reason(error)}); choose another, or a config of it."
-        ) from None
-
-
-def _shown(path: Path) -> str:
-    return str(path).replace("hf:/", "hf://", 1).partition("/split=")[0]
+        raise BrokenInput(f"{path}: the set cannot be read from the hub ({_reason(error)}); choose another, or a config of it.") from None
 
 
 def _reason(error: Exception) -> str:

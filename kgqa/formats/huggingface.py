@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from kgqa.errors import BrokenInput, MissingInput, storage_errors
 from kgqa.formats import hub, native, reading
+from kgqa.formats.hub import HubAddress, Place
 from kgqa.formats.hub_rows import form_of, instance_of
 from kgqa.records import HUB_SPLITS, SPLIT_NAMES, SPLITS, Instance
 from kgqa.version import __version__
@@ -27,9 +28,7 @@ _SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.parque
 
 
 def is_folder(path: Path) -> bool:
-    """Whether ``path`` is a name on the hub, a Parquet file, or a folder of Parquet files that say which split they are."""
-    if hub.is_name(path):
-        return True
+    """Whether ``path`` is a Parquet file, or a folder of Parquet files that say which split they are."""
     if path.is_file():
         return path.suffix == ".parquet"
     return any(_split_of(file, path) for file in _files(path))
@@ -37,8 +36,6 @@ def is_folder(path: Path) -> bool:
 
 def splits(path: Path) -> dict[str, Path]:
     """Split → its file, or a pattern that all its shards match; raises MissingInput where a shard is not there."""
-    if hub.is_name(path):
-        return hub.splits(path)
     if path.is_file():
         return {_split_of(path, path.parent) or "test": path}
     of_split: dict[str, list[Path]] = {}
@@ -89,11 +86,11 @@ def _pattern(folder: Path, split: str, files: list[Path]) -> Path:
     raise BrokenInput(f"{folder}: both {files[0].name} and {files[1].name} are its {split} split; give one of the files.")
 
 
-def read(path: Path) -> Iterator[Instance]:
+def read(path: Place) -> Iterator[Instance]:
     """The Instances of a split, in order of its shards. Memory: a batch of rows, and all ids. Raises InputError with file, row, field."""
     ids = reading.Ids()
     empty = True
-    for where, found in _from_hub(path) if hub.is_name(path) else _from_files(path):
+    for where, found in _from_hub(path) if isinstance(path, HubAddress) else _from_files(path):
         empty = False
         ids.add(found.id, where)
         yield found
@@ -101,7 +98,7 @@ def read(path: Path) -> Iterator[Instance]:
         raise BrokenInput(f"{path.name}: the split holds no row; give one that does.")
 
 
-def _from_hub(path: Path) -> Iterator[tuple[str, Instance]]:
+def _from_hub(path: HubAddress) -> Iterator[tuple[str, Instance]]:
     form = None
     for where, row in hub.rows(path):
         form = form or form_of(row, where)

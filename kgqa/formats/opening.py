@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,8 +15,9 @@ from kgqa.errors import BrokenInput, MissingInput, SettingsError, storage_errors
 from kgqa.formats import evidence_texts, hub, reading
 from kgqa.formats.base import FileFormat, FolderFormat, TextsBeside
 from kgqa.formats.faults import FaultCounts, counted
+from kgqa.formats.hub import HubAddress, Place
 from kgqa.records import SPLIT_NAMES, SPLITS, Instance
-from kgqa.workspace import real_path
+from kgqa.workspace import file_hash, real_path
 
 FILE_FORMATS = (
     "twowiki", "dire", "hotpotqa", "qangaroo", "musique", "strategyqa", "boolq", "nq", "squad", "squad2", "drop", "iirc", "label_studio"
@@ -36,12 +38,12 @@ _SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 class QuestionSet:
     """A question set on disk."""
 
-    path: Path
+    path: Place
     format: str
     """One of ``FORMATS``."""
     recognised: bool
     """Whether nobody named the format."""
-    files: Mapping[str, Path]
+    files: Mapping[str, Place]
     """Split → where its questions are."""
     paragraphs: Path | None = None
     """A file of texts that somebody named; without it those are taken that stand beside the questions under their official name."""
@@ -49,6 +51,20 @@ class QuestionSet:
     """Whether a fault of content is an error."""
     counts: dict[str, FaultCounts] = field(default_factory=dict, compare=False, repr=False)
     """Split → the faults that were found when it was last read to its end."""
+
+    @property
+    def name(self) -> str:
+        """What cards and reports call it: the last part of its path, or of its name on the hub."""
+        return Path(os.path.abspath(self.path)).name if isinstance(self.path, Path) else self.path.set.rpartition("/")[2]
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that it is; None for a single file or a set on the hub."""
+        return self.path if isinstance(self.path, Path) and self.path.is_dir() else None
+
+    def hashes(self) -> dict[str, str]:
+        """File → SHA-256 of its bytes; none of what is not a file of this machine."""
+        return {path.name: file_hash(path) for path in self.files.values() if isinstance(path, Path) and path.is_file()}
 
     def read(self, split: str) -> Iterator[Instance]:
         """The Instances of one split, in order; raises InputError with file, record and field.
@@ -77,14 +93,14 @@ class QuestionSet:
         found = find_format(self.format)
         if self.paragraphs is None and isinstance(found, TextsBeside):
             for path in self.files.values():
-                texts = found.texts_beside(path)
+                texts = found.texts_beside(path) if isinstance(path, Path) else None
                 if texts is not None and not found.fits(texts):
                     yield f"{texts.name} holds no texts of {self.format} and is passed over; name another file with --paragraphs."
 
     def check_outside(self, out: Path, option: str = "--out") -> None:
         """SettingsError where ``out`` lies inside the set's own folder, which it would change."""
         with storage_errors(out):
-            if self.path.is_dir() and real_path(self.path) in real_path(out).parents:
+            if self.folder and real_path(self.folder) in real_path(out).parents:
                 raise SettingsError(f"{out}: this lies inside the set that is read, {self.path}; choose another {option}.")
 
     def instances(self) -> Iterator[Instance]:
@@ -118,9 +134,14 @@ def open_dataset(
     """
     if not str(path):
         raise SettingsError("the dataset has no name; give a file or folder.")
+    address = hub.address(path)
+    if address is not None:
+        if paragraphs is not None:
+            _named_texts(Path(paragraphs), "huggingface")
+        return _on_the_hub(address, format, naming, strict=strict)
     path = Path(path)
     with storage_errors(path):
-        if not (path.exists() or hub.is_name(path)):
+        if not path.exists():
             raise MissingInput(f"{path}: there is no such file or folder.")
         reading.check_rereadable(path)
         name = _recognise(path, naming) if format is None else format
@@ -143,6 +164,13 @@ def _named_texts(path: Path, format: str) -> Path:  # noqa: A002
         if not found.fits(path):
             raise BrokenInput(f"{path}: this is no file of texts of {format}; give the one that belongs to the questions.")
     return path
+
+
+def _on_the_hub(address: HubAddress, format: str | None, naming: str, *, strict: bool) -> QuestionSet:  # noqa: A002
+    if format not in {None, "huggingface"}:
+        raise SettingsError(f"{address}: a set on the hub is read as huggingface; leave out {naming} {format}.")
+    files = MappingProxyType[str, Place](dict(hub.splits(address)))
+    return QuestionSet(path=address, format="huggingface", recognised=format is None, files=files, strict=strict)
 
 
 def split_files(path: Path) -> dict[str, Path]:

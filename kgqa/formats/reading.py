@@ -108,8 +108,10 @@ def document(path: Path, kind: TypeAdapter[Record]) -> Record:
     if len(data) > DOCUMENT_LIMIT:
         raise BrokenInput(f"{path.name}: longer than {DOCUMENT_LIMIT >> 20} MiB, so this is no file of questions; give a smaller one.")
     text = _decoded(data.removeprefix(codecs.BOM_UTF8), path.name)
-    with _json_errors(path.name):
-        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_without_repetition(path.name))
+    try:
+        value = _decoder().decode(text)
+    except DECODING as error:
+        raise _fault(error, path.name) from None
     _check_characters(text, value, path.name)
     return validated(value, kind, path.name)
 
@@ -228,8 +230,10 @@ def _lines(path: Path, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
             line = line.removeprefix(codecs.BOM_UTF8)
         text = _decoded(line, where)
         if text.strip(SPACE):
-            with _json_errors(where):
+            try:
                 value = decoder.decode(text)
+            except DECODING as error:
+                raise _fault(error, where) from None
             _check_characters(text, value, where)
             yield where, _object(value, where)
 
@@ -284,15 +288,14 @@ class _Buffer:
     def value(self, decoder: json.JSONDecoder, where: str) -> Any:
         """The next JSON value."""
         while True:
+            before = self._before
             try:
                 value, end = decoder.raw_decode(self._text, self._at)
-            except (ValueError, RecursionError):
-                if self._grow():
-                    if len(self._text) > RECORD_LIMIT:
-                        raise BrokenInput(f"{where}: longer than {RECORD_LIMIT >> 20} MiB, so this is no record.") from None
-                    continue
-                with _json_errors(where, self._before):
-                    decoder.raw_decode(self._text, self._at)
+            except DECODING as error:
+                if isinstance(error, _RepeatedKey) or not self._grow():
+                    raise _fault(error, where, before) from None
+                if len(self._text) > RECORD_LIMIT:
+                    raise BrokenInput(f"{where}: longer than {RECORD_LIMIT >> 20} MiB, so this is no record.") from None
             else:
                 _check_characters(self._text, value, where, self._at, end)
                 self._at = end
@@ -338,27 +341,31 @@ def _decoded(data: bytes, where: str) -> str:
         raise BrokenInput(f"{where}, byte {error.start}: this is not UTF-8; save the file as UTF-8.") from None
 
 
-@contextmanager
-def _json_errors(where: str, before: int = 0) -> Iterator[None]:
-    """Say where the JSON is wrong; ``before`` are the characters of the file that stood before the text."""
-    try:
-        yield
-    except RecursionError:
-        raise BrokenInput(f"{where}: it is nested too deeply; mend or drop the record.") from None
-    except InputError:
-        raise
-    except json.JSONDecodeError as error:
-        place = f"{where}, character {before + error.pos}"
-        raise BrokenInput(f"{place}: this is not JSON ({error.msg}); mend it, or fetch the file again.") from None
-    except ValueError as error:
-        if "integer string conversion" in str(error):  # Python's limit, in which it speaks of itself
-            limit = sys.get_int_max_str_digits()
-            raise BrokenInput(f"{where}: a number has more than {limit:,} digits; mend or drop the record.") from None
-        raise BrokenInput(f"{where}: this is not JSON ({error}); mend it, or fetch the file again.") from None
+class _RepeatedKey(Exception):
+    """An object has this key twice, which JSON allows and of which every program makes something else."""
+
+
+DECODING = (ValueError, RecursionError, _RepeatedKey)
+"""What a decoder raises."""
+
+
+def _fault(error: Exception, where: str, before: int = 0) -> InputError:
+    """Where the JSON is wrong and how; ``before`` are the characters of the file that stood before the text."""
+    match error:
+        case RecursionError():
+            return BrokenInput(f"{where}: it is nested too deeply; mend or drop the record.")
+        case _RepeatedKey():
+            return DuplicateId(f"{where}: the key {str(error)!r} is there twice in one object; drop one of them.")
+        case json.JSONDecodeError():
+            place = f"{where}, character {before + error.pos}"
+            return BrokenInput(f"{place}: this is not JSON ({error.msg}); mend it, or fetch the file again.")
+    if "integer string conversion" in str(error):  # Python's limit, in which it speaks of itself
+        return BrokenInput(f"{where}: a number has more than {sys.get_int_max_str_digits():,} digits; mend or drop the record.")
+    return BrokenInput(f"{where}: this is not JSON ({error}); mend it, or fetch the file again.")
 
 
 def _decoder() -> json.JSONDecoder:
-    return json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+    return json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_without_repetition)
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -372,13 +379,9 @@ def _finite(text: str) -> float:
     return value
 
 
-def _without_repetition(name: str) -> Any:
-    def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise DuplicateId(f"{name}: the key {twice!r} is there twice in one object; drop one of them.")
-        return found
-
-    return build
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _RepeatedKey(next(key for number, key in enumerate(keys) if key in keys[:number]))
+    return found

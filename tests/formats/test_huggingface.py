@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 import kgqa
-from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput, SettingsError
+from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput, SettingsError
 from kgqa.formats import drop, hub, hub_rows, huggingface, native
 from kgqa.formats.opening import open_dataset
 from kgqa.formats.provenance import noted
@@ -260,15 +260,50 @@ class TestTheHub:
         with pytest.raises(BrokenInput, match=r"hf://owner/name, row 1: no known question set has these columns \(text, label\)"):
             list(open_dataset("hf://owner/name").instances())
 
-    @pytest.mark.parametrize("name", ["hf://", "hf://a/b/c", "hf://a b", "hf://owner/name@", "hf://owner/name#"])
+    @pytest.mark.parametrize("name", ["hf://", "hf:/a/b", "hf://a/b/c", "hf://a b", "hf://owner/name@", "hf://owner/name#"])
     def test_what_is_no_name(self, name: str) -> None:
-        with pytest.raises(SettingsError, match="a set on the hub is named hf://owner/name"):
+        with pytest.raises(SettingsError, match=f"^{name}: a set on the hub is named hf://owner/name"):
             open_dataset(name)
 
+    @pytest.mark.usefixtures("mirrored")
+    def test_every_sentence_shows_the_address_as_it_was_given(self, tmp_path: Path) -> None:
+        name = "hf://owner/name@refs/pr/1"
+        parquet(tmp_path / "hub" / "data" / "validation-00000-of-00001.parquet", HOTPOTQA, HOTPOTQA)
+        with pytest.raises(DuplicateId, match=f"^{name}, row 2: id h1 was already used in row 1"):
+            list(open_dataset(name).instances())
+        with pytest.raises(SettingsError, match=f"^{name}: a set on the hub is read as huggingface; leave out --from musique"):
+            open_dataset(name, "musique")
+        parquet(tmp_path / "hub" / "data" / "validation-00000-of-00001.parquet", HOTPOTQA)
+        (tmp_path / "predictions.json").write_text(json.dumps({"answer": {"other": "x"}, "sp": {}}))
+        with pytest.raises(KgqaError, match=f"another set than {name}"):
+            kgqa.evaluate(name, tmp_path / "predictions.json", metric="hotpotqa")
+        (tmp_path / "hub" / "data" / "validation-00000-of-00001.parquet").unlink()
+        with pytest.raises(MissingInput, match=rf"^{name}: it has no split called train"):
+            open_dataset(name, "huggingface")
+
+    @pytest.mark.usefixtures("mirrored")
+    def test_what_is_made_of_it_has_its_name(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        name = "hf://owner/name@refs/pr/1"
+        monkeypatch.chdir(tmp_path)
+        kgqa.convert(name, to="native", out="native")
+        assert Path("native", "README.md").read_text().startswith("# name\n")
+        assert json.loads(Path("native", "manifest.json").read_text())["inputs"] == {}
+        done = kgqa.audit(name, against=[name, "hf://owner/other", tmp_path / "native"])
+        assert (done.dataset, done.html) == ("name", Path("name-audit", "audit.html"))
+        assert set(done.questions) == {"name/dev", "other/dev", "native/dev", "dev"}
+        texts = {"title": [*"abcd", "Mill", "Harne"], "sentences": [*[["Rye."]] * 4, *HOTPOTQA["context"]["sentences"]]}  # type: ignore[index]
+        parquet(tmp_path / "hub" / "data" / "validation-00000-of-00001.parquet", {**HOTPOTQA, "context": texts})
+        made = kgqa.contrast("probe", name, out="made")
+        settings = json.loads(Path("made", "manifest.json").read_text())
+        assert (made.source.name, settings["inputs"]) == ("name", {})
+        assert "hf:" not in Path("made", "README.md").read_text()
+
     def test_the_parts_of_a_name(self) -> None:
-        found = hub._NAME.fullmatch("hf:/owner/name@refs/convert/parquet#a/b/split=validation")
-        assert found is not None
-        assert found.groupdict() == {"name": "owner/name", "revision": "refs/convert/parquet", "config": "a/b", "split": "validation"}
+        name = "hf://owner/name@refs/convert/parquet#a/b"
+        parts = hub.HubAddress(name=name, set="owner/name", revision="refs/convert/parquet", config="a/b")
+        assert hub.address(name) == parts
+        assert hub.address(Path("hf:") / "owner") is None
+        assert hub.address("some/hf://owner") is None
 
     def test_a_hub_that_cannot_be_reached(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("HF_HUB_OFFLINE", "1")

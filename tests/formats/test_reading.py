@@ -147,6 +147,25 @@ def test_a_file_that_is_one_object(tmp_path: Path) -> None:
         reading.document(written(tmp_path, '{"a": "\\udc00"}'), ANY)
 
 
+TWICE = ['{"k": 1, "k": 1}', '{"a": {"k": 1, "b": [], "k": 2}}', '{"a": [0, [{"b": "k"}, {"k": {}, "k" : {}}]]}', r'{"k": 1, "\u006b": 2}']
+
+
+@pytest.mark.parametrize("chunk", [1, 1 << 20])
+@pytest.mark.parametrize("record", TWICE)
+def test_a_key_twice_in_an_object_is_refused_wherever_it_stands(
+    record: str, chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "CHUNK_BYTES", chunk)
+    said = "the key 'k' is there twice in one object; drop one of them."
+    for data, where in ((f'[{{"k": {{"k": 1}}}}, {record}, {{}}]', "record 2"), (f'{{"k": {{"k": 1}}}}\n{record}\n', "line 2")):
+        with pytest.raises(DuplicateId, match=rf"^x.json, {where}: {said}$"):
+            list(reading.values(written(tmp_path, data)))
+    with pytest.raises(DuplicateId, match=rf"^x.json, passage 2: {said}$"):
+        list(reading.members(written(tmp_path, f'{{"1": {{"k": {{"k": 1}}}}, "2": {record}}}'), "passage"))
+    with pytest.raises(DuplicateId, match=rf"^x.json: {said}$"):
+        reading.document(written(tmp_path, f'{{"1": {record}}}'), ANY)
+
+
 def test_the_first_record_tells_the_format(tmp_path: Path) -> None:
     for data in ('[{"a": 1}, {"b": 2}]', '{"a": 1}\n{"b": 2}\n', '{"a": 1}', '{\n"a": 1\n}\n'):
         assert reading.head(written(tmp_path, data)) == {"a": 1}

@@ -255,7 +255,9 @@ def test_the_official_records_come_back(real_data: Path, tmp_path: Path) -> None
     assert sum(instance.answers == ("yes",) for instance in sets["train"] + sets["dev"]) == 1071
     for split, instances in sets.items():
         strategyqa.write(instances, tmp_path / f"{split}.json")
-        assert json.loads((tmp_path / f"{split}.json").read_text("utf-8")) == json.loads(source.files[split].read_text("utf-8"))
+        original = source.files[split]
+        assert isinstance(original, Path)
+        assert json.loads((tmp_path / f"{split}.json").read_text("utf-8")) == json.loads(original.read_text("utf-8"))
     for split, instances in sets.items():
         assert list(strategyqa.read(tmp_path / f"{split}.json")) == instances
         native.write(instances, tmp_path / "native.parquet")

@@ -11,10 +11,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Route, expect
 
-from kgqa.explore.datasets import datasets, samples
-from kgqa.explore.project import Project
-from tests.explore.awkward import ENTITY, LABEL, RELATION, TEXT, TITLE
-from tests.explore.conftest import Window
+from kgqa.web.explore.datasets import datasets, samples
+from kgqa.web.explore.project import Project
+from tests.web.explore.awkward import ENTITY, LABEL, RELATION, TEXT, TITLE
+from tests.web.explore.conftest import Window
 
 pytestmark = pytest.mark.xdist_group("chromium")
 Look = Callable[..., Window]

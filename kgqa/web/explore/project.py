@@ -9,7 +9,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgqa.explore.stores import Graph, StorePool
 from kgqa.querying import askable_queries
 from kgqa.records import Mention
 from kgqa.store.base import GraphStore
@@ -17,6 +16,7 @@ from kgqa.store.loading import read_marker, tables_hash
 from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
 from kgqa.store.opening import open_store
 from kgqa.store.queries import Query
+from kgqa.web.explore.stores import Graph, StorePool
 from kgqa.workspace import Workspace
 
 SECONDS = 10.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kgqa.explore.neighbours import Subject
-from kgqa.explore.picture import Edge, Picture, document_node, entity_node
-from kgqa.explore.stores import Graph
+from kgqa.web.explore.neighbours import Subject
+from kgqa.web.explore.picture import Edge, Picture, document_node, entity_node
+from kgqa.web.explore.stores import Graph
 
 DRAWN = 7
 """Bridges in the picture; the list beside it holds more."""

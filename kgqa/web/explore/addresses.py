@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kgqa.errors import UnknownId
-from kgqa.explore.neighbours import Sizes
+from kgqa.web.explore.neighbours import Sizes
 
 OPENED = 40
 """Nodes that one address may open."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kgqa.explore.datasets import head_of
-from kgqa.explore.marking import Piece, pieces
-from kgqa.explore.picture import Edge, Node, Picture, document_key, entity_key
-from kgqa.explore.stores import Graph
 from kgqa.records import Instance
+from kgqa.web.explore.datasets import head_of
+from kgqa.web.explore.marking import Piece, pieces
+from kgqa.web.explore.picture import Edge, Node, Picture, document_key, entity_key
+from kgqa.web.explore.stores import Graph
 
 DRAWN = 6
 """Chains in one picture."""

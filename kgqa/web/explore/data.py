@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from kgqa.explore.addresses import CHILD, read_opened
-from kgqa.explore.neighbours import neighbourhood
-from kgqa.explore.project import Project
+from kgqa.web.explore.addresses import CHILD, read_opened
+from kgqa.web.explore.neighbours import neighbourhood
+from kgqa.web.explore.project import Project
 
 
 def data_routes(project: Project) -> APIRouter:

@@ -12,9 +12,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from kgqa.explore.picture import split_key
-from kgqa.explore.project import Project
 from kgqa.version import __version__
+from kgqa.web.explore.picture import split_key
+from kgqa.web.explore.project import Project
 
 FOLDER = Path(__file__).resolve().parent
 STATIC = FOLDER / "static"

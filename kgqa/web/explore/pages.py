@@ -8,14 +8,14 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from kgqa.errors import KgqaError, UnknownId
-from kgqa.explore import asking, bridging, chains
-from kgqa.explore import datasets as stored
-from kgqa.explore.addresses import read_opened
-from kgqa.explore.marking import pieces
-from kgqa.explore.neighbours import Sizes, Subject, document_picture, entity_picture, find_document, find_entity, neighbourhood
-from kgqa.explore.picture import Picture, split_key
-from kgqa.explore.project import Project
-from kgqa.explore.rendering import Pages
+from kgqa.web.explore import asking, bridging, chains
+from kgqa.web.explore import datasets as stored
+from kgqa.web.explore.addresses import read_opened
+from kgqa.web.explore.marking import pieces
+from kgqa.web.explore.neighbours import Sizes, Subject, document_picture, entity_picture, find_document, find_entity, neighbourhood
+from kgqa.web.explore.picture import Picture, split_key
+from kgqa.web.explore.project import Project
+from kgqa.web.explore.rendering import Pages
 
 Id = Annotated[str, Query(alias="id", min_length=1)]
 Opened = Annotated[list[str], Query(alias="open", default_factory=list)]
@@ -153,7 +153,7 @@ def _query_routes(router: APIRouter, project: Project, pages: Pages) -> None:
 
     @router.api_route("/query", methods=["GET", "HEAD"])
     def query(request: Request, name: str) -> HTMLResponse:
-        from kgqa.explore.app import sentence_of, status_of
+        from kgqa.web.explore.app import sentence_of, status_of
 
         chosen = asking.known_query(project.graph.queries, name)
         given = {key[2:]: value for key, value in request.query_params.items() if key.startswith("p.")}

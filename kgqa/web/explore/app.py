@@ -19,11 +19,11 @@ from kgqa.errors import (
     StoreUnreachable,
     UnknownId,
 )
-from kgqa.explore.data import data_routes
-from kgqa.explore.guard import Guard
-from kgqa.explore.pages import page_routes
-from kgqa.explore.project import Project
-from kgqa.explore.rendering import STATIC, Pages
+from kgqa.web.explore.data import data_routes
+from kgqa.web.explore.guard import Guard
+from kgqa.web.explore.pages import page_routes
+from kgqa.web.explore.project import Project
+from kgqa.web.explore.rendering import STATIC, Pages
 
 STATUS: tuple[tuple[type[KgqaError], int], ...] = (
     (UnknownId, 404),

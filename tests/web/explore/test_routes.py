@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -21,20 +22,20 @@ from starlette.testclient import TestClient
 
 import kgqa
 from kgqa.errors import QueryTimeout, SettingsError, StoreUnreachable
-from kgqa.explore.app import create_app
-from kgqa.explore.datasets import PAGE, datasets, samples
-from kgqa.explore.guard import POLICY
-from kgqa.explore.marking import pieces
-from kgqa.explore.picture import Edge, Picture, in_turn
-from kgqa.explore.project import Project, open_project
-from kgqa.explore.serving import check_installed, listening
-from kgqa.explore.stores import StorePool
 from kgqa.records import Mention
 from kgqa.store.embedded import EmbeddedStore
+from kgqa.web.explore.app import create_app
+from kgqa.web.explore.datasets import PAGE, datasets, samples
+from kgqa.web.explore.guard import POLICY
+from kgqa.web.explore.marking import pieces
+from kgqa.web.explore.picture import Edge, Picture, in_turn
+from kgqa.web.explore.project import Project, open_project
+from kgqa.web.explore.serving import check_installed, listening
+from kgqa.web.explore.stores import StorePool
 from tests.command import COMMAND, environment
 from tests.conftest import Cli
-from tests.explore.awkward import ENTITY, LABEL, TEXT, TITLE
-from tests.explore.conftest import Client
+from tests.web.explore.awkward import ENTITY, LABEL, TEXT, TITLE
+from tests.web.explore.conftest import Client
 
 
 def pictures(page: str) -> list[dict[str, Any]]:
@@ -253,7 +254,7 @@ def test_every_answer_forbids_what_is_not_ours(wikidata: Project, client: Client
 
 
 def test_what_the_page_loads_comes_with_its_licence() -> None:
-    from kgqa.explore.rendering import STATIC
+    from kgqa.web.explore.rendering import STATIC
 
     vendored = sorted(path.name for path in (STATIC / "vendor").iterdir())
     assert vendored == ["cytoscape.LICENSE.txt", "cytoscape.min.js", "htmx.LICENSE.txt", "htmx.min.js"]
@@ -389,9 +390,30 @@ def test_the_command_runs_until_it_is_stopped(seed_wikidata: Path) -> None:
     assert (process.returncode, out, err) == (0, "Stopped.\n", "")
 
 
-def test_a_missing_extra_gives_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
+FROM_PYTHON = """
+import sys
+import kgqa
+import kgqa.web.explore.app
 
+try:
+    kgqa.explore(sys.argv[1], port=0, ready=lambda address: print(address, flush=True))
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_the_function_does_what_the_command_does_and_prints_nothing(seed_wikidata: Path) -> None:
+    command = [sys.executable, "-c", FROM_PYTHON, str(seed_wikidata)]
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        address = process.stdout.readline().strip()
+        with urllib.request.urlopen(f"{address}entity?id=Q45") as answer:
+            assert b"<h1>Portugal</h1>" in answer.read()
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30) == ("stopped\n", "")
+
+
+def test_a_missing_extra_gives_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(SettingsError, match=r"pip install 'kgqa\[explore\]'"):
         check_installed()

@@ -1,4 +1,4 @@
-"""Serve the page on this machine, and on this machine only."""
+"""``kgqa explore``: the page served on this machine, and on this machine only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PORT = 8484
 NEEDED = ("fastapi", "jinja2", "uvicorn")
 
 
-def serve(
+def explore(
     workspace: str | Path = DEFAULT_WORKSPACE,
     *,
     store: str = "embedded",
@@ -26,13 +26,14 @@ def serve(
 ) -> None:
     """Show ``workspace`` at http://127.0.0.1:PORT until the user stops it; ``port`` 0 takes a free one, ``ready`` is told the address.
 
+    The call returns by the KeyboardInterrupt with which it is stopped. ``neo4j`` says where the server of the store of that name is.
     Raises SettingsError for a port that cannot be had or packages that are missing, and what opening the graph raises.
     """
     check_installed()
     import uvicorn
 
-    from kgqa.explore.app import create_app
-    from kgqa.explore.project import open_project
+    from kgqa.web.explore.app import create_app
+    from kgqa.web.explore.project import open_project
 
     with listening(port) as taken:
         project = open_project(workspace, store=store, neo4j=neo4j)

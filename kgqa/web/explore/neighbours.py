@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kgqa.errors import UnknownId
-from kgqa.explore.picture import Edge, Group, Node, Picture, document_node, entity_key, entity_node, in_turn, split_key
-from kgqa.explore.stores import Graph
+from kgqa.web.explore.picture import Edge, Group, Node, Picture, document_node, entity_key, entity_node, in_turn, split_key
+from kgqa.web.explore.stores import Graph
 
 POOL = 500
 """Facts that a choice is made from: the ones whose other end is mentioned most."""

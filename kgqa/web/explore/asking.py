@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from kgqa.errors import QueryError, suggestion
-from kgqa.explore.picture import Edge, Picture, document_key, document_node, entity_key, entity_node
-from kgqa.explore.stores import Graph
 from kgqa.store.base import check_runs_on
 from kgqa.store.queries import Query
+from kgqa.web.explore.picture import Edge, Picture, document_key, document_node, entity_key, entity_node
+from kgqa.web.explore.stores import Graph
 
 SHOWN = 200
 """Rows on the page; more are counted."""
