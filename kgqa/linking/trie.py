@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
+from kgqa.arrays.kernel import kernel
 from kgqa.linking.tokens import mixed, token_hashes
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -64,7 +64,7 @@ def _free_slots(entries: int) -> npt.NDArray[np.void]:
     return table
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill(keys, table):  # type: ignore[no-untyped-def]
     mask = np.uint64(len(table) - 1)
     for i in range(len(keys)):
@@ -75,7 +75,7 @@ def _fill(keys, table):  # type: ignore[no-untyped-def]
         table[slot].value = i
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def find_token(hashed, table):  # type: ignore[no-untyped-def]
     """The number of the token with this hash, or -1 where no name contains it."""
     mask = np.uint64(len(table) - 1)
@@ -89,7 +89,7 @@ def find_token(hashed, table):  # type: ignore[no-untyped-def]
         slot = (slot + np.uint64(1)) & mask
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def find_child(node, token, table):  # type: ignore[no-untyped-def]
     """The node that ``token`` leads to from ``node``, or -1."""
     mask = np.uint64(len(table) - 1)
@@ -104,7 +104,7 @@ def find_child(node, token, table):  # type: ignore[no-untyped-def]
         slot = (slot + np.uint64(1)) & mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(bounds, tokens, count, nodes, table, ends):  # type: ignore[no-untyped-def]
     """Add all names; ``count`` nodes, one per token, are there to begin with. Return how many there are in the end."""
     mask = np.uint64(len(table) - 1)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from kgqa.arrays.kernel import kernel
 from kgqa.linking.tokens import mixed, shuffling
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.traversal.graph import Rows
@@ -53,7 +53,7 @@ def _chain_order(samples: Samples, seed: int) -> npt.NDArray[np.int64]:
     return np.lexsort((drawn, samples.nodes.counts(), candidate))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add(chain, node_offsets, nodes, stamp, mark, documents, limit):  # type: ignore[no-untyped-def]
     """Mark the documents of ``chain``; return the new number of documents, or -1 (nothing marked) where that would exceed ``limit``."""
     new = 0
@@ -67,7 +67,7 @@ def _add(chain, node_offsets, nodes, stamp, mark, documents, limit):  # type: ig
     return documents + new
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _choose(  # type: ignore[no-untyped-def]
     candidate_offsets, candidates, answers, ids, chain_offsets, chains, node_offsets, nodes, wanted, limit, largest, seed
 ):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
+from kgqa.arrays.kernel import kernel
 from kgqa.linking.tokens import shuffling, token_hashes
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import SPLITS
@@ -109,7 +109,7 @@ def max_mention(samples: Samples, data: BaselineData) -> Scores:
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _max_mention(candidate_offsets, candidates, document_offsets, documents, link_offsets, linked, counts, entities):  # type: ignore[no-untyped-def]
     out = np.zeros(len(candidates), np.float64)
     place = np.full(entities, -1, np.int64)
@@ -184,7 +184,7 @@ def _tokens(data: BaselineData) -> _Tokens:
     return _Tokens(documents=rows[0], labels=rows[1], relations=rows[2], idf=np.log(count / (frequency + 1.0)) + 1.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _tf_idf(  # type: ignore[no-untyped-def]
     candidate_offsets, candidates, document_offsets, documents, heads, relations,
     text_offsets, text, label_offsets, label, relation_offsets, relation, idf,

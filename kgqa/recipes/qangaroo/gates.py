@@ -12,8 +12,8 @@ from typing import ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from kgqa.arrays.kernel import kernel
 from kgqa.recipes.qangaroo.samples import BoolArray, Questions, Samples
 from kgqa.traversal.graph import Graph, IntArray, Rows
 
@@ -94,7 +94,7 @@ class AnswerStatedInSubjectDocument(QuestionGate):
         return result
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _share_a_row(offsets, targets, first, second):  # type: ignore[no-untyped-def]
     out = np.zeros(len(first), np.bool_)
     for i in range(len(first)):
