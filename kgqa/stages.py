@@ -428,7 +428,7 @@ STAGES = (
     Stage(name="read_sources", version=1, doing="Reading sources", depends_on=_settings("source"), run=read_sources),
     Stage(
         name="link_mentions",
-        version=1,
+        version=2,
         doing="Linking mentions",
         depends_on=lambda run: [
             _settings("linking", "documents")(run),

@@ -99,7 +99,9 @@ def undocumented(tree: ast.AST, name: str) -> Iterator[str]:
         yield name
     if isinstance(tree, ast.Module | ast.ClassDef):
         for node in tree.body:
-            if isinstance(node, ast.ClassDef | ast.FunctionDef) and (not node.name.startswith("_") or node.name == "__init__"):
+            if not isinstance(node, ast.ClassDef | ast.FunctionDef) or "overload" in map(ast.unparse, node.decorator_list):
+                continue
+            if not node.name.startswith("_") or node.name == "__init__":
                 yield from undocumented(node, f"{name}: {node.name}")
 
 

@@ -6,7 +6,6 @@ The rules are data (:class:`~kgqa.settings.LinkingSettings`); every rule counts 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ import pyarrow as pa
 from kgqa.linking.tokens import spellings
 from kgqa.linking.trie import Trie, build_trie
 from kgqa.linking.usage import small_shares
+from kgqa.linking.words import plain_words
 from kgqa.settings import LinkingSettings, PlainWordSettings
 from kgqa.sources.tables import arrow, frame
 
@@ -56,14 +56,6 @@ class Dictionary:
     """Whether the entity can be a candidate, so that all its occurrences are recorded."""
     removed: dict[str, int]
     """Rule → names removed."""
-
-
-@lru_cache(maxsize=4)
-def plain_words(zipf: float) -> frozenset[str]:
-    """Words of everyday English at or above this Zipf frequency (log10 of occurrences per billion words; wordfreq, Speer 2022)."""
-    import wordfreq
-
-    return frozenset(word for word, share in wordfreq.get_frequency_dict("en").items() if np.log10(share) + 9 >= zipf)
 
 
 def build_dictionary(
