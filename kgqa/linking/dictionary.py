@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from kgqa.arrays.narrow import check_fits
 from kgqa.linking.tokens import spellings
 from kgqa.linking.trie import Trie, build_trie
 from kgqa.linking.usage import small_shares
@@ -70,6 +71,7 @@ def build_dictionary(
 
     ``documents`` (``about, text``) show how names are written; without them the rules that look at texts find nothing.
     """
+    check_fits(max(names.num_rows, entities.num_rows), "names or entities", "make the dataset from fewer")
     rows = frame(entities).select(entity="id", kind="kind", description="description").with_row_index("row")
     rows = rows.with_columns(candidate=pl.Series(candidates, dtype=pl.Boolean))
     table = frame(names).join(rows, on="entity", how="left", maintain_order="left")

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.narrow import check_fits
 from kgqa.linking.dictionary import FREE, INITIAL, Dictionary
 from kgqa.linking.tokens import TOKEN_STEP, character_tables, text_buffers, tokenize
 from kgqa.linking.trie import find_child, find_token
@@ -65,6 +66,7 @@ def match(
     ``workers``: batches are cut by size alone and joined in order. ``before_number`` false makes no mention of a name directly
     followed by a hyphen and a digit, as "IL" in "IL-2"; it is an occurrence all the same.
     """
+    check_fits(max(len(texts), len(dictionary.entity)), "documents or names", "make the dataset from fewer")
     data, offsets = text_buffers(texts)
     classes, folded, plain = character_tables()
     trie = dictionary.trie

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.narrow import check_fits
 
 SPACE, WORD, SYMBOL, IDEOGRAPH = 0, 1, 2, 3
 TABLE_SIZE = 1 << 16
@@ -162,13 +163,17 @@ def _tokenize_all(data, offsets, classes, folded, plain, written):  # type: igno
 
 
 def text_buffers(texts: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """The UTF-8 bytes of all ``texts`` one after the other, and where each begins (int64, texts + 1); no nulls, nothing is copied."""
+    """The UTF-8 bytes of all ``texts`` one after the other, and where each begins (int64, texts + 1); no nulls, nothing is copied.
+
+    InputError for a text of 2 GiB, as places in a text are int32.
+    """
     array = texts.cast(pa.large_string())
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     assert array.null_count == 0
     _, offsets, data = array.buffers()
     where = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+    check_fits(int(np.diff(where).max(initial=0)), "bytes of one text", "divide the text into several documents")
     return (np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)), where
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.narrow import check_fits
 from kgqa.linking.tokens import mixed, token_hashes
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -39,6 +40,7 @@ def build_trie(names: pa.Array | pa.ChunkedArray) -> tuple[Trie, npt.NDArray[np.
     """The trie of ``names``, and for each of them its group; names without any token have group -1. O(tokens)."""
     bounds, hashes = token_hashes(names)
     distinct, tokens = np.unique(hashes, return_inverse=True)
+    check_fits(len(distinct) + len(tokens), "tokens of names", "make the dataset from fewer names")
     transitions = _free_slots(len(tokens))
     nodes = np.zeros(len(distinct) + len(tokens), NODE)
     ends = np.full(len(bounds) - 1, -1, np.int32)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
 from kgqa.traversal.base import Chains, EndPoints, Reached, Searches
-from kgqa.traversal.graph import Graph, IntArray, Rows
+from kgqa.traversal.graph import Adjacency, Graph, IntArray
 
 
 @kernel
@@ -268,7 +268,7 @@ class Kernel:
         return Chains(counts=counts, lengths=lengths, nodes=nodes)
 
     @cached_property
-    def _backwards(self) -> tuple[Rows, Rows]:
+    def _backwards(self) -> tuple[Adjacency, Adjacency]:
         """Entity → the documents that lead to it; document → the entities that lead to it."""
         graph = self._graph
         return graph.entities_of.reversed(graph.entities), graph.documents_of.reversed(graph.documents)

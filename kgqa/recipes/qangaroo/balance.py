@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
 from kgqa.linking.tokens import mixed, shuffling
-from kgqa.recipes.qangaroo.samples import Samples
+from kgqa.recipes.qangaroo.samples import CHAINS, Samples
 from kgqa.traversal.graph import Rows
 
 
@@ -28,9 +28,8 @@ def balance(samples: Samples, *, candidates: int, max_documents: int, seed: int)
         samples.chains.offsets, _chain_order(samples, seed), samples.nodes.offsets, samples.nodes.targets,
         candidates, max_documents, int(samples.nodes.targets.max(initial=0)) + 1, np.uint64(seed),
     )  # fmt: skip
-    chains = samples.chains.keep(kept_chains)
+    chains = Rows.numbering(samples.chains.keep(kept_chains).counts(), *CHAINS)
     nodes = samples.nodes.take(np.flatnonzero(kept_chains))
-    chains = Rows(offsets=chains.offsets, targets=np.arange(len(chains.targets), dtype=np.int32))
     return replace(samples, chains=chains, nodes=nodes).without_candidates(~kept_candidates).with_documents()
 
 

@@ -9,10 +9,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.narrow import narrow
 from kgqa.linking.tokens import shuffling, token_hashes
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import SPLITS
-from kgqa.traversal.graph import Rows
+from kgqa.traversal.graph import Adjacency, Rows
 
 RESAMPLES = 1000
 NAMES = ("random", "max-mention", "majority per query type", "TF-IDF", "document-cue")
@@ -177,9 +178,9 @@ def _tokens(data: BaselineData) -> _Tokens:
     rows = []
     for bounds, hashes in (documents, labels, relations):
         at = np.minimum(np.searchsorted(vocabulary, hashes), len(vocabulary) - 1)
-        rows.append(Rows(offsets=bounds, targets=at.astype(np.int32)).keep(vocabulary[at] == hashes))
+        rows.append(Rows(offsets=bounds, targets=narrow(at, "words of labels", "make the dataset in parts")).keep(vocabulary[at] == hashes))
     count = len(data.texts)
-    pairs = Rows.from_pairs(rows[0].sources(), rows[0].targets, count)
+    pairs = Adjacency.from_pairs(rows[0].sources(), rows[0].targets, count)
     frequency = np.bincount(pairs.targets, minlength=len(vocabulary))
     return _Tokens(documents=rows[0], labels=rows[1], relations=rows[2], idf=np.log(count / (frequency + 1.0)) + 1.0)
 
