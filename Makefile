@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 NEO4J ?= .cache/neo4j
 DEMO ?= kgqa-workspace-demo
 
-.PHONY: help demo neo4j favourites test test-real lint types bench golden clean
+.PHONY: help demo neo4j favourites words test test-real lint types bench golden clean
 
 help:  ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,6 +37,9 @@ neo4j: $(NEO4J)/.complete  ## Fetch the Neo4j server that the tests start (needs
 
 favourites:  ## Pack cypher/browser/kgqa/ into the archive that Neo4j Browser imports.
 	cd cypher/browser && rm -f favourites.zip && $(PYTHON) -m zipfile -c favourites.zip kgqa
+
+words: $(VENV)/.tools  ## Make the list of English words anew, which decides what links; it changes data.
+	$(BIN)/python -m tools.english_words
 
 test: $(VENV)/.tools $(NEO4J)/.complete  ## Install everything the tests need, and run all that need no real data.
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'not real_data' $(ARGS)

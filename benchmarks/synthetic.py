@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from kgqa.recipes.qangaroo.corpus import Facts
 from kgqa.recipes.qangaroo.samples import Questions
-from kgqa.traversal.graph import Graph, IntArray, Rows
+from kgqa.traversal.graph import Adjacency, Graph, IntArray
 
 HUBS = 0.5
 """The share of mentions that follow popularity; the others fall on any entity alike."""
@@ -32,9 +32,9 @@ class World:
     role: npt.NDArray[np.int32]
     """Entity → the relation whose end point it is."""
 
-    def roles(self) -> Rows:
+    def roles(self) -> Adjacency:
         """``role`` as the search reads it."""
-        return Rows.from_counts(np.ones(len(self.role), np.int64), self.role)
+        return Adjacency.from_counts(np.ones(len(self.role), np.int64), self.role)
 
 
 def make_world(*, documents: int, links: int, questions: int, seed: int = 0) -> World:
@@ -78,8 +78,8 @@ def make_graph(documents: int, mentions: int, rng: np.random.Generator) -> Graph
     counts = np.bincount(keys >> 32, minlength=documents)
     own = np.arange(documents, dtype=np.int32)
     return Graph(
-        documents_of=Rows.from_counts(np.ones(documents, np.int64), own),
-        entities_of=Rows.from_counts(counts, (keys & 0xFFFFFFFF).astype(np.int32)),
+        documents_of=Adjacency.from_counts(np.ones(documents, np.int64), own),
+        entities_of=Adjacency.from_counts(counts, (keys & 0xFFFFFFFF).astype(np.int32)),
     )
 
 

@@ -6,10 +6,7 @@ function here, because importing such a module would put it in the function's pl
 
 from __future__ import annotations
 
-import os
-import tempfile
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgqa.version import __version__
@@ -103,18 +100,6 @@ __all__ = [
     "show",
     "verify_certificate",
 ]
-
-
-def _find_a_place_for_kernels() -> None:
-    """Where neither the package nor the home directory can be written, as in many containers, compiled kernels go to a temporary folder."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-    while not home.exists():
-        home = home.parent
-    if not os.access(Path(__file__).parent, os.W_OK) and not os.access(home, os.W_OK):
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"kgqa-kernels-{os.getuid()}"))
-
-
-_find_a_place_for_kernels()
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kgqa.version import __version__
 
-PACKAGES = ("ladybug", "numba", "numpy", "polars", "pyarrow", "pydantic", "wordfreq")
+PACKAGES = ("ladybug", "numba", "numpy", "polars", "pyarrow", "pydantic")
 
 
 def versions() -> dict[str, str]:

@@ -33,7 +33,7 @@ class PlainWordSettings(Settings):
     """Names that are everyday English words, as the drug synonyms Care, Body and Same."""
 
     zipf: float = Field(default=4.0, ge=0, le=8)
-    """A word at or above this Zipf frequency is everyday (wordfreq; 4 = ten times in a million words)."""
+    """A word at or above this Zipf frequency is everyday (4 = ten times in a million words)."""
     words: tuple[str, ...] = ()
     """Rarer words that the texts use in another sense (lower case)."""
     sources: tuple[str, ...] = ()

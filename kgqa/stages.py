@@ -53,7 +53,7 @@ from kgqa.store.base import GraphStore
 from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
 from kgqa.store.workspace_graph import rows_of
 from kgqa.traversal.base import Traversal
-from kgqa.traversal.graph import Graph, Rows
+from kgqa.traversal.graph import Adjacency, Graph, Rows
 from kgqa.traversal.in_database import InDatabase
 from kgqa.traversal.kernel import Kernel
 from kgqa.traversal.projection import ROLES, graph_from_edges, project_edges
@@ -282,7 +282,7 @@ def _traversal(run: Run, graph: Graph, tables: dict[str, pa.Table]) -> Iterator[
 
 
 def _search(
-    run: Run, questions: Questions, traversal: Traversal, roles: Rows, tables: dict[str, pa.Table]
+    run: Run, questions: Questions, traversal: Traversal, roles: Adjacency, tables: dict[str, pa.Table]
 ) -> tuple[Samples, list[Rejection], int]:
     """Samples within the limits, what was rejected, and how many candidates were dropped because they are written like another."""
     settings = run.domain.settings.qangaroo
@@ -428,7 +428,7 @@ STAGES = (
     Stage(name="read_sources", version=1, doing="Reading sources", depends_on=_settings("source"), run=read_sources),
     Stage(
         name="link_mentions",
-        version=1,
+        version=2,
         doing="Linking mentions",
         depends_on=lambda run: [
             _settings("linking", "documents")(run),

@@ -33,16 +33,6 @@ class SmallDisk:
         subprocess.run(["mount", "-t", "tmpfs", *again, "kgqa-test", str(self.path)], check=True, capture_output=True)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Forget compiled kernels that are older than any source: Numba only looks at the file a kernel stands in, not at what it calls."""
-    if hasattr(config, "workerinput"):
-        return
-    newest = max(path.stat().st_mtime for path in (ROOT / "kgqa").rglob("*.py"))
-    for compiled in (ROOT / "kgqa").rglob("__pycache__/*.nb[ic]"):
-        if compiled.stat().st_mtime < newest:
-            compiled.unlink()
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that need the server run in one process, one after the other: it has one database."""
     for item in items:

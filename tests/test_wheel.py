@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,9 @@ def run(*command: str | Path, folder: Path) -> str:
 def test_the_built_wheel_makes_a_dataset(tmp_path: Path) -> None:
     run(sys.executable, "-m", "build", "--wheel", "--outdir", tmp_path, ROOT, folder=tmp_path)
     (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name.split("/", maxsplit=1)[1] for name in archive.namelist()}
+    assert {"linking/english-words.txt.gz", "linking/english-words.md", "licenses/LICENSE"} <= names
     run(sys.executable, "-m", "venv", tmp_path / "clean", folder=tmp_path)
     python = tmp_path / "clean" / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", wheel, folder=tmp_path)

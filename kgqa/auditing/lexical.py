@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from kgqa.arrays.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def holds_any(text_offsets, text_bounds, text_words, answer_offsets, answer_bounds, answer_words):  # type: ignore[no-untyped-def]
     """For each text whether one of its question's answers stands in it as a run of words.
 
@@ -31,7 +32,7 @@ def holds_any(text_offsets, text_bounds, text_words, answer_offsets, answer_boun
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def overlap(text_offsets, text_bounds, text_words, question_bounds, question_words):  # type: ignore[no-untyped-def]
     """For each text the sum over the distinct words that it shares with its question of log((1 + n) / (1 + m)).
 
@@ -58,7 +59,7 @@ def overlap(text_offsets, text_bounds, text_words, question_bounds, question_wor
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_holds(text_offsets, scores, holds, among):  # type: ignore[no-untyped-def]
     """For each question, of its best-scored texts ``among`` those given, the share that holds the answer; NaN where there is none.
 

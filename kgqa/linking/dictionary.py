@@ -6,16 +6,17 @@ The rules are data (:class:`~kgqa.settings.LinkingSettings`); every rule counts 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from kgqa.arrays.narrow import check_fits
 from kgqa.linking.tokens import spellings
 from kgqa.linking.trie import Trie, build_trie
 from kgqa.linking.usage import small_shares
+from kgqa.linking.words import plain_words
 from kgqa.settings import LinkingSettings, PlainWordSettings
 from kgqa.sources.tables import arrow, frame
 
@@ -58,14 +59,6 @@ class Dictionary:
     """Rule → names removed."""
 
 
-@lru_cache(maxsize=4)
-def plain_words(zipf: float) -> frozenset[str]:
-    """Words of everyday English at or above this Zipf frequency (log10 of occurrences per billion words; wordfreq, Speer 2022)."""
-    import wordfreq
-
-    return frozenset(word for word, share in wordfreq.get_frequency_dict("en").items() if np.log10(share) + 9 >= zipf)
-
-
 def build_dictionary(
     names: pa.Table,
     entities: pa.Table,
@@ -78,6 +71,7 @@ def build_dictionary(
 
     ``documents`` (``about, text``) show how names are written; without them the rules that look at texts find nothing.
     """
+    check_fits(max(names.num_rows, entities.num_rows), "names or entities", "make the dataset from fewer")
     rows = frame(entities).select(entity="id", kind="kind", description="description").with_row_index("row")
     rows = rows.with_columns(candidate=pl.Series(candidates, dtype=pl.Boolean))
     table = frame(names).join(rows, on="entity", how="left", maintain_order="left")

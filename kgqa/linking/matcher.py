@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.narrow import check_fits
 from kgqa.linking.dictionary import FREE, INITIAL, Dictionary
 from kgqa.linking.tokens import TOKEN_STEP, character_tables, text_buffers, tokenize
 from kgqa.linking.trie import find_child, find_token
@@ -65,6 +66,7 @@ def match(
     ``workers``: batches are cut by size alone and joined in order. ``before_number`` false makes no mention of a name directly
     followed by a hyphen and a digit, as "IL" in "IL-2"; it is an occurrence all the same.
     """
+    check_fits(max(len(texts), len(dictionary.entity)), "documents or names", "make the dataset from fewer")
     data, offsets = text_buffers(texts)
     classes, folded, plain = character_tables()
     trie = dictionary.trie
@@ -108,14 +110,14 @@ def _spans(parts: list[npt.NDArray[np.int32]]) -> Spans:
     return Spans(document=rows[:, 0].copy(), start=rows[:, 1].copy(), end=rows[:, 2].copy(), entity=rows[:, 3].copy())
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grown(rows):  # type: ignore[no-untyped-def]
     larger = np.empty((2 * len(rows), rows.shape[1]), rows.dtype)
     larger[: len(rows)] = rows
     return larger
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass over the bytes; splitting it would hide the order
     data, offsets, first_document, last_document,
     classes, folded, plain, vocabulary, nodes, transitions, entries,
@@ -212,7 +214,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
     return mentions[:mention_count], found[:found_count], shared
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _to_characters(data, begin, length, continuation, rows, first, last):  # type: ignore[no-untyped-def]
     """Turn byte offsets into character offsets by taking off the continuation bytes before them."""
     if first == last:

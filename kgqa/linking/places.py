@@ -7,8 +7,8 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.linking.dictionary import plain_words
 from kgqa.linking.matcher import Spans
+from kgqa.linking.words import plain_words
 from kgqa.settings import LinkingSettings, SupportSettings
 from kgqa.sources.tables import frame
 

@@ -14,7 +14,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
+
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.narrow import check_fits
 
 SPACE, WORD, SYMBOL, IDEOGRAPH = 0, 1, 2, 3
 TABLE_SIZE = 1 << 16
@@ -50,7 +52,7 @@ def character_tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32], np
     return classes, folded, plain
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def decode(data, at):  # type: ignore[no-untyped-def]
     """The character that starts at byte ``at`` of valid UTF-8, and the byte after it."""
     first = np.int32(data[at])
@@ -64,7 +66,7 @@ def decode(data, at):  # type: ignore[no-untyped-def]
     return high | ((np.int32(data[at + 2]) & 0x3F) << 6) | (np.int32(data[at + 3]) & 0x3F), at + 4
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def mixed(value):  # type: ignore[no-untyped-def]
     """Spread the bits of a hash, so that its low bits can index a table of a power of two."""
     value ^= value >> np.uint64(32)
@@ -72,7 +74,7 @@ def mixed(value):  # type: ignore[no-untyped-def]
     return value ^ (value >> np.uint64(29))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spellings, initials):  # type: ignore[no-untyped-def]
     """Split bytes ``begin`` to ``end`` of ``data`` (uint8, UTF-8) into tokens; return how many there are.
 
@@ -134,7 +136,7 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _tokenize_all(data, offsets, classes, folded, plain, written):  # type: ignore[no-untyped-def]
     longest = 0
     for i in range(len(offsets) - 1):
@@ -161,13 +163,17 @@ def _tokenize_all(data, offsets, classes, folded, plain, written):  # type: igno
 
 
 def text_buffers(texts: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """The UTF-8 bytes of all ``texts`` one after the other, and where each begins (int64, texts + 1); no nulls, nothing is copied."""
+    """The UTF-8 bytes of all ``texts`` one after the other, and where each begins (int64, texts + 1); no nulls, nothing is copied.
+
+    InputError for a text of 2 GiB, as places in a text are int32.
+    """
     array = texts.cast(pa.large_string())
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     assert array.null_count == 0
     _, offsets, data = array.buffers()
     where = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+    check_fits(int(np.diff(where).max(initial=0)), "bytes of one text", "divide the text into several documents")
     return (np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)), where
 
 
@@ -185,7 +191,7 @@ def spellings(texts: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.uint64]:
     return written
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _text_hashes(data, offsets, seed):  # type: ignore[no-untyped-def]
     out = np.empty(len(offsets) - 1, np.uint64)
     for i in range(len(out)):
@@ -202,7 +208,7 @@ def text_hashes(texts: pa.Array | pa.ChunkedArray, *, seed: int = 0) -> npt.NDAr
     return _text_hashes(data, offsets, seed)  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _shuffling(groups, members, seed):  # type: ignore[no-untyped-def]
     out = np.empty(len(groups), np.uint64)
     for i in range(len(groups)):

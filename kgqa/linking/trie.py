@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.narrow import check_fits
 from kgqa.linking.tokens import mixed, token_hashes
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -39,6 +40,7 @@ def build_trie(names: pa.Array | pa.ChunkedArray) -> tuple[Trie, npt.NDArray[np.
     """The trie of ``names``, and for each of them its group; names without any token have group -1. O(tokens)."""
     bounds, hashes = token_hashes(names)
     distinct, tokens = np.unique(hashes, return_inverse=True)
+    check_fits(len(distinct) + len(tokens), "tokens of names", "make the dataset from fewer names")
     transitions = _free_slots(len(tokens))
     nodes = np.zeros(len(distinct) + len(tokens), NODE)
     ends = np.full(len(bounds) - 1, -1, np.int32)
@@ -64,7 +66,7 @@ def _free_slots(entries: int) -> npt.NDArray[np.void]:
     return table
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill(keys, table):  # type: ignore[no-untyped-def]
     mask = np.uint64(len(table) - 1)
     for i in range(len(keys)):
@@ -75,7 +77,7 @@ def _fill(keys, table):  # type: ignore[no-untyped-def]
         table[slot].value = i
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def find_token(hashed, table):  # type: ignore[no-untyped-def]
     """The number of the token with this hash, or -1 where no name contains it."""
     mask = np.uint64(len(table) - 1)
@@ -89,7 +91,7 @@ def find_token(hashed, table):  # type: ignore[no-untyped-def]
         slot = (slot + np.uint64(1)) & mask
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def find_child(node, token, table):  # type: ignore[no-untyped-def]
     """The node that ``token`` leads to from ``node``, or -1."""
     mask = np.uint64(len(table) - 1)
@@ -104,7 +106,7 @@ def find_child(node, token, table):  # type: ignore[no-untyped-def]
         slot = (slot + np.uint64(1)) & mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(bounds, tokens, count, nodes, table, ends):  # type: ignore[no-untyped-def]
     """Add all names; ``count`` nodes, one per token, are there to begin with. Return how many there are in the end."""
     mask = np.uint64(len(table) - 1)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
+from kgqa.arrays.kernel import kernel
 from kgqa.linking.tokens import text_buffers
 
 OFFSET, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
@@ -31,17 +31,17 @@ def small_shares(words: pa.ChunkedArray, texts: pa.ChunkedArray) -> npt.NDArray[
     return share[slots[np.searchsorted(known, keys)]]  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def _is_letter(byte):  # type: ignore[no-untyped-def]
     return 97 <= byte <= 122 or 65 <= byte <= 90 or byte >= 0x80
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def _lower(byte):  # type: ignore[no-untyped-def]
     return byte + 32 if 65 <= byte <= 90 else byte
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hashes(data, offsets):  # type: ignore[no-untyped-def]
     out = np.empty(len(offsets) - 1, np.uint64)
     for i in range(len(out)):
@@ -52,7 +52,7 @@ def _hashes(data, offsets):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def _slot(code, table):  # type: ignore[no-untyped-def]
     """Where ``code`` is in ``table``, or the empty place where it would be."""
     mask = np.uint64(len(table) - 1)
@@ -62,7 +62,7 @@ def _slot(code, table):  # type: ignore[no-untyped-def]
     return slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill(known, table):  # type: ignore[no-untyped-def]
     slots = np.empty(len(known), np.int64)
     for i in range(len(known)):
@@ -72,7 +72,7 @@ def _fill(known, table):  # type: ignore[no-untyped-def]
     return slots
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(data, offsets, table, small, capital):  # type: ignore[no-untyped-def]
     for text in range(len(offsets) - 1):
         at, end = offsets[text], offsets[text + 1]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from kgqa.arrays.kernel import kernel
 from kgqa.splits.shingles import Shingles, jaccard
 
 BANDS, ROWS = 24, 6
@@ -90,7 +90,7 @@ def near_duplicates(
     return Pairs(one=one[order], other=other[order], similarity=similarity[order], not_compared=sum(part[3] for part in found))
 
 
-@njit(nogil=True, inline="always")
+@kernel(inline=True)
 def _hashed(value, seed):  # type: ignore[no-untyped-def]
     """The finaliser of MurmurHash3 over 32 bits: a permutation of them for each seed. Numba computes in 64 bits unless told each time."""
     value = np.uint32(value ^ seed)
@@ -101,7 +101,7 @@ def _hashed(value, seed):  # type: ignore[no-untyped-def]
     return np.uint32(value ^ np.uint32(value >> np.uint32(16)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _band_keys(offsets, values, texts, labels, seeds, out):  # type: ignore[no-untyped-def]
     """A label is part of its texts' keys, so that texts of other labels do not fill their buckets."""
     for i in range(len(texts)):
@@ -115,7 +115,7 @@ def _band_keys(offsets, values, texts, labels, seeds, out):  # type: ignore[no-u
         out[i] = key
 
 
-@njit(nogil=True, inline="always")
+@kernel(inline=True)
 def _agree_before(keys, band, a, b):  # type: ignore[no-untyped-def]
     for earlier in range(band):  # noqa: SIM110 - Numba knows no any() of a generator
         if keys[earlier, a] == keys[earlier, b]:
@@ -123,7 +123,7 @@ def _agree_before(keys, band, a, b):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search(keys, band, order, texts, offsets, values, sides, labels, threshold, window):  # type: ignore[no-untyped-def]
     """Compare what shares a key of ``band`` and of no earlier one, so that each pair comes up once."""
     one, other, similarity = [np.int64(0) for _ in range(0)], [np.int64(0) for _ in range(0)], [0.0 for _ in range(0)]

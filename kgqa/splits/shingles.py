@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
+from kgqa.arrays.kernel import kernel
 from kgqa.linking.tokens import SYMBOL, TABLE_SIZE, character_tables, decode, mixed, text_buffers, tokenize
 
 Words = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
@@ -57,7 +57,7 @@ def concatenate(parts: list[Shingles]) -> Shingles:
     return Shingles(np.concatenate(offsets), np.concatenate([np.empty(0, np.uint32), *values]))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _words(data, offsets, classes, folded, plain):  # type: ignore[no-untyped-def]
     longest = 0
     for i in range(len(offsets) - 1):
@@ -82,7 +82,7 @@ def _words(data, offsets, classes, folded, plain):  # type: ignore[no-untyped-de
     return bounds, out[: bounds[-1]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _shingles(bounds, words, width):  # type: ignore[no-untyped-def]
     offsets = np.zeros(len(bounds), np.int64)
     values = np.empty(len(words), np.uint32)
@@ -109,7 +109,7 @@ def _shingles(bounds, words, width):  # type: ignore[no-untyped-def]
     return offsets, values[: offsets[-1]].copy()
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def jaccard(offsets, values, one, other):  # type: ignore[no-untyped-def]
     """The Jaccard similarity of two texts, by merging their sorted shingles."""
     a, a_end, b, b_end = offsets[one], offsets[one + 1], offsets[other], offsets[other + 1]
@@ -125,7 +125,7 @@ def jaccard(offsets, values, one, other):  # type: ignore[no-untyped-def]
     return both / either if either else 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _jaccard_of_pairs(offsets, values, one, other):  # type: ignore[no-untyped-def]
     out = np.empty(len(one), np.float64)
     for i in range(len(one)):

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.traversal.graph import IntArray, Offsets, Rows
+from kgqa.traversal.graph import Adjacency, IntArray, Offsets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Searches:
 class EndPoints:
     """Who may be a candidate of whom."""
 
-    roles: Rows
+    roles: Adjacency
     """Entity → the relations whose end point it is."""
     fact_offsets: Offsets
     """Head → where its facts begin in the two arrays below; other true objects of a query are no candidates."""

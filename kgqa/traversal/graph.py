@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+
+from kgqa.arrays.narrow import check_fits
 
 IntArray = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
@@ -13,14 +16,62 @@ Offsets = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """Adjacency: the neighbours of row i are ``targets[offsets[i]:offsets[i + 1]]``, ascending, without repetition."""
+    """Ragged rows: row i is ``targets[offsets[i]:offsets[i + 1]]``, in any order."""
 
     offsets: Offsets
     targets: IntArray
 
     @classmethod
-    def from_pairs(cls, source: npt.NDArray[np.integer], target: npt.NDArray[np.integer], rows: int) -> Rows:
+    def from_counts(cls, counts: npt.NDArray[np.integer], targets: IntArray) -> Self:
+        """Rows of the given lengths, one after the other in ``targets``."""
+        offsets = np.zeros(len(counts) + 1, np.int64)
+        np.cumsum(counts, out=offsets[1:])
+        assert offsets[-1] == len(targets)
+        return cls(offsets=offsets, targets=targets)
+
+    @classmethod
+    def numbering(cls, counts: npt.NDArray[np.integer], what: str, remedy: str) -> Self:
+        """Rows of the given lengths that hold 0, 1, 2, … in turn: the numbers of ``what``; ``remedy`` is for :func:`check_fits`."""
+        total = int(counts.sum(dtype=np.int64))
+        check_fits(total, what, remedy)
+        return cls.from_counts(counts, np.arange(total, dtype=np.int32))
+
+    def sources(self) -> IntArray:
+        """For each entry of ``targets`` the row that it belongs to."""
+        check_fits(len(self.offsets) - 1, "rows", "make the dataset in parts")
+        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int32), np.diff(self.offsets))
+
+    def counts(self) -> Offsets:
+        """Entries of each row."""
+        counts: Offsets = np.diff(self.offsets)
+        return counts
+
+    def take(self, rows: npt.NDArray[np.integer]) -> Self:
+        """The given rows, in the given order."""
+        counts = self.counts()[rows]
+        return self.from_counts(counts, self.targets[spread(self.offsets[rows], counts)])
+
+    def keep(self, kept: npt.NDArray[np.bool_]) -> Self:
+        """The same rows with only those entries for which ``kept`` (one bool per entry of ``targets``) holds."""
+        total = np.concatenate([[0], np.cumsum(kept)])
+        return type(self)(offsets=total[self.offsets].astype(np.int64), targets=self.targets[kept])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjacency(Rows):
+    """Rows that can be searched: the neighbours of each ascend, without repetition."""
+
+    def __post_init__(self) -> None:
+        """What is not in order is refused, because a search would silently miss what is there; O(n)."""
+        ascends = self.targets[1:] > self.targets[:-1]
+        begins = self.offsets[1:-1]
+        ascends[begins[(begins > 0) & (begins < len(self.targets))] - 1] = True
+        assert ascends.all(), "the neighbours of a row do not ascend"
+
+    @classmethod
+    def from_pairs(cls, source: npt.NDArray[np.integer], target: npt.NDArray[np.integer], rows: int) -> Self:
         """Sort and de-duplicate (source, target) pairs; O(n log n), 16 bytes a pair while it runs."""
+        check_fits(max(rows, int(target.max(initial=0))), "rows", "make the dataset in parts")
         keys = (source.astype(np.int64) << 32) | target.astype(np.int64)
         keys.sort()
         # Not np.unique: without counts or inverse it hashes, which takes many times as long as sorting.
@@ -28,36 +79,9 @@ class Rows:
         offsets = np.searchsorted(keys >> 32, np.arange(rows + 1)).astype(np.int64)
         return cls(offsets=offsets, targets=(keys & 0xFFFFFFFF).astype(np.int32))
 
-    def reversed(self, rows: int) -> Rows:
+    def reversed(self, rows: int) -> Adjacency:
         """The same pairs from the other side; ``rows`` is how many rows that side has."""
-        return Rows.from_pairs(self.targets, self.sources(), rows)
-
-    def sources(self) -> IntArray:
-        """For each entry of ``targets`` the row that it belongs to."""
-        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int32), np.diff(self.offsets))
-
-    def counts(self) -> Offsets:
-        """Neighbours of each row."""
-        counts: Offsets = np.diff(self.offsets)
-        return counts
-
-    @classmethod
-    def from_counts(cls, counts: npt.NDArray[np.integer], targets: IntArray) -> Rows:
-        """Rows of the given lengths, one after the other in ``targets``; unlike adjacency they keep the order that they have."""
-        offsets = np.zeros(len(counts) + 1, np.int64)
-        np.cumsum(counts, out=offsets[1:])
-        assert offsets[-1] == len(targets)
-        return cls(offsets=offsets, targets=targets)
-
-    def take(self, rows: npt.NDArray[np.integer]) -> Rows:
-        """The given rows, in the given order."""
-        counts = self.counts()[rows]
-        return Rows.from_counts(counts, self.targets[spread(self.offsets[rows], counts)])
-
-    def keep(self, kept: npt.NDArray[np.bool_]) -> Rows:
-        """The same rows with only those entries for which ``kept`` (one bool per entry of ``targets``) holds."""
-        total = np.concatenate([[0], np.cumsum(kept)])
-        return Rows(offsets=total[self.offsets].astype(np.int64), targets=self.targets[kept])
+        return Adjacency.from_pairs(self.targets, self.sources(), rows)
 
     def contains(self, source: npt.NDArray[np.integer], target: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
         """For each pair whether it is there; O(pairs × log n)."""
@@ -81,8 +105,8 @@ def spread(starts: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]) -> 
 class Graph:
     """Which documents an entity leads to and which entities a document leads to; rows of the entity and document tables."""
 
-    documents_of: Rows
-    entities_of: Rows
+    documents_of: Adjacency
+    entities_of: Adjacency
 
     @property
     def entities(self) -> int:

@@ -15,7 +15,7 @@ from kgqa.errors import StoreError
 from kgqa.store.base import GraphStore
 from kgqa.store.queries import Query
 from kgqa.traversal.base import Chains, EndPoints, Reached, Searches
-from kgqa.traversal.graph import IntArray, Offsets, Rows, spread
+from kgqa.traversal.graph import Adjacency, IntArray, Offsets, spread
 
 
 class InDatabase:
@@ -55,7 +55,7 @@ class InDatabase:
         tree = found.take(np.searchsorted(found.pairs, pairs))
         documents = tree.nodes[:, 1::2]
         query = np.repeat(np.arange(len(counts)), counts)
-        chained = Rows.from_pairs(np.repeat(query, documents.shape[1])[documents.ravel() >= 0], documents[documents >= 0], len(counts))
+        chained = Adjacency.from_pairs(np.repeat(query, documents.shape[1])[documents.ravel() >= 0], documents[documents >= 0], len(counts))
         return Reached(
             counts=counts, candidates=candidates.targets, lengths=tree.lengths, nodes=tree.nodes[tree.nodes >= 0],
             document_counts=chained.counts().astype(np.int32), documents=chained.targets,
@@ -71,7 +71,7 @@ class InDatabase:
         chosen = found.take(spread(first, counts))
         return Chains(counts=counts.astype(np.int32), lengths=chosen.lengths, nodes=chosen.nodes[chosen.nodes >= 0])
 
-    def _reached(self, heads: IntArray) -> Rows:
+    def _reached(self, heads: IntArray) -> Adjacency:
         """For each of ``heads`` (ascending) the entities that it reaches."""
         distinct, place = np.unique(heads, return_inverse=True)
         found = [
@@ -81,7 +81,7 @@ class InDatabase:
         ]
         sources = np.repeat([number for number, _ in found], [len(ids) for _, ids in found])
         targets = _rows([ids for _, ids in found], self._entities)
-        return Rows.from_pairs(sources.astype(np.int64), targets, len(distinct)).take(place)
+        return Adjacency.from_pairs(sources.astype(np.int64), targets, len(distinct)).take(place)
 
     def _chains_of(self, pairs: Offsets, *, longer: bool) -> _Found:
         """The shortest chains, or all, of pairs of head and candidate, which are ascending."""
@@ -131,7 +131,7 @@ class _Found:
         return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in ("pairs", "lengths", "nodes")})
 
 
-def _end_points(searches: Searches, reached: Rows, ends: EndPoints) -> Rows:
+def _end_points(searches: Searches, reached: Adjacency, ends: EndPoints) -> Adjacency:
     """Of what each query's head reaches, its candidates: the kernel's rule, on all queries of a batch."""
     query, entity = reached.sources(), reached.targets
     is_answer = entity == searches.answers[query]

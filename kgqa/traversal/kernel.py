@@ -9,13 +9,13 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from kgqa.arrays.kernel import kernel
 from kgqa.traversal.base import Chains, EndPoints, Reached, Searches
-from kgqa.traversal.graph import Graph, IntArray, Rows
+from kgqa.traversal.graph import Adjacency, Graph, IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def breadth_first(  # type: ignore[no-untyped-def]
     document_offsets, document_targets, entity_offsets, entity_targets, start, max_documents,
     order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, stamp,
@@ -56,14 +56,14 @@ def breadth_first(  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grown(array, need):  # type: ignore[no-untyped-def]
     larger = np.empty(max(need, 2 * len(array)), array.dtype)
     larger[: len(array)] = array
     return larger
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _has(offsets, targets, row, wanted):  # type: ignore[no-untyped-def]
     """Whether the sorted row holds ``wanted``; bisection, because an object of many relations has a long row."""
     low, high = offsets[row], offsets[row + 1]
@@ -76,7 +76,7 @@ def _has(offsets, targets, row, wanted):  # type: ignore[no-untyped-def]
     return low < offsets[row + 1] and targets[low] == wanted
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_candidates(  # type: ignore[no-untyped-def]
     document_offsets, document_targets, entity_offsets, entity_targets, max_documents,
     heads, relations, answers, role_offsets, roles, fact_offsets, fact_relations, fact_tails, with_chains,
@@ -155,7 +155,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
     return reached, counts, candidates[:candidate_count].copy(), lengths, nodes[:node_count].copy(), document_counts, chained
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_chains(  # type: ignore[no-untyped-def]
     document_offsets, document_targets, entity_offsets, entity_targets,
     naming_offsets, naming_targets, leading_offsets, leading_targets,
@@ -268,7 +268,7 @@ class Kernel:
         return Chains(counts=counts, lengths=lengths, nodes=nodes)
 
     @cached_property
-    def _backwards(self) -> tuple[Rows, Rows]:
+    def _backwards(self) -> tuple[Adjacency, Adjacency]:
         """Entity → the documents that lead to it; document → the entities that lead to it."""
         graph = self._graph
         return graph.entities_of.reversed(graph.entities), graph.documents_of.reversed(graph.documents)

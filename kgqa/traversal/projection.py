@@ -13,7 +13,7 @@ from kgqa.settings import ProjectionSettings
 from kgqa.sources.tables import arrow, frame
 from kgqa.store.base import GraphStore
 from kgqa.store.queries import PLURALS, Query
-from kgqa.traversal.graph import Graph, IntArray, Rows
+from kgqa.traversal.graph import Adjacency, Graph, IntArray
 
 ROLES = ("document_to_entity", "entity_to_document")
 
@@ -60,8 +60,8 @@ def graph_from_edges(edges: pa.Table, entities: pa.Table, documents: pa.Table) -
     document, entity = _rows(edges["document"], documents["id"], "document"), _rows(edges["entity"], entities["id"], "entity")
     out = pc.equal(edges["direction"], ROLES[0]).combine_chunks().to_numpy(zero_copy_only=False)
     return Graph(
-        documents_of=Rows.from_pairs(entity[~out], document[~out], entities.num_rows),
-        entities_of=Rows.from_pairs(document[out], entity[out], documents.num_rows),
+        documents_of=Adjacency.from_pairs(entity[~out], document[~out], entities.num_rows),
+        entities_of=Adjacency.from_pairs(document[out], entity[out], documents.num_rows),
     )
 
 

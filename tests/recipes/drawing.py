@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from hypothesis import strategies as st
 
-from kgqa.recipes.qangaroo.samples import Questions, Samples, chain_documents
+from kgqa.recipes.qangaroo.samples import CHAINS, Questions, Samples, chain_documents
 from kgqa.traversal.graph import Rows
 
 ENTITIES, DOCUMENTS, RELATIONS = 12, 9, 3
@@ -47,7 +47,7 @@ def to_samples(records: list[Record]) -> Samples:
     candidates = Rows.from_counts(
         np.array([len(record.chains) for record in records], np.int64), np.array([c for record in records for c in record.chains], np.int32)
     )
-    chains = Rows.from_counts(np.array([len(chains) for chains in lists], np.int64), np.arange(len(every), dtype=np.int32))
+    chains = Rows.numbering(np.array([len(chains) for chains in lists], np.int64), *CHAINS)
     nodes = Rows.from_counts(np.array([len(chain) for chain in every], np.int64), np.array([n for chain in every for n in chain], np.int32))
     return Samples(
         questions=questions, candidates=candidates, chains=chains, nodes=nodes, documents=chain_documents(candidates, chains, nodes)

@@ -28,7 +28,7 @@ from kgqa.recipes.qangaroo.gates import (
     TooManyDocuments,
     pass_gates,
 )
-from kgqa.traversal.graph import Graph, Rows
+from kgqa.traversal.graph import Adjacency, Graph
 from tests.recipes.drawing import DOCUMENTS, ENTITIES, Record, records, to_samples, without
 
 Pairs = set[tuple[int, int]]
@@ -38,9 +38,9 @@ PAIRS = st.sets(st.tuples(st.integers(0, ENTITIES - 1), st.integers(0, DOCUMENTS
 """Entity and document."""
 
 
-def rows(pairs: Pairs, count: int) -> Rows:
+def rows(pairs: Pairs, count: int) -> Adjacency:
     columns = np.array(sorted(pairs), np.int32).reshape(-1, 2)
-    return Rows.from_pairs(columns[:, 0], columns[:, 1], count)
+    return Adjacency.from_pairs(columns[:, 0], columns[:, 1], count)
 
 
 def each(test: Callable[[Record], bool]) -> Definition:

@@ -13,7 +13,7 @@ from kgqa.recipes.qangaroo import search
 from kgqa.recipes.qangaroo.corpus import Facts
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.settings import QangarooSettings, TraversalSettings
-from kgqa.traversal.graph import Graph, Rows
+from kgqa.traversal.graph import Adjacency, Graph
 from kgqa.traversal.kernel import Kernel
 from tests.traversal import oracle
 
@@ -62,9 +62,9 @@ def worlds(draw: st.DrawFn) -> World:
     return World(entities=entities, documents=documents, forth=sorted(forth), back=sorted(back), facts=sorted(facts), roles=sorted(roles))
 
 
-def rows(pairs: Pairs, count: int) -> Rows:
+def rows(pairs: Pairs, count: int) -> Adjacency:
     columns = np.array(pairs, np.int32).reshape(-1, 2)
-    return Rows.from_pairs(columns[:, 0], columns[:, 1], count)
+    return Adjacency.from_pairs(columns[:, 0], columns[:, 1], count)
 
 
 def searched(world: World, *, chains: str, max_documents: int, max_chains: int = 16, workers: int = 1) -> Samples:

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from kgqa.arrays.kernel import kernel
 from kgqa.linking.tokens import mixed, shuffling
-from kgqa.recipes.qangaroo.samples import Samples
+from kgqa.recipes.qangaroo.samples import CHAINS, Samples
 from kgqa.traversal.graph import Rows
 
 
@@ -28,9 +28,8 @@ def balance(samples: Samples, *, candidates: int, max_documents: int, seed: int)
         samples.chains.offsets, _chain_order(samples, seed), samples.nodes.offsets, samples.nodes.targets,
         candidates, max_documents, int(samples.nodes.targets.max(initial=0)) + 1, np.uint64(seed),
     )  # fmt: skip
-    chains = samples.chains.keep(kept_chains)
+    chains = Rows.numbering(samples.chains.keep(kept_chains).counts(), *CHAINS)
     nodes = samples.nodes.take(np.flatnonzero(kept_chains))
-    chains = Rows(offsets=chains.offsets, targets=np.arange(len(chains.targets), dtype=np.int32))
     return replace(samples, chains=chains, nodes=nodes).without_candidates(~kept_candidates).with_documents()
 
 
@@ -53,7 +52,7 @@ def _chain_order(samples: Samples, seed: int) -> npt.NDArray[np.int64]:
     return np.lexsort((drawn, samples.nodes.counts(), candidate))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add(chain, node_offsets, nodes, stamp, mark, documents, limit):  # type: ignore[no-untyped-def]
     """Mark the documents of ``chain``; return the new number of documents, or -1 (nothing marked) where that would exceed ``limit``."""
     new = 0
@@ -67,7 +66,7 @@ def _add(chain, node_offsets, nodes, stamp, mark, documents, limit):  # type: ig
     return documents + new
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _choose(  # type: ignore[no-untyped-def]
     candidate_offsets, candidates, answers, ids, chain_offsets, chains, node_offsets, nodes, wanted, limit, largest, seed
 ):

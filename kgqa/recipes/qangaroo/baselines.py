@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.narrow import narrow
 from kgqa.linking.tokens import shuffling, token_hashes
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import SPLITS
-from kgqa.traversal.graph import Rows
+from kgqa.traversal.graph import Adjacency, Rows
 
 RESAMPLES = 1000
 NAMES = ("random", "max-mention", "majority per query type", "TF-IDF", "document-cue")
@@ -109,7 +110,7 @@ def max_mention(samples: Samples, data: BaselineData) -> Scores:
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _max_mention(candidate_offsets, candidates, document_offsets, documents, link_offsets, linked, counts, entities):  # type: ignore[no-untyped-def]
     out = np.zeros(len(candidates), np.float64)
     place = np.full(entities, -1, np.int64)
@@ -177,14 +178,14 @@ def _tokens(data: BaselineData) -> _Tokens:
     rows = []
     for bounds, hashes in (documents, labels, relations):
         at = np.minimum(np.searchsorted(vocabulary, hashes), len(vocabulary) - 1)
-        rows.append(Rows(offsets=bounds, targets=at.astype(np.int32)).keep(vocabulary[at] == hashes))
+        rows.append(Rows(offsets=bounds, targets=narrow(at, "words of labels", "make the dataset in parts")).keep(vocabulary[at] == hashes))
     count = len(data.texts)
-    pairs = Rows.from_pairs(rows[0].sources(), rows[0].targets, count)
+    pairs = Adjacency.from_pairs(rows[0].sources(), rows[0].targets, count)
     frequency = np.bincount(pairs.targets, minlength=len(vocabulary))
     return _Tokens(documents=rows[0], labels=rows[1], relations=rows[2], idf=np.log(count / (frequency + 1.0)) + 1.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _tf_idf(  # type: ignore[no-untyped-def]
     candidate_offsets, candidates, document_offsets, documents, heads, relations,
     text_offsets, text, label_offsets, label, relation_offsets, relation, idf,

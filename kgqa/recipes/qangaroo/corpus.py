@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from kgqa.errors import UnknownId
 from kgqa.settings import QangarooSettings
 from kgqa.sources.tables import frame
-from kgqa.traversal.graph import IntArray, Rows
+from kgqa.traversal.graph import Adjacency, IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +100,11 @@ def places(table: pa.Table, tables: Mapping[str, pa.Table]) -> Places:
     )
 
 
-def stated(table: pa.Table, tables: Mapping[str, pa.Table]) -> Rows:
+def stated(table: pa.Table, tables: Mapping[str, pa.Table]) -> Adjacency:
     """Document → the entities that its text states: the pairs of an occurrences table."""
     document = row_numbers(table["document"], tables["documents"]["id"])
     entity = row_numbers(table["entity"], tables["entities"]["id"])
-    return Rows.from_pairs(document, entity, tables["documents"].num_rows)
+    return Adjacency.from_pairs(document, entity, tables["documents"].num_rows)
 
 
 def article_of(tables: Mapping[str, pa.Table]) -> IntArray:

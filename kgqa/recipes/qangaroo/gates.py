@@ -12,10 +12,10 @@ from typing import ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from kgqa.arrays.kernel import kernel
 from kgqa.recipes.qangaroo.samples import BoolArray, Questions, Samples
-from kgqa.traversal.graph import Graph, IntArray, Rows
+from kgqa.traversal.graph import Adjacency, Graph, IntArray
 
 ROUNDING = 1e-9
 """A share of 0.29 of 100 samples is 29, though their product as floats is a little less."""
@@ -82,7 +82,7 @@ class AnswerStatedInSubjectDocument(QuestionGate):
     setting: ClassVar[str] = "qangaroo.answer_stated"
     articles: IntArray
     """Entity → row of the article about it, or -1."""
-    stated: Rows
+    stated: Adjacency
     """Document → entities that its text states, under any name."""
 
     def rejected(self, questions: Questions) -> BoolArray:
@@ -94,7 +94,7 @@ class AnswerStatedInSubjectDocument(QuestionGate):
         return result
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _share_a_row(offsets, targets, first, second):  # type: ignore[no-untyped-def]
     out = np.zeros(len(first), np.bool_)
     for i in range(len(first)):
@@ -117,7 +117,7 @@ class AnswerStatedBesideSubject(QuestionGate):
 
     reason: ClassVar[str] = "a document states subject and answer together"
     setting: ClassVar[str] = "qangaroo.answer_stated"
-    stating: Rows
+    stating: Adjacency
     """Entity → documents that state it."""
 
     def rejected(self, questions: Questions) -> BoolArray:

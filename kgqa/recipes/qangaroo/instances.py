@@ -11,14 +11,15 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.narrow import narrow
 from kgqa.formats.columns import MENTION, PARAGRAPH, SCHEMA
 from kgqa.linking.tokens import shuffling
 from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places
 from kgqa.recipes.qangaroo.masking import draw_placeholders, mask_texts
-from kgqa.recipes.qangaroo.samples import Samples
+from kgqa.recipes.qangaroo.samples import CANDIDATES, CHAINS, DOCUMENTS, NODES, Samples, list_array
 from kgqa.settings import DomainSettings
 from kgqa.sources.tables import frame
-from kgqa.traversal.graph import Rows
+from kgqa.traversal.graph import Adjacency, Rows
 
 
 class InstanceMaker:
@@ -104,16 +105,15 @@ class InstanceMaker:
         )
         entity_ids = self._entities.take(pa.array(samples.candidates.targets))
         choices = pa.StructArray.from_arrays([entity_ids, candidates], names=["id", "text"])
-        offsets = samples.candidates.offsets.astype(np.int32)
         ids = instance_ids(samples.questions.id, self._settings.dataset)
         columns = {
             "id": ids,
             "question": self._questions(samples),
-            "paragraphs": pa.ListArray.from_arrays(documents.offsets.astype(np.int32), paragraphs),
+            "paragraphs": list_array(documents, paragraphs, DOCUMENTS),
             "answers": answers,
             "answer_id": self._entities.take(pa.array(samples.questions.answer)),
             "answer_type": pa.repeat("candidate", count),
-            "candidates": pa.ListArray.from_arrays(offsets, choices),
+            "candidates": list_array(samples.candidates, choices, CANDIDATES),
             "chains": self._chains(samples),
             "decomposition": pa.nulls(count, SCHEMA.field("decomposition").type),
             "answerable": pa.repeat(True, count),
@@ -128,7 +128,7 @@ class InstanceMaker:
         sample = np.repeat(samples.question_of_candidate(), samples.chains.counts())
         place = np.arange(len(samples.nodes.targets)) - np.repeat(samples.nodes.offsets[:-1], samples.nodes.counts())
         wanted = (place % 2 == 1) & np.repeat(chain_is_true, samples.nodes.counts())
-        true = Rows.from_pairs(np.repeat(sample, samples.nodes.counts())[wanted], samples.nodes.targets[wanted], len(samples))
+        true = Adjacency.from_pairs(np.repeat(sample, samples.nodes.counts())[wanted], samples.nodes.targets[wanted], len(samples))
         return true.contains(documents.sources(), documents.targets)
 
     def _chains(self, samples: Samples) -> pa.Array:
@@ -136,9 +136,8 @@ class InstanceMaker:
         place = np.arange(len(samples.nodes.targets)) - np.repeat(samples.nodes.offsets[:-1], samples.nodes.counts())
         both = pa.concat_arrays([self._entities, self._documents["id"].combine_chunks()])
         nodes = both.take(pa.array(samples.nodes.targets + np.where(place % 2 == 1, len(self._entities), 0)))
-        chains = pa.ListArray.from_arrays(samples.nodes.offsets.astype(np.int32), nodes)
-        per_candidate = pa.ListArray.from_arrays(samples.chains.offsets.astype(np.int32), chains)
-        return pa.ListArray.from_arrays(samples.candidates.offsets.astype(np.int32), per_candidate)
+        per_candidate = list_array(samples.chains, list_array(samples.nodes, nodes, NODES), CHAINS)
+        return list_array(samples.candidates, per_candidate, CANDIDATES)
 
     def _questions(self, samples: Samples) -> pa.Array:
         template = self._settings.qangaroo.question
@@ -188,7 +187,7 @@ def _mention_lists(mentions: Places, entities: pa.Array) -> pa.Array:
     rows = pa.StructArray.from_arrays(
         [entities.take(pa.array(mentions.entity)), pa.array(mentions.start), pa.array(mentions.end)], fields=list(MENTION)
     )
-    return pa.ListArray.from_arrays(mentions.offsets.astype(np.int32), rows)
+    return pa.ListArray.from_arrays(narrow(mentions.offsets, "mentions", "make the dataset from fewer documents"), rows)
 
 
 def _one(column: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
+from kgqa.arrays.kernel import kernel
 from kgqa.linking.tokens import mixed, text_buffers
 from kgqa.recipes.qangaroo.corpus import Places
 from kgqa.traversal.graph import IntArray, Rows
@@ -32,7 +32,7 @@ def draw_placeholders(candidates: Rows, ids: npt.NDArray[np.uint64], *, placehol
     return _draw(candidates.offsets, ids, placeholders, np.uint64(seed))  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw(offsets, ids, placeholders, seed):  # type: ignore[no-untyped-def]
     out = np.empty(offsets[-1], np.int32)
     deck = np.empty(placeholders, np.int32)
@@ -68,7 +68,7 @@ def mask_texts(
     return MaskedTexts(texts=large, mentions=places)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _room(array, need):  # type: ignore[no-untyped-def]
     if need <= len(array):
         return array
@@ -77,7 +77,7 @@ def _room(array, need):  # type: ignore[no-untyped-def]
     return larger
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _choose_spans(document, offsets, entity, start, end, stamp, sample, number, spans):  # type: ignore[no-untyped-def]
     """The candidates' occurrences in ``document`` to be replaced, into ``spans`` (start, end, placeholder, entity) by start; how many."""
     found = 0
@@ -116,7 +116,7 @@ def _choose_spans(document, offsets, entity, start, end, stamp, sample, number, 
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass over a text, in which all offsets move together
     data, text_offsets, occurrence_offsets, occurrence_entity, occurrence_start, occurrence_end,
     mention_offsets, mention_entity, mention_start, mention_end,

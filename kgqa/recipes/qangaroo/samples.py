@@ -8,10 +8,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.narrow import narrow
 from kgqa.records import SPLITS
-from kgqa.traversal.graph import IntArray, Rows
+from kgqa.traversal.graph import Adjacency, IntArray, Rows
 
 BoolArray = npt.NDArray[np.bool_]
+Limit = tuple[str, str]
+"""What there may be too many of, and what to do then (:func:`~kgqa.arrays.narrow.check_fits`)."""
+_FEWER_CHAINS = "lower qangaroo.traversal.max_chains, or set qangaroo.traversal.chains to tree"
+CHAINS: Limit = ("chains", _FEWER_CHAINS)
+NODES: Limit = ("nodes on chains", _FEWER_CHAINS)
+CANDIDATES: Limit = ("candidates of samples", "lower qangaroo.max_candidates, or --limit the questions")
+DOCUMENTS: Limit = ("documents of samples", "lower qangaroo.max_documents, or --limit the questions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +97,7 @@ class Samples:
         return Samples(
             questions=self.questions.select(rows),
             candidates=self.candidates.take(rows),
-            chains=Rows(offsets=chains.offsets, targets=np.arange(len(chains.targets), dtype=np.int32)),
+            chains=Rows.numbering(chains.counts(), *CHAINS),
             nodes=self.nodes.take(chains.targets),
             documents=self.documents.take(rows),
         )
@@ -101,14 +109,14 @@ class Samples:
     def _without_candidates(self, kept: BoolArray) -> Samples:
         chains = self.chains.take(np.flatnonzero(kept))
         nodes = self.nodes.take(chains.targets)
-        renumbered = Rows(offsets=chains.offsets, targets=np.arange(len(chains.targets), dtype=np.int32))
+        renumbered = Rows.numbering(chains.counts(), *CHAINS)
         return replace(self, candidates=self.candidates.keep(kept), chains=renumbered, nodes=nodes)
 
     def with_candidates_by(self, key: npt.NDArray[np.integer]) -> Samples:
         """The same samples with each one's candidates ordered by ``key`` (one per entry of ``candidates.targets``)."""
         order = np.lexsort((key, self.question_of_candidate()))
         chains = self.chains.take(order)
-        renumbered = Rows(offsets=chains.offsets, targets=np.arange(len(chains.targets), dtype=np.int32))
+        renumbered = Rows.numbering(chains.counts(), *CHAINS)
         candidates = Rows(offsets=self.candidates.offsets, targets=self.candidates.targets[order])
         return replace(self, candidates=candidates, chains=renumbered, nodes=self.nodes.take(chains.targets))
 
@@ -127,14 +135,11 @@ class Samples:
 
     def to_table(self) -> pa.Table:
         """One row per sample: the question's columns, ``candidates``, ``chains`` (per candidate, per chain: nodes), ``documents``."""
-        chains = pa.ListArray.from_arrays(self.nodes.offsets.astype(np.int32), self.nodes.targets)
-        per_candidate = pa.ListArray.from_arrays(self.chains.offsets.astype(np.int32), chains)
-        offsets = self.candidates.offsets.astype(np.int32)
+        chains = list_array(self.nodes, self.nodes.targets, NODES)
         table = self.questions.to_table()
-        table = table.append_column("candidates", pa.ListArray.from_arrays(offsets, self.candidates.targets))
-        table = table.append_column("chains", pa.ListArray.from_arrays(offsets, per_candidate))
-        documents = pa.ListArray.from_arrays(self.documents.offsets.astype(np.int32), self.documents.targets)
-        return table.append_column("documents", documents)
+        table = table.append_column("candidates", list_array(self.candidates, self.candidates.targets, CANDIDATES))
+        table = table.append_column("chains", list_array(self.candidates, list_array(self.chains, chains, CHAINS), CANDIDATES))
+        return table.append_column("documents", list_array(self.documents, self.documents.targets, DOCUMENTS))
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Samples:
@@ -143,14 +148,18 @@ class Samples:
         candidates, chains, documents = (_only_chunk(table[name]) for name in ("candidates", "chains", "documents"))
         per_candidate = chains.flatten()
         nodes = per_candidate.flatten()
-        numbers = np.arange(len(nodes), dtype=np.int32)
         return cls(
             questions=Questions.from_table(table),
             candidates=_rows(candidates),
-            chains=Rows.from_counts(_lengths(per_candidate), numbers),
+            chains=Rows.numbering(_lengths(per_candidate), *CHAINS),
             nodes=_rows(nodes),
             documents=_rows(documents),
         )
+
+
+def list_array(rows: Rows, values: pa.Array | npt.NDArray[np.int32], limit: Limit) -> pa.ListArray:
+    """``values``, one for each entry of ``rows.targets``, in lists as long as the rows."""
+    return pa.ListArray.from_arrays(narrow(rows.offsets, *limit), values)
 
 
 def _only_chunk(column: pa.ChunkedArray) -> pa.ListArray:
@@ -167,11 +176,11 @@ def _rows(array: pa.ListArray) -> Rows:
     return Rows.from_counts(_lengths(array), array.flatten().to_numpy())
 
 
-def chain_documents(candidates: Rows, chains: Rows, nodes: Rows) -> Rows:
+def chain_documents(candidates: Rows, chains: Rows, nodes: Rows) -> Adjacency:
     """Per question the documents on its chains, ascending and once each."""
     place = np.arange(len(nodes.targets)) - np.repeat(nodes.offsets[:-1], nodes.counts())
     is_document = place % 2 == 1
     candidate_of_chain = np.repeat(np.arange(len(chains.offsets) - 1), chains.counts())
     question_of_chain = candidates.sources()[candidate_of_chain]
     question = np.repeat(question_of_chain, nodes.counts())[is_document]
-    return Rows.from_pairs(question, nodes.targets[is_document], len(candidates.offsets) - 1)
+    return Adjacency.from_pairs(question, nodes.targets[is_document], len(candidates.offsets) - 1)

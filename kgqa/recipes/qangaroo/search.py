@@ -12,28 +12,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgqa.recipes.qangaroo.corpus import Facts
-from kgqa.recipes.qangaroo.samples import Questions, Samples
+from kgqa.recipes.qangaroo.samples import CHAINS, Questions, Samples
 from kgqa.settings import QangarooSettings
 from kgqa.traversal.base import Chains, EndPoints, Reached, Searches, Traversal
-from kgqa.traversal.graph import IntArray, Rows, spread
+from kgqa.traversal.graph import Adjacency, IntArray, Rows, spread
 
 R = TypeVar("R")
 
 
-def endpoint_roles(questions: Questions, entities: pa.Table, settings: QangarooSettings, relations: int) -> Rows:
+def endpoint_roles(questions: Questions, entities: pa.Table, settings: QangarooSettings, relations: int) -> Adjacency:
     """Entity → relations whose end point it is: the objects of training facts, or every entity of the kind that the settings name."""
     if settings.endpoint_kind:
         of_kind = np.flatnonzero(np.asarray(pc.equal(entities["kind"], settings.endpoint_kind)))
-        return Rows.from_pairs(np.repeat(of_kind, relations), np.tile(np.arange(relations), len(of_kind)), entities.num_rows)
+        return Adjacency.from_pairs(np.repeat(of_kind, relations), np.tile(np.arange(relations), len(of_kind)), entities.num_rows)
     train = questions.split == 0
-    return Rows.from_pairs(questions.answer[train], questions.relation[train], entities.num_rows)
+    return Adjacency.from_pairs(questions.answer[train], questions.relation[train], entities.num_rows)
 
 
 def find_samples(
     questions: Questions,
     traversal: Traversal,
     facts: Facts,
-    roles: Rows,
+    roles: Adjacency,
     settings: QangarooSettings,
     *,
     workers: int = 1,
@@ -54,7 +54,7 @@ def find_samples(
     return Samples(
         questions=questions,
         candidates=Rows.from_counts(found["counts"], found["candidates"]),
-        chains=Rows.from_counts(np.full(len(found["candidates"]), int(tree)), np.arange(len(found["lengths"]), dtype=np.int32)),
+        chains=Rows.numbering(np.full(len(found["candidates"]), int(tree)), *CHAINS),
         nodes=Rows.from_counts(found["lengths"], found["nodes"]),
         documents=Rows.from_counts(found["document_counts"], found["documents"]),
     )
@@ -78,7 +78,7 @@ def add_chains(
 
     parts = _in_batches(run, traversal, samples.questions.head, workers, advance)
     counts, lengths, nodes = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Chains))
-    chains = Rows.from_counts(counts, np.arange(len(lengths), dtype=np.int32))
+    chains = Rows.numbering(counts, *CHAINS)
     found = Samples(
         questions=samples.questions,
         candidates=samples.candidates,
@@ -106,7 +106,7 @@ def without_same_expression(samples: Samples, expressions: IntArray, facts: Fact
     return samples.without_candidates(dropped | (taken.contains(question, expression) & ~samples.is_answer()))
 
 
-def _taken_expressions(samples: Samples, expressions: IntArray, facts: Facts) -> Rows:
+def _taken_expressions(samples: Samples, expressions: IntArray, facts: Facts) -> Adjacency:
     """For each sample the expressions of its subject and of all true objects."""
     questions = samples.questions
     pairs = (facts.head.astype(np.int64) << 32) | facts.relation
@@ -115,7 +115,7 @@ def _taken_expressions(samples: Samples, expressions: IntArray, facts: Facts) ->
     sample = np.repeat(np.arange(len(samples)), last - first)
     taken = expressions[facts.tail[spread(first, last - first)]]
     every = np.arange(len(samples))
-    return Rows.from_pairs(np.concatenate([sample, every]), np.concatenate([taken, expressions[questions.head]]), len(samples))
+    return Adjacency.from_pairs(np.concatenate([sample, every]), np.concatenate([taken, expressions[questions.head]]), len(samples))
 
 
 def _in_batches(

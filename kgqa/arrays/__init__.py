@@ -1,0 +1,1 @@
+"""What every compiled loop needs: the kernel decorator with its cache, and numbers that fit."""

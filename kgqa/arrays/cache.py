@@ -1,0 +1,148 @@
+"""Machine code on disk, in one private folder, each file named by what the code was made from.
+
+Whoever can write the folder can run code in this process, so it is used only if nobody else can. Nothing is removed by a change: code of
+another version, or of another checkout, has another name, and goes when it has not been used for a month.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import pickle
+import stat
+import sys
+import time
+from contextlib import suppress
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from numba.core import config
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+from numba.core.sigutils import normalize_signature
+
+from kgqa.arrays.fingerprint import fingerprint
+
+KEPT = 30 * 24 * 3600
+"""Seconds that machine code is kept after its last use."""
+DIGEST = hashlib.sha256().digest_size
+
+log = logging.getLogger(__name__)
+log.addHandler(logging.NullHandler())
+
+
+def place() -> Path:
+    """Where machine code goes: below ``NUMBA_CACHE_DIR`` where that is set, else where the user's caches are."""
+    if config.CACHE_DIR:
+        return Path(config.CACHE_DIR) / "kgqa-kernels"
+    if sys.platform == "darwin":
+        return Path("~/Library/Caches/kgqa/kernels").expanduser()
+    caches = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(caches) if os.path.isabs(caches) else Path("~/.cache").expanduser()) / "kgqa" / "kernels"
+
+
+@cache
+def private_folder() -> Path | None:
+    """The folder, made if need be; None, and a line in the log, where it cannot be made or somebody else could write it."""
+    try:
+        folder = place()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home
+        log.warning("kernels are compiled anew in each process, as they cannot be kept (%s); set NUMBA_CACHE_DIR", error)
+        return None
+    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return folder
+    log.warning("kernels are compiled anew in each process, as %s is not a folder that only you can write; remove it", folder)
+    return None
+
+
+class KernelCache(_Cache):  # type: ignore[misc]
+    """The machine code of one kernel, a file for each combination of argument types; Numba asks it before and after it compiles."""
+
+    def __init__(self, kernel: Any) -> None:
+        """Nothing is read or made before the kernel is called."""
+        self._kernel = kernel
+        self._enabled = True
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder, for Numba's statistics."""
+        folder = private_folder()
+        return str(folder) if folder else None
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled result for these argument types, or None where there is none."""
+        target_context.refresh()
+        file = self._file(sig, target_context.codegen())
+        if file is None:
+            return None
+        try:
+            found = file.read_bytes()
+            with suppress(OSError):  # a read-only cache serves, too
+                os.utime(file)  # so that it is not removed as unused
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            log.warning("%s cannot be read, so the kernel is compiled anew: %s", file, error)
+            return None
+        digest, payload = found[:DIGEST], found[DIGEST:]
+        if hashlib.sha256(payload).digest() != digest:
+            log.warning("%s is damaged, so the kernel is compiled anew", file)
+            return None
+        return CompileResult._rebuild(target_context, *pickle.loads(payload))  # noqa: S301 - only we can write it
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled result; where the disk refuses, the run goes on without."""
+        file = self._file(sig, data.codegen)
+        if file is None or data.library.has_dynamic_globals:
+            return
+        payload = dumps(data._reduce())
+        part = file.with_name(f"{uuid4().hex}.part")
+        try:
+            _forget_unused(file.parent)
+            # Another process may compile the same; whoever comes last puts the same in its place.
+            part.write_bytes(hashlib.sha256(payload).digest() + payload)
+            part.replace(file)
+        except OSError as error:
+            log.warning("%s cannot be written, so the next process compiles anew: %s", file, error)
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+
+    def enable(self) -> None:
+        """Part of what Numba asks for."""
+        self._enabled = True
+
+    def disable(self) -> None:
+        """Part of what Numba asks for."""
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Forget the kernel's machine code; called when it is to be compiled anew."""
+        folder = private_folder()
+        for file in folder.glob(f"{self._stem}*") if folder else ():
+            file.unlink(missing_ok=True)
+
+    @cached_property
+    def _stem(self) -> str:
+        function = self._kernel.py_func
+        return f"{function.__module__}.{function.__qualname__}-{fingerprint(self._kernel)[:32]}"
+
+    def _file(self, sig: Any, codegen: Any) -> Path | None:
+        folder = private_folder() if self._enabled else None
+        arguments, _ = normalize_signature(sig)
+        # The tuple names the processor and what it can do.
+        types = hashlib.sha256(repr((arguments, codegen.magic_tuple())).encode()).hexdigest()
+        return folder / f"{self._stem}-{types[:32]}" if folder else None
+
+
+def _forget_unused(folder: Path) -> None:
+    oldest = time.time() - KEPT
+    for file in folder.iterdir():
+        with suppress(FileNotFoundError):  # another process forgets it, too
+            if file.stat().st_mtime < oldest:
+                file.unlink()
