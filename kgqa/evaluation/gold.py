@@ -7,6 +7,7 @@ Predictions call a supporting paragraph by its title; one without a title is cal
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain, repeat
 from typing import Annotated, Any, NotRequired
 
 from pydantic import ConfigDict, Strict, TypeAdapter
@@ -20,13 +21,15 @@ from kgqa.formats.identifiers import looks_like_number
 from kgqa.formats.musique import TWIN
 from kgqa.formats.provenance import noted
 from kgqa.metrics import hotpotqa, musique, qangaroo, strategyqa, twowiki
-from kgqa.metrics.drop import Spans
+from kgqa.metrics.drop import NONE, Spans, answer_type
 from kgqa.metrics.hotpotqa import Fact
 from kgqa.records import Instance, Paragraph
 
 OPEN = ConfigDict(extra="allow", strict=True)
 Facts = list[Annotated[tuple[str, int], Strict(False)]]
 Triples = list[Annotated[tuple[str, str, str], Strict(False)]]
+Typed = tuple[tuple[Spans, str], ...]
+"""Gold answers, each a list of spans, and what DROP's script takes it for: number, span, spans, date or none."""
 
 
 class AbsentFacts(TypedDict):
@@ -99,14 +102,40 @@ def twowiki_question(instance: Instance) -> twowiki.Question:
 
 
 def drop_answers(instance: Instance) -> tuple[Spans, ...]:
-    """All gold answers, each a list of spans."""
-    _answer(instance)
-    return drop_format.gold_answers(instance)
+    """All gold answers, each a list of spans; MissingInput where all are empty."""
+    answers = drop_format.gold_answers(instance)
+    if not any(answers):
+        _answer(instance)
+    return answers
 
 
 def iirc_answers(instance: Instance) -> tuple[Spans, ...]:
-    """As DROP's, and one without spans where the paragraphs do not give it."""
-    return drop_answers(instance) if instance.answerable else ((),)
+    """As DROP's, and one without spans where the paragraphs do not give it, or where a file in DROP's form says so with an empty answer."""
+    return (drop_format.gold_answers(instance) or drop_answers(instance)) if instance.answerable else ((),)
+
+
+def drop_typed(instance: Instance) -> Typed:
+    """:func:`drop_answers`, each with its type."""
+    return _typed(instance, drop_answers(instance))
+
+
+def iirc_typed(instance: Instance) -> Typed:
+    """:func:`iirc_answers`, each with its type."""
+    return _typed(instance, iirc_answers(instance))
+
+
+def _typed(instance: Instance, answers: tuple[Spans, ...]) -> Typed:
+    """The type is that of the answer as noted in DROP's form, which may be a date, while it is still the same answer."""
+    notes = reading.validated(noted(instance, drop_format.NAME), drop_format.NOTES, f"instance {instance.id}, provenance, 'drop'")
+    known: list[Any] = [notes.get("answer"), *notes.get("validated_answers", [])]
+    return tuple(
+        (spans, answer_type(same) if same is not None and drop_format.spans_of(same) == tuple(spans) else _plain_type(instance, spans))
+        for spans, same in zip(answers, chain(known, repeat(None)), strict=False)
+    )
+
+
+def _plain_type(instance: Instance, spans: Spans) -> str:
+    return "number" if instance.answer_type == "number" else (NONE, "span", "spans")[min(len(spans), 2)]
 
 
 def strategyqa_question(instance: Instance) -> strategyqa.Question:

@@ -13,11 +13,11 @@ import kgqa
 from kgqa.errors import BrokenInput, MissingInput
 from kgqa.evaluation import gold
 from kgqa.evaluation.dire_gold import dire_label, notes_of
-from kgqa.formats import hotpotqa, musique, strategyqa
+from kgqa.formats import drop, hotpotqa, musique, strategyqa
 from kgqa.formats.provenance import note
 from kgqa.metrics.hotpotqa import Question
 from kgqa.records import Instance
-from tests.evaluation.families import BY_METRIC, MILL, hotpot, strategy, write
+from tests.evaluation.families import BY_METRIC, MILL, drop_answer, hotpot, strategy, write
 from tests.evaluation.families import musique as musique_record
 
 
@@ -81,6 +81,54 @@ def test_aliases_are_other_answers_and_not_further_spans() -> None:
     nothing = replace(instance, answers=(), answer_type="none", answerable=False)
     assert gold.squad_answers(nothing) == ()
     assert gold.iirc_answers(nothing) == ((),)
+
+
+EMPTY = drop_answer()
+
+
+def asked_drop(answer: dict[str, Any] | None, *validated: dict[str, Any]) -> Instance:
+    given = {} if answer is None else {"answer": answer, "validated_answers": list(validated)}
+    return drop.instance_of({"query_id": "d1", "question": "What?", **given}, "p", {"passage": "x", "qa_pairs": []})  # type: ignore[typeddict-item]
+
+
+def test_answers_have_the_types_that_the_official_script_takes_them_for() -> None:
+    may = {**EMPTY, "date": {"day": "", "month": "May", "year": "1990"}}
+    instance = asked_drop(drop_answer(number="3"), drop_answer("3"), may, drop_answer("x", "y"), EMPTY)
+    types = ("number", "span", "date", "spans", "date")
+    assert gold.drop_typed(instance) == tuple(zip((("3",), ("3",), ("May 1990",), ("x", "y"), ()), types, strict=True))
+    changed = replace(instance, answers=("4",))
+    assert gold.drop_typed(changed)[0] == (("4",), "number")
+    assert gold.drop_typed(replace(asked_drop(may), answers=("June", "July"), answer_type="spans")) == ((("June", "July"), "spans"),)
+    other = replace(read(hotpot("h1")), answers=("the Sill", "River Sill"))
+    assert gold.drop_typed(other) == gold.iirc_typed(other) == ((("the Sill",), "span"), (("River Sill",), "span"))
+    assert gold.iirc_typed(replace(other, answers=(), answer_type="none", answerable=False)) == (((), "none"),)
+
+
+def test_an_empty_answer_in_drops_form_is_none_to_iirc_and_none_that_counts_to_drop() -> None:
+    assert gold.iirc_typed(asked_drop(EMPTY, EMPTY)) == (((), "date"), ((), "date"))
+    assert gold.drop_typed(asked_drop(EMPTY, drop_answer("x"))) == (((), "date"), (("x",), "span"))
+    for make in (gold.drop_typed, gold.iirc_typed):
+        with pytest.raises(MissingInput, match="instance d1: it has no answer to compare with"):
+            make(asked_drop(None))
+    with pytest.raises(MissingInput, match="instance d1: it has no answer to compare with"):
+        gold.drop_typed(asked_drop(EMPTY, EMPTY))
+
+
+def test_an_iirc_set_in_drops_form_has_its_own_type_for_no_answer(tmp_path: Path) -> None:
+    pairs = [
+        {"query_id": key, "question": "What?", "answer": answer, "validated_answers": [answer]}
+        for key, answer in (("a", EMPTY), ("b", EMPTY), ("c", drop_answer("yes")), ("d", drop_answer(number="3")))
+    ]
+    gold_file = write(tmp_path / "set_dev.json", {"p": {"passage": "x", "qa_pairs": pairs}})
+    file = write(tmp_path / "p.json", {"a": "none", "b": "yes", "c": "Yes", "d": "3.0"})
+    kgqa.evaluate(gold_file, file, metric="iirc", json=tmp_path / "out.json")
+    right = {"Exact-match accuracy": 100.0, "F1 score": 100.0}
+    assert json.loads((tmp_path / "out.json").read_text("utf-8"))["official"] == {
+        "Exact-match accuracy": 75.0, "F1 score": 75.0,
+        "types": {
+            "none": {"n": 2, "Exact-match accuracy": 50.0, "F1 score": 50.0}, "number": {"n": 1, **right}, "span": {"n": 1, **right},
+        },
+    }  # fmt: skip
 
 
 def test_answers_that_are_not_known_are_no_gold() -> None:
