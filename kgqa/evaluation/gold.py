@@ -33,7 +33,7 @@ Typed = tuple[tuple[Spans, str], ...]
 
 
 class AbsentFacts(TypedDict):
-    """What HotpotQA's and 2WikiMultihopQA's readers note of facts whose paragraph is not shown."""
+    """What HotpotQA's and 2WikiMultihopQA's readers note of facts whose paragraph or sentence is not shown."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
@@ -195,22 +195,29 @@ def _supporting_idx(instance: Instance) -> frozenset[int]:
 
 
 def support(instance: Instance) -> list[Fact]:
-    """The supporting sentences, all of a supporting paragraph where none is marked, and those whose paragraph is not shown.
-
-    MissingInput where it is not known of a paragraph whether it supports the answer.
-    """
+    """:func:`facts`; MissingInput where it is not known of a paragraph whether it supports the answer."""
     _check_marks(instance)
+    return facts(instance)
+
+
+def facts(instance: Instance) -> list[Fact]:
+    """The supporting sentences, and as the official scripts compare nothing but titles and numbers those too that are not shown.
+
+    Of a supporting paragraph without marked sentences all support the answer, unless what is not shown is a sentence of it.
+    """
+    absent = _absent_facts(instance)
+    elsewhere = {title for title, _ in absent}
     shown = [
         (called(paragraph), sentence)
         for paragraph in instance.paragraphs
         if paragraph.supporting
-        for sentence in paragraph.supporting_sentences or all_sentences(paragraph)
+        for sentence in paragraph.supporting_sentences or (() if called(paragraph) in elsewhere else all_sentences(paragraph))
     ]
-    return shown + absent_support(instance)
+    return shown + absent
 
 
-def absent_support(instance: Instance) -> list[Fact]:
-    """The supporting sentences whose paragraph is not shown."""
+def _absent_facts(instance: Instance) -> list[Fact]:
+    """The supporting sentences whose paragraph is not shown, or which it has not."""
     found: list[Fact] = []
     for name in ("hotpotqa", "twowiki") if instance.provenance else ():
         notes = reading.validated(noted(instance, name), ABSENT, f"instance {instance.id}, provenance, {name!r}")
