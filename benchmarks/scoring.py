@@ -1,4 +1,4 @@
-"""How long ``kgqa evaluate`` takes on 100,000 predictions of each metric: scoring alone, and the whole command.
+"""How long ``kgqa evaluate`` takes on 100,000 predictions of each metric: scoring alone, and the whole command; and on one of many spans.
 
 ``python -m benchmarks.scoring``
 """
@@ -10,6 +10,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +20,7 @@ from benchmarks.process import python
 from kgqa.evaluation.joining import find_split
 from kgqa.evaluation.scoring import METRICS, Beside
 from kgqa.formats.opening import open_dataset
+from kgqa.metrics.drop import spans_scores
 
 TITLE = "Scoring predictions"
 PREDICTIONS = 100_000
@@ -28,6 +30,8 @@ WHOLE = ("hotpotqa", "musique", "squad")
 WORDS = tuple(
     f"{first}{second}{third}" for first in "bdfgk" for second in ("a", "el", "im", "or") for third in ("n", "ra", "tis", "velo", "q")
 )
+SPANS = ((1_000, 1_000), (3_000, 3_000), (10_000, 3), (3, 10_000))
+"""Of one prediction, and of its gold."""
 PARAGRAPHS, SENTENCES, LENGTH = 10, 3, 10
 """In a context; words in a sentence."""
 Made = tuple[Any, Any]
@@ -205,7 +209,24 @@ def main(*, count: int = PREDICTIONS, rounds: int = ROUNDS) -> Section:
             "Synthetic questions with 10 paragraphs of 30 words; in SQuAD, DROP and IIRC five questions to a paragraph of 120 words.",
         ],
     )
-    return Section(title=TITLE, tables=[table])
+    return Section(title=TITLE, tables=[table, _many_spans(rounds)])
+
+
+def _many_spans(rounds: int) -> Table:
+    """DROP's score of one prediction of very many spans, which the optimal alignment makes dear."""
+    synthetic = Synthetic()
+    spans_scores(*[[synthetic.words(1) for _ in range(2)]] * 2)  # what is imported at the first alignment is not counted
+    rows = []
+    for predicted, gold in SPANS:
+        texts = {side: [synthetic.words(1 + number % 4) for number in range(count)] for side, count in ((0, predicted), (1, gold))}
+        seconds = in_turn({"": partial(spans_scores, texts[0], texts[1])}, rounds=rounds)[""]
+        rows.append((f"{predicted:,}", f"{gold:,}", spread(seconds)))
+    return Table(
+        title="One prediction of many spans (DROP)",
+        columns=("predicted spans", "gold spans", "seconds"),
+        rows=rows,
+        notes=["Spans of one to four of a hundred words: normal forms, the table of F1 and the alignment, which is cubic at worst."],
+    )
 
 
 def _score(metric: str, gold: Path, file: Path, options: list[str], rounds: int) -> list[float]:

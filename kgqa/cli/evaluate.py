@@ -10,7 +10,7 @@ from typer import Argument, Option
 from kgqa.cli.options import Paragraphs, Strict, print_remarks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
@@ -74,12 +74,16 @@ def evaluate(
 def _print(console: Console, done: Evaluation, *, probe_is_capped: bool) -> None:
     from rich.table import Table
 
+    from kgqa.metrics.drop import TYPES
+
     console.print(f"\n{_count(done.questions)} of {done.split}, metric {done.metric} (from {done.chosen_by})", soft_wrap=True)
     table = Table("score", "official", "95% interval")
-    for name in done.scores.official:
+    for name in (name for name in done.scores.official if name != TYPES):
         found = done.intervals.get(name)
         table.add_row(name, done.printed(name), "" if found is None else f"{_shown(found.low, done)} – {_shown(found.high, done)}")
     console.print(table)
+    if types := done.scores.official.get(TYPES):
+        _print_types(console, types)
     if done.metric == "dire-probe" and not probe_is_capped:
         text = "Not capped by the scores on the unprobed set, as the official ones are: give its predictions as --original."
         console.print(text, soft_wrap=True)
@@ -89,6 +93,18 @@ def _print(console: Console, done: Evaluation, *, probe_is_capped: bool) -> None
     for part, ids in done.scores.missing_parts.items():
         _print_ids(console, ids, f"with a prediction that lacks {part!r}, which counts as 0")
     _print_ids(console, done.scores.extra, "predicted and not in the set, ignored")
+
+
+def _print_types(console: Console, types: Mapping[str, Mapping[str, float]]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    names = list(next(iter(types.values())))
+    table = Table("type", "questions", *names[1:], box=box.SIMPLE_HEAD)
+    for name, (number, *means) in ((name, found.values()) for name, found in types.items()):
+        table.add_row(name, f"{number:,}", *(f"{value:.3f}" for value in means))
+    console.print("Official types, each question's being that of the gold answer that was best", soft_wrap=True)
+    console.print(table)
 
 
 def _print_ids(console: Console, ids: Sequence[str], what: str) -> None:

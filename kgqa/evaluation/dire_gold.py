@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Strict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import MissingInput
-from kgqa.evaluation.gold import absent_support, all_sentences, called, single_answer
+from kgqa.evaluation.gold import all_sentences, called, facts, single_answer
 from kgqa.formats import reading
 from kgqa.formats.provenance import noted
 from kgqa.metrics import dire
@@ -97,9 +97,7 @@ def _support(instance: Instance, note: Notes) -> list[Fact]:
             if key in paragraphs and (key, sentence) not in removed
             for number in (all_sentences(paragraphs[key]) if sentence is None else (sentence,))
         ]
-    marked = [paragraph for paragraph in instance.paragraphs if paragraph.supporting]
-    shown = [(called(paragraph), number) for paragraph in marked for number in paragraph.supporting_sentences or all_sentences(paragraph)]
-    return shown + absent_support(instance)
+    return facts(instance)
 
 
 def whole_numbers(predictions: Sequence[dire.Prediction], labels: Sequence[Label]) -> list[dire.Prediction]:

@@ -7,6 +7,7 @@ Predictions call a supporting paragraph by its title; one without a title is cal
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain, repeat
 from typing import Annotated, Any, NotRequired
 
 from pydantic import ConfigDict, Strict, TypeAdapter
@@ -20,17 +21,19 @@ from kgqa.formats.identifiers import looks_like_number
 from kgqa.formats.musique import TWIN
 from kgqa.formats.provenance import noted
 from kgqa.metrics import hotpotqa, musique, qangaroo, strategyqa, twowiki
-from kgqa.metrics.drop import Spans
+from kgqa.metrics.drop import NONE, Spans, answer_type
 from kgqa.metrics.hotpotqa import Fact
 from kgqa.records import Instance, Paragraph
 
 OPEN = ConfigDict(extra="allow", strict=True)
 Facts = list[Annotated[tuple[str, int], Strict(False)]]
 Triples = list[Annotated[tuple[str, str, str], Strict(False)]]
+Typed = tuple[tuple[Spans, str], ...]
+"""Gold answers, each a list of spans, and what DROP's script takes it for: number, span, spans, date or none."""
 
 
 class AbsentFacts(TypedDict):
-    """What HotpotQA's and 2WikiMultihopQA's readers note of facts whose paragraph is not shown."""
+    """What HotpotQA's and 2WikiMultihopQA's readers note of facts whose paragraph or sentence is not shown."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
@@ -99,14 +102,40 @@ def twowiki_question(instance: Instance) -> twowiki.Question:
 
 
 def drop_answers(instance: Instance) -> tuple[Spans, ...]:
-    """All gold answers, each a list of spans."""
-    _answer(instance)
-    return drop_format.gold_answers(instance)
+    """All gold answers, each a list of spans; MissingInput where all are empty."""
+    answers = drop_format.gold_answers(instance)
+    if not any(answers):
+        _answer(instance)
+    return answers
 
 
 def iirc_answers(instance: Instance) -> tuple[Spans, ...]:
-    """As DROP's, and one without spans where the paragraphs do not give it."""
-    return drop_answers(instance) if instance.answerable else ((),)
+    """As DROP's, and one without spans where the paragraphs do not give it, or where a file in DROP's form says so with an empty answer."""
+    return (drop_format.gold_answers(instance) or drop_answers(instance)) if instance.answerable else ((),)
+
+
+def drop_typed(instance: Instance) -> Typed:
+    """:func:`drop_answers`, each with its type."""
+    return _typed(instance, drop_answers(instance))
+
+
+def iirc_typed(instance: Instance) -> Typed:
+    """:func:`iirc_answers`, each with its type."""
+    return _typed(instance, iirc_answers(instance))
+
+
+def _typed(instance: Instance, answers: tuple[Spans, ...]) -> Typed:
+    """The type is that of the answer as noted in DROP's form, which may be a date, while it is still the same answer."""
+    notes = reading.validated(noted(instance, drop_format.NAME), drop_format.NOTES, f"instance {instance.id}, provenance, 'drop'")
+    known: list[Any] = [notes.get("answer"), *notes.get("validated_answers", [])]
+    return tuple(
+        (spans, answer_type(same) if same is not None and drop_format.spans_of(same) == tuple(spans) else _plain_type(instance, spans))
+        for spans, same in zip(answers, chain(known, repeat(None)), strict=False)
+    )
+
+
+def _plain_type(instance: Instance, spans: Spans) -> str:
+    return "number" if instance.answer_type == "number" else (NONE, "span", "spans")[min(len(spans), 2)]
 
 
 def strategyqa_question(instance: Instance) -> strategyqa.Question:
@@ -166,22 +195,29 @@ def _supporting_idx(instance: Instance) -> frozenset[int]:
 
 
 def support(instance: Instance) -> list[Fact]:
-    """The supporting sentences, all of a supporting paragraph where none is marked, and those whose paragraph is not shown.
-
-    MissingInput where it is not known of a paragraph whether it supports the answer.
-    """
+    """:func:`facts`; MissingInput where it is not known of a paragraph whether it supports the answer."""
     _check_marks(instance)
+    return facts(instance)
+
+
+def facts(instance: Instance) -> list[Fact]:
+    """The supporting sentences, and as the official scripts compare nothing but titles and numbers those too that are not shown.
+
+    Of a supporting paragraph without marked sentences all support the answer, unless what is not shown is a sentence of it.
+    """
+    absent = _absent_facts(instance)
+    elsewhere = {title for title, _ in absent}
     shown = [
         (called(paragraph), sentence)
         for paragraph in instance.paragraphs
         if paragraph.supporting
-        for sentence in paragraph.supporting_sentences or all_sentences(paragraph)
+        for sentence in paragraph.supporting_sentences or (() if called(paragraph) in elsewhere else all_sentences(paragraph))
     ]
-    return shown + absent_support(instance)
+    return shown + absent
 
 
-def absent_support(instance: Instance) -> list[Fact]:
-    """The supporting sentences whose paragraph is not shown."""
+def _absent_facts(instance: Instance) -> list[Fact]:
+    """The supporting sentences whose paragraph is not shown, or which it has not."""
     found: list[Fact] = []
     for name in ("hotpotqa", "twowiki") if instance.provenance else ():
         notes = reading.validated(noted(instance, name), ABSENT, f"instance {instance.id}, provenance, {name!r}")

@@ -79,6 +79,16 @@ def _transformed(metric: str, score: Callable[..., Scores], *, conditional: bool
     return _dire(metric, scored, gold=dire_gold.dire_label, key=lambda instance: dire_gold.notes_of(instance)["question"], several=True)
 
 
+def _by_type(score: Callable[..., Scores]) -> Callable[[Gold, Any, Beside], Scores]:
+    """DROP's scorer, or IIRC's, of gold answers with their types."""
+
+    def scored(right: Gold, found: Any, _: Beside) -> Scores:
+        answers = {key: [spans for spans, _ in typed] for key, typed in right}
+        return score(answers, found, types={key: [name for _, name in typed] for key, typed in right})
+
+    return scored
+
+
 METRICS: Mapping[str, Metric] = MappingProxyType(
     {
         "squad": Metric(
@@ -112,12 +122,10 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             scale=PERCENT, headline=("f1", "sp_f1", "evi_f1", "joint_f1"),
         ),
         "drop": Metric(
-            read=predictions.read_spans, gold=gold.drop_answers, score=lambda right, found, _: drop(dict(right), found),
-            scale=PERCENT, decimals=2, headline=NAMES,
+            read=predictions.read_spans, gold=gold.drop_typed, score=_by_type(drop), scale=PERCENT, decimals=2, headline=NAMES,
         ),
         "iirc": Metric(
-            read=predictions.read_spans, gold=gold.iirc_answers, score=lambda right, found, _: iirc(dict(right), found),
-            scale=PERCENT, decimals=2, headline=NAMES,
+            read=predictions.read_spans, gold=gold.iirc_typed, score=_by_type(iirc), scale=PERCENT, decimals=2, headline=NAMES,
         ),
         "strategyqa": Metric(
             read=predictions.read_strategyqa, gold=gold.strategyqa_question, score=lambda right, found, _: strategyqa(dict(right), found),

@@ -86,9 +86,11 @@ def dire(gold: Mapping[str, Question], predictions: Iterable[Prediction]) -> Sco
 def dire_probe(gold: Sequence[Instance], predictions: Sequence[Prediction], *, original: Iterable[Prediction] | None = None) -> Scores:
     """The probe: two instances per bi-partition. With ``original``, no score is above the system's own on the whole question (equation 7).
 
-    InputError where a bi-partition has not two instances, an instance has no prediction, or ``original`` lacks a question.
+    Of two equally sure answers the one predicted first counts, whichever instance it is for: the published script takes a question's
+    predictions from the end of their file. InputError where a bi-partition has not two instances, an instance has no prediction, or
+    ``original`` lacks a question.
     """
-    questions, extra = _questions(gold, predictions)
+    questions, extra = _questions(gold, predictions, last_first=True)
     whole = None if original is None else _by_id(original)
     parts = {}
     for question_id, pairs in questions.items():
@@ -124,7 +126,8 @@ def dire_sufficiency(gold: Sequence[Instance], predictions: Sequence[Prediction]
 def dire_probe_of_sufficiency(gold: Sequence[Instance], predictions: Sequence[Prediction]) -> Scores:
     """The probe of the transform: per bi-partition two partial instances, combined as in the probe, and one without support.
 
-    All three labels must be right, else 0. InputError where a bi-partition is not such a triple, or an instance has no prediction.
+    All three labels must be right, else 0. Of two equally sure answers the one to the second instance of the gold counts: this script finds
+    predictions by ``sub_idx``. InputError where a bi-partition is not such a triple, or an instance has no prediction.
     """
     questions, extra = _questions(gold, predictions)
     parts = {}
@@ -151,22 +154,29 @@ def _by_id(predictions: Iterable[Prediction]) -> dict[str, Prediction]:
     return found
 
 
-def _questions(gold: Sequence[Instance], predictions: Sequence[Prediction]) -> tuple[dict[str, list[Pair]], tuple[str, ...]]:
-    """Each question's instances in the order of the gold, with their predictions; and the questions that only the predictions have."""
+def _questions(
+    gold: Sequence[Instance], predictions: Sequence[Prediction], *, last_first: bool = False
+) -> tuple[dict[str, list[Pair]], tuple[str, ...]]:
+    """Each question's instances with their predictions, and the questions that only the predictions have.
+
+    Questions are in the order of the gold, and so are a question's instances, or from the last prediction to the first if ``last_first``.
+    """
     _, extra = unmatched((instance.question_id for instance in gold), (predicted.question_id for predicted in predictions))
     # The official probe predictions carry no sub_idx: there the n-th prediction of a question is for its n-th instance.
     by_index = all(item.sub_idx is not None for item in gold) and all(item.sub_idx is not None for item in predictions)
-    given = _keyed(predictions, by_index=by_index)
-    questions: dict[str, list[Pair]] = {}
-    for key, instance in _keyed(gold, by_index=by_index).items():
-        if key not in given:
-            raise InputError(f"question {key[0]}: its instance {key[1]} has no prediction; predict every instance of a group.")
-        questions.setdefault(key[0], []).append((instance, given.pop(key)))
+    wanted, given = _keyed(gold, by_index=by_index), _keyed(predictions, by_index=by_index)
+    questions: dict[str, list[Pair]] = {instance.question_id: [] for instance in gold}
+    for question_id, number in wanted:
+        if (question_id, number) not in given:
+            raise InputError(f"question {question_id}: its instance {number} has no prediction; predict every instance of a group.")
     for question_id, number in given:
-        if question_id in questions:
+        if question_id in questions and (question_id, number) not in wanted:
             raise InputError(
                 f"question {question_id}: the gold data lacks instance {number}, which was predicted; predict its instances only."
             )
+    for key in reversed(given) if last_first else wanted:
+        if key in wanted:
+            questions[key[0]].append((wanted[key], given[key]))
     return questions, extra
 
 
@@ -216,7 +226,7 @@ def _scored(predicted: Prediction, right: Question, *, cap: _Parts | None = None
 
 
 def _combined(first: Pair, second: Pair, *, cap: _Parts | None = None) -> _Parts:
-    """The trivial combination: the surer answer, the second where they are equally sure; the union of both supports."""
+    """The trivial combination: the first answer if it is strictly surer, else the second; the union of both supports."""
     one, other = first[1], second[1]
     both = Prediction(
         question_id=one.question_id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from kgqa.errors import InputError
 
@@ -15,8 +16,11 @@ SHOWN = 5
 class Scores:
     """What a scorer found."""
 
-    official: dict[str, float]
-    """The official script's own names, with the values that it prints: on its scale and in its rounding."""
+    official: dict[str, Any]
+    """The official script's own names, with the values that it prints: on its scale and in its rounding.
+
+    Numbers, but for DROP's ``types``: type of answer → what the script prints of its questions.
+    """
     unrounded: dict[str, float]
     """The same before rounding, and after them what the official script does not report."""
     per_record: dict[str, dict[str, float]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kgqa.errors import InputError, MissingInput, UnknownId
 from kgqa.metrics.overlap import harmonic
-from kgqa.metrics.scores import Scores, listed, mean, unmatched
+from kgqa.metrics.scores import Scores, listed, mean, total, unmatched
 
 RETRIEVED = 10
 LONGEST = 4
@@ -86,7 +86,7 @@ def sari(source: str, prediction: str, target: str) -> float:
         keep.append(_agreement(old & new, old & right))
         add.append(_agreement(new - old, right - old))
         delete.append(_ratio(len((old - new) & (old - right)), len(old - new)))
-    return (sum(keep) / LONGEST + sum(add) / LONGEST + sum(delete) / LONGEST) / 3.0
+    return (total(keep) / LONGEST + total(add) / LONGEST + total(delete) / LONGEST) / 3.0
 
 
 def _grams(tokens: Sequence[str], size: int) -> set[Gram]:

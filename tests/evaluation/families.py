@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.metrics.dire import HEADINGS, SINGLE
+from kgqa.metrics.drop import NAMES as DROP_NAMES
 
 ANSWER, PARAGRAPHS, SENTENCES, WITH_PARAGRAPHS, WITH_SENTENCES = HEADINGS
 
@@ -26,6 +27,8 @@ class Family:
     """Other predictions."""
     official: Mapping[str, float]
     """What the worked ones score, computed by hand."""
+    types: Mapping[str, Mapping[str, float]] | None = None
+    """What they score by type, where the official script says that too."""
     best: float = 100.0
     """What each score of the perfect ones is."""
     lines: bool = False
@@ -349,6 +352,11 @@ FAMILIES = (
         # a: EM by the number, F1 1 too; b: one span of two, F1 1/2; c is missing.
         worked={"a": ["21.0"], "b": "rye"},
         official={"Exact-match accuracy": 33.33, "F1 score": 50.0},
+        # a: of the validated answer F1 is 0.67 and EM 0, so that the number stays the best.
+        types={
+            "number": {"n": 1, "Exact-match accuracy": 100.0, "F1 score": 100.0}, "span": {"n": 1, **dict.fromkeys(DROP_NAMES, 0.0)},
+            "spans": {"n": 1, "Exact-match accuracy": 0.0, "F1 score": 50.0},
+        },
     ),
     Family(
         metric="iirc",
@@ -357,6 +365,10 @@ FAMILIES = (
         # a: half of the words, F1 2/3, rounded to 0.67; b and d are right, c is not.
         worked={"a": "river Sill", "b": "3.0", "c": "no", "d": ["none"]},
         official={"Exact-match accuracy": 50.0, "F1 score": 66.75},
+        types={
+            "none": {"n": 1, **dict.fromkeys(DROP_NAMES, 100.0)}, "number": {"n": 1, **dict.fromkeys(DROP_NAMES, 100.0)},
+            "span": {"n": 2, "Exact-match accuracy": 0.0, "F1 score": 33.5},
+        },
     ),
     Family(
         metric="strategyqa",

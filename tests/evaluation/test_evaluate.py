@@ -19,6 +19,7 @@ from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, Missing
 from kgqa.evaluation.scoring import METRICS
 from kgqa.formats import native
 from kgqa.formats.opening import open_dataset
+from kgqa.metrics.drop import NAMES as DROP
 from tests.conftest import Cli, SmallDisk
 from tests.evaluation.families import BY_METRIC, FAMILIES, NAMES, Family, command_line, hotpot, write
 
@@ -39,14 +40,17 @@ def run(cli: Cli, family: Family, folder: Path, predictions: Any, *, beside: boo
     record: dict[str, Any] = json.loads((folder / "out.json").read_text("utf-8"))
     for name in record["official"]:
         assert name in done.out
+    for name, values in record["official"].get("types", {}).items():
+        assert [name, str(values["n"]), *(f"{values[score]:.3f}" for score in DROP)] in [line.split() for line in done.out.splitlines()]
     return record
 
 
 @EVERY_FAMILY
 def test_perfect_predictions_have_perfect_scores(family: Family, tmp_path: Path, cli: Cli) -> None:
     record = run(cli, family, tmp_path, family.perfect, beside=False)
+    types = record["official"].pop("types", {})
     scores = {name: value for name, value in record["official"].items() if name not in family.counts}
-    assert set(scores.values()) == {family.best}
+    assert {*scores.values(), *(values[name] for values in types.values() for name in DROP)} == {family.best}
     assert record["metric"] == family.metric
     assert {(found["low"], found["mean"], found["high"]) for found in record["intervals"].values()} == {(family.best,) * 3}
     assert record["missing"] == record["extra"] == []
@@ -57,6 +61,7 @@ def test_perfect_predictions_have_perfect_scores(family: Family, tmp_path: Path,
 @EVERY_FAMILY
 def test_worked_by_hand(family: Family, tmp_path: Path, cli: Cli) -> None:
     record = run(cli, family, tmp_path, family.worked, beside=True)
+    assert record["official"].pop("types", None) == family.types
     assert record["official"] == pytest.approx(dict(family.official))
     for name, values in record["per_record"].items():
         assert record["intervals"][name]["mean"] == pytest.approx(METRICS[family.metric].scale * sum(values.values()) / len(values))

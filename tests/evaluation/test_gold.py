@@ -13,11 +13,16 @@ import kgqa
 from kgqa.errors import BrokenInput, MissingInput
 from kgqa.evaluation import gold
 from kgqa.evaluation.dire_gold import dire_label, notes_of
-from kgqa.formats import hotpotqa, musique, strategyqa
+from kgqa.formats import drop, hotpotqa, musique, strategyqa
 from kgqa.formats.provenance import note
+from kgqa.metrics import dire
+from kgqa.metrics.hotpotqa import Prediction as Said
 from kgqa.metrics.hotpotqa import Question
-from kgqa.records import Instance
-from tests.evaluation.families import BY_METRIC, MILL, hotpot, strategy, write
+from kgqa.metrics.hotpotqa import hotpotqa as hotpotqa_scores
+from kgqa.metrics.musique import Prediction as MuSiQueLine
+from kgqa.metrics.musique import musique as musique_scores
+from kgqa.records import Instance, Paragraph
+from tests.evaluation.families import BY_METRIC, MILL, drop_answer, hotpot, strategy, write
 from tests.evaluation.families import musique as musique_record
 
 
@@ -32,6 +37,67 @@ def test_facts_whose_paragraph_is_not_shown_are_facts(tmp_path: Path) -> None:
     (tmp_path / "x_dev.json").write_text(json.dumps([record]), "utf-8")
     done = kgqa.evaluate(tmp_path / "x_dev.json", write(tmp_path / "p.json", {"answer": {"h1": "x"}, "sp": {"h1": [elsewhere, MILL]}}))
     assert done.scores.official["sp_em"] == 1.0
+
+
+def gold_alone(name: str, *facts: list[Any], paragraphs: tuple[Paragraph, ...] = (), **more: Any) -> Instance:
+    """Question h1, of which ``facts`` are noted that are not among ``paragraphs``, as its format notes them."""
+    field = {"hotpotqa": "absent_facts", "twowiki": "supporting_facts"}[name]
+    return replace(read(hotpot("h1")), paragraphs=paragraphs, provenance=note(name, {field: facts, **more}))
+
+
+def predicted(*facts: list[Any]) -> frozenset[tuple[Any, ...]]:
+    return frozenset(tuple(fact) for fact in facts)
+
+
+@pytest.mark.parametrize("name", ["hotpotqa", "twowiki"])
+def test_gold_without_paragraphs_is_scored_by_its_facts_alone(name: str) -> None:
+    """Of the three predicted facts two are right: P 2/3, R 1, as the script counts pairs of title and number."""
+    instance = gold_alone(name, MILL, ["T", 9], evidences=[["x", "y", "z"]])
+    facts = frozenset({("Mill", 1), ("T", 9)})
+    assert gold.hotpotqa_question(instance) == Question(answer="the Sill", support=facts)
+    said = predicted(MILL, ["T", 9], ["T", 8])
+    scores = hotpotqa_scores({"h1": gold.hotpotqa_question(instance)}, {"h1": Said(answer="Sill", support=said)}).official
+    assert (scores["sp_prec"], scores["sp_recall"], scores["sp_em"], scores["joint_f1"]) == (2 / 3, 1.0, 0.0, pytest.approx(0.8))
+    line = dire.Prediction(question_id="h1", answer="Sill", paragraphs=frozenset({"Mill", "T"}), sentences=said)
+    dire_scores = dire.dire({"h1": gold.hotpotqa_question(instance)}, [line]).official
+    assert (dire_scores["Supporting Paragraph Scores: em"], dire_scores["Supporting Sentence Scores: precision"]) == (100.0, 66.7)
+    if name == "twowiki":
+        assert gold.twowiki_question(instance).support == facts
+
+
+@pytest.mark.parametrize("name", ["hotpotqa", "twowiki"])
+@pytest.mark.parametrize(
+    ("supporting", "marked", "facts"),
+    [(True, (1,), {("Mill", 1), ("Mill", 9)}), (True, (), {("Mill", 9)}), (True, None, {("Mill", 9)}), (False, (), {("Mill", 9)})],
+)
+def test_a_fact_about_a_sentence_that_is_not_there_is_a_fact(
+    name: str, supporting: bool, marked: tuple[int, ...] | None, facts: set[tuple[str, int]]
+) -> None:
+    """The paragraph is shown: nothing but what is marked in it and the fact itself counts, however the paragraph is marked."""
+    mill, harne, *_ = read(hotpot("h1")).paragraphs
+    paragraphs = (replace(mill, supporting=supporting, supporting_sentences=marked), harne)
+    instance = gold_alone(name, ["Mill", 9], paragraphs=paragraphs, evidences=[["x", "y", "z"]])
+    right = facts | {("Harne", 0)}
+    assert gold.hotpotqa_question(instance).support == right
+    if name == "twowiki":
+        assert gold.twowiki_question(instance).support == right
+    both = {"question": "h1", "transform": "probe", "bipartition": 0, "sub_idx": 0, "sufficiency": None, "removed": None}
+    assert dire_label(replace(instance, provenance=note("dire", both, beside=instance.provenance))).instance.support == right
+
+
+def test_a_twin_is_scored_whose_step_names_a_paragraph_that_was_removed() -> None:
+    answerable = musique.from_record(musique_record("2hop__1_2"), "here")  # type: ignore[arg-type]
+    twin = replace(
+        answerable, id=f"{answerable.id}{musique.TWIN}", paragraphs=answerable.paragraphs[:1] + answerable.paragraphs[2:], answerable=False
+    )
+    assert any(step.paragraph_id == answerable.paragraphs[1].id for step in twin.decomposition or ())
+    questions = [gold.musique_question(instance) for instance in (answerable, twin)]
+    assert [(question.id, question.answerable) for question in questions] == [("2hop__1_2", True), ("2hop__1_2", False)]
+    lines = [
+        MuSiQueLine(id="2hop__1_2", answer="Sill", support=frozenset({0, 1}), answerable=True),
+        MuSiQueLine(id="2hop__1_2", answer="", support=frozenset(), answerable=False),
+    ]
+    assert set(musique_scores(questions, lines).official.values()) == {1.0}
 
 
 def test_a_paragraph_without_a_title_is_called_by_its_id() -> None:
@@ -81,6 +147,54 @@ def test_aliases_are_other_answers_and_not_further_spans() -> None:
     nothing = replace(instance, answers=(), answer_type="none", answerable=False)
     assert gold.squad_answers(nothing) == ()
     assert gold.iirc_answers(nothing) == ((),)
+
+
+EMPTY = drop_answer()
+
+
+def asked_drop(answer: dict[str, Any] | None, *validated: dict[str, Any]) -> Instance:
+    given = {} if answer is None else {"answer": answer, "validated_answers": list(validated)}
+    return drop.instance_of({"query_id": "d1", "question": "What?", **given}, "p", {"passage": "x", "qa_pairs": []})  # type: ignore[typeddict-item]
+
+
+def test_answers_have_the_types_that_the_official_script_takes_them_for() -> None:
+    may = {**EMPTY, "date": {"day": "", "month": "May", "year": "1990"}}
+    instance = asked_drop(drop_answer(number="3"), drop_answer("3"), may, drop_answer("x", "y"), EMPTY)
+    types = ("number", "span", "date", "spans", "date")
+    assert gold.drop_typed(instance) == tuple(zip((("3",), ("3",), ("May 1990",), ("x", "y"), ()), types, strict=True))
+    changed = replace(instance, answers=("4",))
+    assert gold.drop_typed(changed)[0] == (("4",), "number")
+    assert gold.drop_typed(replace(asked_drop(may), answers=("June", "July"), answer_type="spans")) == ((("June", "July"), "spans"),)
+    other = replace(read(hotpot("h1")), answers=("the Sill", "River Sill"))
+    assert gold.drop_typed(other) == gold.iirc_typed(other) == ((("the Sill",), "span"), (("River Sill",), "span"))
+    assert gold.iirc_typed(replace(other, answers=(), answer_type="none", answerable=False)) == (((), "none"),)
+
+
+def test_an_empty_answer_in_drops_form_is_none_to_iirc_and_none_that_counts_to_drop() -> None:
+    assert gold.iirc_typed(asked_drop(EMPTY, EMPTY)) == (((), "date"), ((), "date"))
+    assert gold.drop_typed(asked_drop(EMPTY, drop_answer("x"))) == (((), "date"), (("x",), "span"))
+    for make in (gold.drop_typed, gold.iirc_typed):
+        with pytest.raises(MissingInput, match="instance d1: it has no answer to compare with"):
+            make(asked_drop(None))
+    with pytest.raises(MissingInput, match="instance d1: it has no answer to compare with"):
+        gold.drop_typed(asked_drop(EMPTY, EMPTY))
+
+
+def test_an_iirc_set_in_drops_form_has_its_own_type_for_no_answer(tmp_path: Path) -> None:
+    pairs = [
+        {"query_id": key, "question": "What?", "answer": answer, "validated_answers": [answer]}
+        for key, answer in (("a", EMPTY), ("b", EMPTY), ("c", drop_answer("yes")), ("d", drop_answer(number="3")))
+    ]
+    gold_file = write(tmp_path / "set_dev.json", {"p": {"passage": "x", "qa_pairs": pairs}})
+    file = write(tmp_path / "p.json", {"a": "none", "b": "yes", "c": "Yes", "d": "3.0"})
+    kgqa.evaluate(gold_file, file, metric="iirc", json=tmp_path / "out.json")
+    right = {"Exact-match accuracy": 100.0, "F1 score": 100.0}
+    assert json.loads((tmp_path / "out.json").read_text("utf-8"))["official"] == {
+        "Exact-match accuracy": 75.0, "F1 score": 75.0,
+        "types": {
+            "none": {"n": 2, "Exact-match accuracy": 50.0, "F1 score": 50.0}, "number": {"n": 1, **right}, "span": {"n": 1, **right},
+        },
+    }  # fmt: skip
 
 
 def test_answers_that_are_not_known_are_no_gold() -> None:

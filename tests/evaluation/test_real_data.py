@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kgqa.metrics.drop import NAMES, answer_spans
+from kgqa.metrics.drop import NAMES, answer_spans, answer_type, spans_scores
 from kgqa.metrics.normalize import normalize
 from tests.conftest import Cli
 from tests.evaluation.families import dire_line, musique_line, write
@@ -42,7 +43,9 @@ def test_a_real_system_scores_the_same_on_each_of_1301_questions(real_data: Path
     assert record["per_record"][EM] == {str(number): qa["em"] for number, qa in enumerate(stored)}
     # The stored F1 is the difference of two running sums, 0.6699999999999999 for 0.67; the script's own has two decimals.
     assert record["per_record"][F1] == {str(number): round(qa["f1"], 2) for number, qa in enumerate(stored)}
+    types = record["official"].pop("types")
     assert record["official"] == {EM: 41.43, F1: 45.55}
+    assert (list(types), sum(found["n"] for found in types.values())) == (["none", "number", "span", "spans"], 1301)
 
 
 @pytest.mark.real_data
@@ -142,7 +145,17 @@ def test_drop(real_data: Path, tmp_path: Path, cli: Cli) -> None:
     questions = [question for passage in passages for question in passage["qa_pairs"]]
     predictions = {question["query_id"]: list(answer_spans(question["answer"])) for question in questions}
     record = evaluated(cli, gold, write(tmp_path / "p.json", predictions))
-    assert (record["official"], record["questions"]) == ({EM: 100.0, F1: 100.0}, 947)
+    # What is predicted is right, and so is a validated answer of the same text: the last of these gives the type.
+    found: Counter[str] = Counter()
+    for question in questions:
+        right = answer_spans(question["answer"])
+        answers = (question["answer"], *question.get("validated_answers", ()))
+        same = [answer for answer in answers if 1 in spans_scores(right, answer_spans(answer))]
+        found[answer_type(same[-1])] += 1
+    types = {name: {"n": found[name], EM: 100.0, F1: 100.0} for name in sorted(found)}
+    assert (record["official"], record["questions"]) == ({EM: 100.0, F1: 100.0, "types": types}, 947)
+    assert list(types) == ["date", "number", "span", "spans"]
+    assert found["date"] < sum(answer_type(question["answer"]) == "date" for question in questions)
 
 
 @pytest.mark.real_data

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -54,13 +55,67 @@ def test_worked_example_of_the_probe() -> None:
     assert scores.unrounded["Supporting Sentence Scores: precision"] == pytest.approx(200 / 3)
 
 
-@pytest.mark.parametrize(("first", "second", "em"), [(0.6, 0.5, 1.0), (0.5, 0.5, 0.0), (0.4, 0.5, 0.0)])
-def test_the_first_answer_counts_only_where_it_is_strictly_surer(first: float, second: float, em: float) -> None:
+@pytest.mark.parametrize(("first", "second", "probe", "transformed"), [(0.6, 0.5, 1.0, 1.0), (0.5, 0.5, 1.0, 0.0), (0.4, 0.5, 0.0, 0.0)])
+def test_of_equally_sure_answers_the_first_line_counts_in_the_probe_and_the_second_instance_in_the_transforms(
+    first: float, second: float, probe: float, transformed: float
+) -> None:
     pair = [said("Cambridge", confidence=first), said("Harvard", confidence=second)]
-    assert dire_probe([asked(G), asked(B)], pair).per_record[f"{ANSWER}: em"] == {"q": em}
+    assert dire_probe([asked(G), asked(B)], pair).per_record[f"{ANSWER}: em"] == {"q": probe}
     triple = [replace(pair[0], sufficiency=0), said("x", label=-1, confidence=1.0), replace(pair[1], sufficiency=0)]
     gold = [asked(G, label=0), asked(B, G, label=-1), asked(B, label=0)]
-    assert dire_probe_of_sufficiency(gold, triple).per_record[f"{ANSWER}: em"] == {"q": em}
+    assert dire_probe_of_sufficiency(gold, triple).per_record[f"{ANSWER}: em"] == {"q": transformed}
+
+
+def numbered(items: list[Any]) -> list[Any]:
+    return [replace(item, sub_idx=number) for number, item in enumerate(items)]
+
+
+def test_lines_that_name_their_instance_may_be_in_another_order_than_the_instances() -> None:
+    """The probe's tie is broken by the order of the lines, that of the transform's probe by the order of the gold."""
+    right, wrong = numbered([said("Cambridge", label=0), said("Harvard", label=0)])
+    gold = numbered([asked(G, label=0), asked(B, label=0)])
+    for lines, em in (([right, wrong], 1.0), ([wrong, right], 0.0)):
+        assert dire_probe(gold, lines).per_record[f"{ANSWER}: em"] == {"q": em}
+        unsupported = [replace(asked(label=-1), sub_idx=2)], [replace(said("", label=-1), sub_idx=2)]
+        scores = dire_probe_of_sufficiency([*gold, *unsupported[0]], [*lines, *unsupported[1]])
+        assert scores.per_record[f"{ANSWER}: em"] == {"q": 0.0}
+
+
+def test_three_supporting_facts_with_ties_in_every_bipartition() -> None:
+    """Where all answers are equally sure, a bi-partition's first line counts; the best bi-partition counts."""
+    gold = numbered([asked(G, bipartition=number) for number in (0, 1, 2, 2, 1, 0)])
+    for place in range(6):
+        lines = numbered([said("Cambridge" if number == place else "Harvard") for number in range(6)])
+        for order in (1, -1):  # by their numbers, the lines mean the same instances from last to first
+            first = place < 3 if order == 1 else place >= 3
+            assert dire_probe(gold, lines[::order]).official[f"{ANSWER}: em"] == 100.0 * first
+        plain = [replace(line, sub_idx=None) for line in lines]
+        assert dire_probe(gold, plain).official[f"{ANSWER}: em"] == 100.0 * (place < 3)
+
+
+def as_the_published_script(gold: list[Instance], lines: list[Prediction]) -> dict[str, str]:
+    """Question → the answer that counts: each instance in turn takes the last line that is left, then the strictly surer of two counts."""
+    left = {instance.question_id: [line for line in lines if line.question_id == instance.question_id] for instance in gold}
+    taken: dict[str, list[Prediction]] = {}
+    for instance in gold:
+        taken.setdefault(instance.question_id, []).append(left[instance.question_id].pop())
+    return {key: first.answer if first.confidence > second.confidence else second.answer for key, (first, second) in taken.items()}
+
+
+@given(st.data())
+def test_the_probe_prints_what_the_published_script_prints_whatever_the_order_of_lines(data: st.DataObject) -> None:
+    gold = data.draw(st.permutations([asked(fact, question_id=key) for key in "pqr" for fact in (G, B)]))
+    surely = st.sampled_from((0.1, 0.5, 0.5, 0.9))
+    answers = st.sampled_from(("Cambridge", "Harvard"))
+    lines = [said(data.draw(answers), confidence=data.draw(surely), question_id=item.question_id) for item in gold]
+    if data.draw(st.booleans()):
+        gold, lines = numbered(gold), numbered(lines)
+    lines = data.draw(st.permutations(lines))
+    counted = as_the_published_script(gold, lines)
+    em = {key: float(counted[key] == "Cambridge") for key in counted}
+    scores = dire_probe(gold, lines)
+    assert scores.per_record[f"{ANSWER}: em"] == em
+    assert scores.official[f"{ANSWER}: em"] == round(100 * sum(em.values()) / 3, 1)
 
 
 @given(gold=st.dictionaries(ids, st.builds(Question, answer=texts, support=facts), min_size=1), said=st.dictionaries(ids, predictions))
@@ -103,10 +158,11 @@ def test_over_bipartitions_the_best_of_each_score_counts(pairs: list[tuple[Predi
         asked(("a", 0), answer="yes", bipartition=number, label=0), asked(answer="yes", bipartition=number, label=-1),
         asked(("a", 0), answer="yes", bipartition=number, label=0),
     )]  # fmt: skip
+    # The other way round, as the two scorers break ties between answers that are equally sure.
     triples = [
         prediction
         for first, second in pairs
-        for prediction in (replace(first, sufficiency=0), said_unsupported(), replace(second, sufficiency=0))
+        for prediction in (replace(second, sufficiency=0), said_unsupported(), replace(first, sufficiency=0))
     ]
     assert dire_probe_of_sufficiency(labelled, triples).per_record == dire_probe(gold, said).per_record
 

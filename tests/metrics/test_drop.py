@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import random
+from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
+from time import process_time
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kgqa.errors import InputError
-from kgqa.metrics.drop import NAMES, answer_spans, drop, iirc, normalize_span, spans_scores
+from kgqa.metrics import drop as drop_module
+from kgqa.metrics.drop import NAMES, answer_spans, answer_type, drop, iirc, normalize_span, spans_scores
 from tests.metrics.drawing import ids, texts
 
 SPANS = st.lists(texts, min_size=1, max_size=4)
@@ -102,6 +108,147 @@ def test_em_and_f1_are_each_the_best_over_the_gold_answers(
         assert scores.official[name] == round(scores.unrounded[name], 2)
     assert set(scores.missing) == set(gold) - set(predictions)
     assert set(scores.extra) == set(predictions) - set(gold)
+
+
+def plainly_aligned(predicted: list[str], gold: list[str]) -> Fraction:
+    """The mean F1 over the best of all alignments, tried one by one and without rounding."""
+
+    def f1(said: set[str], right: set[str]) -> Fraction:
+        numbers = {token for token in right if token[0].isdigit()}
+        if numbers and not numbers & said:
+            return Fraction(0)
+        return Fraction(2 * len(said & right), len(said) + len(right)) if said or right else Fraction(1)
+
+    short, long = sorted(([set(normalize_span(span).split()) for span in spans] for spans in (predicted, gold)), key=len)
+    turned = len(predicted) > len(gold)
+    tried = (
+        sum((f1(right, said) if turned else f1(said, right) for said, right in zip(short, chosen, strict=True)), Fraction(0))
+        for chosen in permutations(long, len(short))
+    )
+    return max(tried) / len(long)
+
+
+@pytest.mark.parametrize("few", [0, 10**9])
+@given(SPANS, SPANS, st.booleans())
+def test_f1_is_that_of_the_best_of_all_alignments(few: int, predicted: list[str], gold: list[str], as_one: bool) -> None:
+    """Whether the table is made by plain Python or by NumPy, to the digit."""
+    exact = 100 * plainly_aligned(predicted, gold)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drop_module, "FEW", few)
+        found = spans_scores(predicted, gold)[1]
+    assert found == float(round(exact)) / 100 or (exact % 1 == Fraction(1, 2) and abs(100 * found - exact) < 1)
+
+
+BAGS = st.lists(st.frozensets(st.sampled_from(("a", "b", "c", "4.0", "nan", "x y")), max_size=4), min_size=1, max_size=8)
+
+
+@given(BAGS, BAGS)
+def test_both_ways_to_make_the_table_give_the_same_bits(bags: list[frozenset[str]], gold: list[frozenset[str]]) -> None:
+    tables = []
+    for few in (0, 10**9):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(drop_module, "FEW", few)
+            tables.append(np.asarray(drop_module._table(bags, gold)).tolist())
+    assert tables[0] == tables[1]
+
+
+def many(count: int, seed: int, words: int = 300) -> list[str]:
+    rng = random.Random(seed)
+    return [" ".join(f"w{rng.randrange(words)}" for _ in range(rng.randint(1, 5))) for _ in range(count)]
+
+
+@pytest.mark.parametrize(("predicted", "gold"), [(1000, 1000), (10_000, 3), (3, 10_000), (20_000, 1)])
+def test_one_degenerate_prediction_stalls_nothing(predicted: int, gold: int) -> None:
+    spans_scores(["x", "y"], ["y", "z"])  # what is imported at first
+    begin = process_time()
+    em, f1 = spans_scores(many(predicted, 1), many(gold, 2))
+    assert process_time() - begin < 1
+    assert (em, predicted == gold) == (0, f1 > 0.3)
+
+
+def test_the_order_of_a_thousand_spans_does_not_matter() -> None:
+    gold = many(1000, 1)
+    assert spans_scores(gold[::-1], gold) == (1.0, 1.0)
+
+
+TYPED = st.dictionaries(ids, st.lists(st.tuples(SPANS, st.sampled_from(("date", "number", "span", "spans"))), min_size=1, max_size=4))
+
+
+def types_as_in_the_published_script(answers: list[tuple[list[str], str]], predicted: str | list[str] | None) -> str:
+    """Each answer that counts takes the question over unless one before it had a better EM and a better F1 too."""
+    if predicted is None:
+        return answers[0][1]
+    said = [predicted] if isinstance(predicted, str) else predicted
+    scored = [(spans_scores(said, spans), name) for spans, name in answers if spans[0].strip()]
+    takes = [
+        name
+        for place, ((em, f1), name) in enumerate(scored)
+        if em == max(before[0] for before, _ in scored[: place + 1]) or f1 == max(before[1] for before, _ in scored[: place + 1])
+    ]
+    return takes[-1] if takes else "none"
+
+
+@given(TYPED.filter(bool), PREDICTIONS)
+def test_questions_are_counted_under_the_type_of_the_gold_answer_that_was_best(
+    gold: dict[str, list[tuple[list[str], str]]], predictions: dict[str, str | list[str]]
+) -> None:
+    types = {key: [name for _, name in answers] for key, answers in gold.items()}
+    scores = drop({key: [spans for spans, _ in answers] for key, answers in gold.items()}, predictions, types=types)
+    right = {key: types_as_in_the_published_script(answers, predictions.get(key)) for key, answers in gold.items()}
+    found = scores.official.pop("types")
+    assert list(found) == sorted(set(right.values()))
+    for name, values in found.items():
+        keys = [key for key in gold if right[key] == name]
+        assert values["n"] == len(keys)
+        for score in NAMES:
+            assert values[score] == pytest.approx(100 * sum(scores.per_record[score][key] for key in keys) / len(keys), abs=0.0005001)
+    untyped = drop({key: [spans for spans, _ in answers] for key, answers in gold.items()}, predictions)
+    assert untyped == scores
+
+
+@pytest.mark.parametrize(
+    ("answers", "predicted", "name"),
+    [
+        ([(["3"], "number"), (["3 yards"], "span")], "3", "number"),  # the span is worse in both
+        ([(["3"], "number"), (["3", "4"], "spans")], "x", "spans"),  # nothing is right: the last one
+        ([(["3"], "number"), (["3.0"], "span")], "3", "span"),  # as good: the later one
+        ([(["May", "1990"], "spans"), ([" May 1990"], "date")], "May 1990", "date"),
+        ([(["a b"], "span"), (["b", "c"], "spans"), ([" "], "date")], ["b", "c"], "spans"),  # what is blank does not count
+        ([(["", "", "yes"], "spans"), (["yes", "yes", "x"], "span")], ["", "yes", "yes"], "span"),  # EM 1, then 0; F1 0.67 both times
+    ],
+)
+def test_the_answer_that_is_best_by_hand(answers: list[tuple[list[str], str]], predicted: str | list[str], name: str) -> None:
+    gold, types = {"q": [spans for spans, _ in answers]}, {"q": [known for _, known in answers]}
+    assert list(drop(gold, {"q": predicted}, types=types).official["types"]) == [name]
+
+
+def test_types_of_missing_questions_and_of_answers_that_are_empty() -> None:
+    gold: dict[str, list[list[str]]] = {"a": [[" "], ["x"]], "b": [[]], "c": [[" "]]}
+    types = {"a": ["date", "span"], "b": ["date"], "c": ["span"]}
+    nothing = dict.fromkeys(NAMES, 0.0)
+    assert drop(gold, {"b": "none"}, types=types).official["types"] == {
+        "date": {"n": 1, **nothing}, "none": {"n": 1, **nothing}, "span": {"n": 1, **nothing},
+    }  # fmt: skip
+    assert iirc(gold, {"b": "none"}, types=types).official["types"] == {
+        "date": {"n": 1, **nothing}, "none": {"n": 1, **dict.fromkeys(NAMES, 100.0)}, "span": {"n": 1, **nothing},
+    }  # fmt: skip
+    thirds = drop({key: [["x"]] for key in "abc"}, {"a": "x"}, types={key: ["span"] for key in "abc"})
+    assert thirds.official == {EM: 33.33, F1: 33.33, "types": {"span": {"n": 3, EM: 33.333, F1: 33.333}}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "name"),
+    [
+        ({"number": "2", "spans": ["x"], "date": {"year": "1990"}}, "number"),
+        ({"number": "", "spans": ["x"], "date": {"year": "1990"}}, "span"),
+        ({"number": "", "spans": ["x", "y"]}, "spans"),
+        ({"number": "", "spans": [], "date": {"day": "", "month": "May", "year": ""}}, "date"),
+        ({"number": "", "spans": [], "date": {"day": "", "month": "", "year": ""}}, "date"),
+        ({"number": ""}, "none"),
+    ],
+)
+def test_types_of_answers(answer: dict[str, object], name: str) -> None:
+    assert answer_type(answer) == name
 
 
 def test_one_span_may_stand_without_its_list() -> None:

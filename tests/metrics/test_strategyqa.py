@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,22 @@ def test_worked_example() -> None:
     scores = strategyqa(gold, {"a": right, "b": Prediction(answer=False, decomposition=ASKED.decomposition, paragraphs=("b", "a"))})
     assert scores.official == {"Accuracy": 0.5, "SARI": 1.0, "Recall@10": 0.75}
     assert scores.per_record["Recall@10"] == {"a": 0.5, "b": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("source", "prediction", "target", "value"),
+    [
+        ("g f c b e f g c g", "d f d a a a b d", "f e f c c", 0.4569444444444444),
+        ("d c c b f d a a", "g c c a g", "d c f c g a", 0.5694444444444445),
+        ("f a b a d d e", "c a a c e", "f b e", 0.561111111111111),
+    ],
+)
+def test_the_last_digit_is_the_same_where_sums_make_up_for_rounding(
+    source: str, prediction: str, target: str, value: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As ``sum`` does from Python 3.12 on, and did not where the evaluator runs."""
+    monkeypatch.setattr(builtins, "sum", math.fsum)
+    assert sari(source, prediction, target) == value
 
 
 def test_sari_by_hand() -> None:
