@@ -23,7 +23,7 @@ from tests.recipes.test_gates import all_gates
 PACKAGE = ROOT / "kgqa"
 LAYERS = (
     {"version", "errors", "records", "settings", "funnel", "progress", "resources"},
-    {"manifest", "workspace", "sources"},
+    {"manifest", "workspace", "sources", "workers"},
     {"linking", "store", "formats", "metrics"},
     {"traversal", "splits", "domains", "card"},
     {"recipes"},

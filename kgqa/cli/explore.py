@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store
+from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
 
 
 def explore(
@@ -21,15 +21,13 @@ def explore(
 ) -> None:
     """Look at a graph and its datasets on a local page."""
     from kgqa.explore.serving import serve
-    from kgqa.store.neo4j import Neo4jSettings
+
+    neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
 
     def ready(address: str) -> None:
         typer.echo(f"{address} shows {workspace if store == 'embedded' else 'the graph in Neo4j'}; press Ctrl-C to stop.")
 
-    server = None
-    if store == "neo4j":
-        server = Neo4jSettings.from_environment(uri=neo4j_uri, username=neo4j_user, database=neo4j_database)
     try:
-        serve(workspace, store=store, neo4j=server, port=port, ready=ready)
+        serve(workspace, store=store, neo4j=neo4j, port=port, ready=ready)
     except KeyboardInterrupt:
         typer.echo("Stopped.")

@@ -21,7 +21,7 @@ def generate(
     source: Annotated[Path | None, Option(help="Folder with the domain's files; without it, the small domain that kgqa ships.")] = None,
     workspace: Annotated[Path, Option(help="Folder for tables, graph and datasets.")] = Path("kgqa-workspace"),
     seed: Annotated[int, Option(help="Draws splits, samples, orders and placeholders.")] = 0,
-    workers: Annotated[int, Option(help="Threads; the result does not depend on them.")] = 2,
+    workers: Annotated[int | None, Option(help="Threads, by default one for each core; the result does not depend on them.")] = None,
     limit: Annotated[int | None, Option(help="Ask only so many questions, for a first try.")] = None,
     store: Store = "embedded",
     traversal: Annotated[
@@ -38,13 +38,14 @@ def generate(
     from kgqa.cli.terminal import Terminal
 
     console = Terminal(highlight=False, markup=False, emoji=False)
+    neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
     if dry_run:
-        plan = kgqa.plan(domain, source=source, workspace=workspace, seed=seed, limit=limit, store=store, traversal=traversal)
+        plan = kgqa.plan(
+            domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal,
+            neo4j=neo4j,
+        )  # fmt: skip
         _print_plan(console, plan)
         return
-    if source is None:
-        console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
-    neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
     with ConsoleProgress(console) as progress:
         report = kgqa.generate(
             domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal,
@@ -85,6 +86,8 @@ def _print_report(console: Console, report: Report) -> None:
     for stage, seconds in report.seconds.items():
         times.add_row(stage, f"{seconds:,.2f}" + (" (finished before)" if stage in report.reused else ""))
     console.print(funnel, shortcuts, times)
+    if report.is_seed:
+        console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
     total = ", ".join(f"{split} {count:,}" for split, count in report.counts.items())
     console.print(f"{report.dataset}: {total}", style="bold", soft_wrap=True)
     for split, count in report.counts.items():
