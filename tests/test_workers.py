@@ -15,11 +15,10 @@ from kgqa.errors import SettingsError
 from kgqa.linking.link import link_mentions
 from kgqa.linking.matcher import match
 from kgqa.recipes.qangaroo.search import add_chains, find_samples
-from kgqa.store.embedded import EmbeddedStore, build
 from kgqa.workers import MOST_WORKERS, worker_count
 from tests.command import environment
 
-TAKE_WORKERS = {"workers": (kgqa.generate, kgqa.plan, link_mentions, match, find_samples, add_chains), "threads": (EmbeddedStore, build)}
+TAKE_WORKERS = (kgqa.generate, kgqa.plan, link_mentions, match, find_samples, add_chains)
 
 
 def test_the_default_is_the_cores_that_the_process_may_use() -> None:
@@ -49,6 +48,6 @@ def test_a_number_that_makes_sense_stays() -> None:
     assert [worker_count(workers) for workers in (1, 3, MOST_WORKERS)] == [1, 3, MOST_WORKERS]
 
 
-@pytest.mark.parametrize(("name", "function"), [(name, function) for name, functions in TAKE_WORKERS.items() for function in functions])
-def test_everything_that_takes_workers_has_the_same_default(name: str, function: Callable[..., object]) -> None:
-    assert inspect.signature(function).parameters[name].default is None
+@pytest.mark.parametrize("function", TAKE_WORKERS, ids=lambda function: function.__name__)
+def test_everything_that_takes_workers_has_the_same_default(function: Callable[..., object]) -> None:
+    assert inspect.signature(function).parameters["workers"].default is None

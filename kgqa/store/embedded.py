@@ -15,7 +15,6 @@ from kgqa.errors import KgqaError, QueryError, QueryTimeout, StorageError, Store
 from kgqa.store.base import as_declared, as_table, check_runs_on
 from kgqa.store.graph import TABLES
 from kgqa.store.queries import Query, Value, check_reads_only, read_queries
-from kgqa.workers import worker_count
 
 ENGINE_VERSION = "0.20.4"
 WRONG_ANSWERS = ("0.21.", "0.22.")
@@ -50,8 +49,8 @@ class EmbeddedStore:
 
     name = "embedded"
 
-    def __init__(self, path: Path, *, threads: int | None = None, any_version: bool = False) -> None:
-        """Open the graph at ``path``; its queries run on so many ``threads``, by default on all cores. Raises StoreError.
+    def __init__(self, path: Path, *, threads: int = 0, any_version: bool = False) -> None:
+        """Open the graph at ``path``; ``threads`` 0 leaves the choice to the engine. Raises StoreError.
 
         ``any_version`` is for :mod:`kgqa.examination`, which finds out whether an engine answers rightly.
         """
@@ -59,8 +58,8 @@ class EmbeddedStore:
             raise StoreError(f"{path}: there is no graph here; run kgqa generate first.")
         self._closed = False
         self.version = str(engine(any_version=any_version).__version__)
-        self._threads = worker_count(threads)
-        self._database, self._connection = _open(path, read_only=True, threads=self._threads, any_version=any_version)
+        self._threads = threads
+        self._database, self._connection = _open(path, read_only=True, threads=threads, any_version=any_version)
 
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
         """The rows of ``query``; see :class:`~kgqa.store.base.GraphStore`."""
@@ -119,19 +118,14 @@ class EmbeddedStore:
 
 
 def build(
-    path: Path,
-    rows: Mapping[str, pa.Table],
-    *,
-    threads: int | None = None,
-    advance: Callable[[int], None] | None = None,
-    any_version: bool = False,
+    path: Path, rows: Mapping[str, pa.Table], *, threads: int = 0, advance: Callable[[int], None] | None = None, any_version: bool = False
 ) -> None:
     """Write a new graph at ``path`` from its ``rows`` (:func:`kgqa.store.graph.graph_rows`); the path must be free.
 
     Memory: the rows, plus the engine's buffer of half a GiB.
     """
     queries = read_queries()
-    database, connection = _open(path, read_only=False, threads=worker_count(threads), any_version=any_version)
+    database, connection = _open(path, read_only=False, threads=threads, any_version=any_version)
     try:
         for name in TABLES:
             _execute(connection, queries[f"schema_{name}"], {})

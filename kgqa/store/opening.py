@@ -8,6 +8,7 @@ from kgqa.store.embedded import EmbeddedStore
 from kgqa.store.loading import check_holds
 from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
 from kgqa.store.queries import STORES
+from kgqa.workers import worker_count
 from kgqa.workspace import Workspace
 
 
@@ -38,7 +39,7 @@ def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None 
             )
         if not record.outputs:
             raise StoreError(f"{place}: the last run put its graph into Neo4j; add --store neo4j, or run kgqa generate without it.")
-    return EmbeddedStore(workspace.graph)
+    return EmbeddedStore(workspace.graph, threads=worker_count())
 
 
 def check_store(store: str) -> None:
