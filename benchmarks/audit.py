@@ -21,6 +21,7 @@ from kgqa.formats import native
 from kgqa.records import Instance, Paragraph
 from kgqa.splits.near_duplicates import BANDS, ROWS, THRESHOLD, near_duplicates
 from kgqa.splits.shingles import Shingles, concatenate, shingle, word_hashes
+from kgqa.workers import worker_count
 
 TITLE = "Audit"
 ROUNDS = 3
@@ -111,7 +112,7 @@ def near_duplicate_table(texts: int) -> Table:
         columns=("", "seconds", "largest memory, GiB"),
         rows=[
             ("texts to shingles", f"{found['shingling']:.1f}", ""),
-            ("signatures, buckets and verification, two threads", f"{found['searching']:.1f}", ""),
+            (f"signatures, buckets and verification, {worker_count()} threads", f"{found['searching']:.1f}", ""),
             ("both", f"{found['shingling'] + found['searching']:.1f}", f"{done.gibibytes:.2f}"),
         ],
         notes=[
@@ -158,7 +159,7 @@ def against_datasketch(sample: int, rounds: int) -> Table:
         title=f"Beside datasketch {version('datasketch')}: {sample:,} texts, from shingles to verified pairs",
         columns=("", "seconds", "time ÷ kgqa's"),
         rows=[
-            ("kgqa, two threads", spread(seconds["kgqa"]), "1.00"),
+            (f"kgqa, {worker_count()} threads", spread(seconds["kgqa"]), "1.00"),
             ("datasketch", spread(seconds["datasketch"]), spread(slower, 1)),
         ],
         notes=[

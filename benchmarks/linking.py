@@ -58,7 +58,7 @@ def measured(tables: Mapping[str, pa.Table], settings: DomainSettings, *, rounds
     found = patterns(*seen[0], dictionary)
     automaton, kinds = fastest(found, texts)
 
-    ours = match(texts, dictionary, occurrences=False, before_number=settings.linking.before_number)
+    ours = match(texts, dictionary, workers=1, occurrences=False, before_number=settings.linking.before_number)
     theirs, shared = automaton.match(texts)
     differing = differences(ours.mentions, theirs)
     assert not differing, f"{differing:,} mentions differ"
@@ -79,8 +79,8 @@ def measured(tables: Mapping[str, pa.Table], settings: DomainSettings, *, rounds
 
     seconds = in_turn(
         {
-            "kgqa": lambda: match(texts, dictionary, occurrences=False, before_number=settings.linking.before_number),
-            "kgqa, occurrences too": lambda: match(texts, dictionary, before_number=settings.linking.before_number),
+            "kgqa": lambda: match(texts, dictionary, workers=1, occurrences=False, before_number=settings.linking.before_number),
+            "kgqa, occurrences too": lambda: match(texts, dictionary, workers=1, before_number=settings.linking.before_number),
             "ahocorasick_rs": competitor,
             "raw": raw,
         },

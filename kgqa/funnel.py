@@ -16,11 +16,16 @@ class FunnelRow:
     what: str
     """What is counted: rows, names, places, documents, facts, samples."""
     reason: str
-    """The rule as a sentence; or what is left, where ``removed`` is None."""
+    """The rule as a sentence; or what is left, where ``removed`` is None; or how a rule was bent, where ``left`` is None too."""
     removed: int | None
     left: int | None
     setting: str = ""
     """The setting that governs the rule, if there is one."""
+
+    @property
+    def is_remark(self) -> bool:
+        """Whether it says that a rule was bent."""
+        return self.removed is None and self.left is None
 
 
 def rows_from(records: Iterable[dict[str, Any]]) -> list[FunnelRow]:

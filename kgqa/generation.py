@@ -23,6 +23,7 @@ from kgqa.store.base import check_runs_on
 from kgqa.store.loading import check_can_load
 from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
 from kgqa.store.opening import check_store
+from kgqa.workers import worker_count
 from kgqa.workspace import StageRecord, Workspace, file_hash, key_of
 
 TRAVERSALS = ("kernel", "cypher")
@@ -74,7 +75,7 @@ def generate(
     source: str | Path | None = None,
     workspace: str | Path = DEFAULT_WORKSPACE,
     seed: int = 0,
-    workers: int = 1,
+    workers: int | None = None,
     limit: int | None = None,
     store: str = "embedded",
     traversal: str = "kernel",
@@ -86,24 +87,16 @@ def generate(
     ``domain`` is the name of a built-in domain or the path of a TOML file; without ``source`` its shipped seed domain is read. ``limit``
     asks only so many questions. The graph lies in the ``embedded`` store or in a ``neo4j`` server (``neo4j`` says where; by default the
     environment does), and is searched by the compiled ``kernel`` or by ``cypher`` in the store. The same input, settings and seed give the
-    same bytes for any ``workers``, ``store`` and ``traversal``. Raises KgqaError.
+    same bytes for any ``workers`` (by default all cores), ``store`` and ``traversal``. Raises KgqaError.
     """
-    loaded = load_domain(domain, source=None if source is None else Path(source))
-    _check(loaded, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal)
-    if store == "neo4j":
-        neo4j = neo4j or Neo4jSettings.from_environment()
-        # Before anything is read: a server that is away, or that holds something else, is noticed now.
-        with Neo4jStore(neo4j) as server:
-            check_can_load(server)
-    inputs = _inputs(loaded)
-    place = Workspace(Path(workspace))
+    run, inputs = _prepared(
+        domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal, neo4j=neo4j,
+        progress=progress or Silent(),
+    )  # fmt: skip
+    place = run.workspace
     with place, storage_errors(place.path), _interruptible(place):
-        place.claim(domain=loaded.settings.name, inputs=inputs)
-        run = Run(
-            domain=loaded, workspace=place, seed=seed, workers=workers, limit=limit, progress=progress or Silent(), store=store,
-            traversal=traversal, neo4j=neo4j,
-        )  # fmt: skip
-        _refuse_strangers(place.path / "datasets" / loaded.settings.dataset)
+        place.claim(domain=run.domain.settings.name, inputs=inputs)
+        _refuse_strangers(run)
         records, reused = [], []
         for stage, key in _keys(run, inputs):
             record = None if stage.outside(run) else place.finished(stage.name, key)
@@ -128,18 +121,25 @@ def plan(
     source: str | Path | None = None,
     workspace: str | Path = DEFAULT_WORKSPACE,
     seed: int = 0,
+    workers: int | None = None,
     limit: int | None = None,
     store: str = "embedded",
     traversal: str = "kernel",
+    neo4j: Neo4jSettings | None = None,
 ) -> Plan:
-    """What :func:`generate` would do with the same arguments; hashes inputs and finished tables, writes nothing. Raises KgqaError."""
-    loaded = load_domain(domain, source=None if source is None else Path(source))
-    _check(loaded, seed=seed, workers=1, limit=limit, store=store, traversal=traversal)
-    place = Workspace(Path(workspace))
-    run = Run(domain=loaded, workspace=place, seed=seed, workers=1, limit=limit, progress=Silent(), store=store, traversal=traversal)
-    inputs = _inputs(loaded)
+    """What :func:`generate` would do with the same arguments; hashes inputs and finished tables, writes nothing.
+
+    Raises KgqaError for all that :func:`generate` refuses before it begins, a server that is away or holds something else among it.
+    """
+    run, inputs = _prepared(
+        domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal, neo4j=neo4j,
+        progress=Silent(),
+    )  # fmt: skip
+    loaded, place = run.domain, run.workspace
     place.check()
-    place.belongs_to(domain=loaded.settings.name, inputs=inputs)
+    with storage_errors(place.path):
+        place.belongs_to(domain=loaded.settings.name, inputs=inputs)
+        _refuse_strangers(run)
     dataset = place.path / "datasets" / loaded.settings.dataset
     done, last = {}, ""
     for stage, last in _keys(run, inputs):
@@ -158,8 +158,43 @@ def plan(
     )
 
 
-def _check(domain: Domain, *, seed: int, workers: int, limit: int | None, store: str, traversal: str) -> None:
+def _prepared(
+    domain: str | Path,
+    *,
+    source: str | Path | None,
+    workspace: str | Path,
+    seed: int,
+    workers: int | None,
+    limit: int | None,
+    store: str,
+    traversal: str,
+    neo4j: Neo4jSettings | None,
+    progress: Progress,
+) -> tuple[Run, dict[str, str]]:
+    """The checked arguments of a run, or of its plan, and the hashes of its input files; nothing is written."""
+    # What asks for no file comes first, so that a slip of the hand is told before anything is read.
+    check_seed(seed)
+    threads = worker_count(workers)
     check_store(store)
+    if neo4j is not None and store != "neo4j":
+        raise SettingsError(f"neo4j says where a server is, but the {store} store needs none; leave it out, or give store='neo4j'.")
+    if limit is not None and limit < 1:
+        raise SettingsError(f"limit {limit} is not at least 1; leave it out to ask all questions.")
+    loaded = load_domain(domain, source=None if source is None else Path(source))
+    _check_traversal(loaded, store=store, traversal=traversal)
+    if store == "neo4j":
+        neo4j = neo4j or Neo4jSettings.from_environment()
+        # Before anything is read: a server that is away, or that holds something else, is noticed now.
+        with Neo4jStore(neo4j) as server:
+            check_can_load(server)
+    run = Run(
+        domain=loaded, workspace=Workspace(Path(workspace)), seed=seed, workers=threads, limit=limit, progress=progress, store=store,
+        traversal=traversal, neo4j=neo4j,
+    )  # fmt: skip
+    return run, _inputs(loaded)
+
+
+def _check_traversal(domain: Domain, *, store: str, traversal: str) -> None:
     if traversal not in TRAVERSALS:
         raise SettingsError(f"traversal {traversal!r} is not known; {suggestion(traversal, TRAVERSALS)}")
     settings, most = domain.settings.projection, domain.settings.qangaroo.traversal.max_documents
@@ -172,11 +207,6 @@ def _check(domain: Domain, *, seed: int, workers: int, limit: int | None, store:
     needed = [*settings.document_to_entity, *settings.entity_to_document]
     for name in [*needed, *settings.candidates, *settings.chains] if traversal == "cypher" else needed:
         check_runs_on(domain.queries[name], store)
-    check_seed(seed)
-    if not 1 <= workers <= 256:
-        raise SettingsError(f"workers {workers} is not between 1 and 256; give another number.")
-    if limit is not None and limit < 1:
-        raise SettingsError(f"limit {limit} is not at least 1; leave it out to ask all questions.")
 
 
 def _input_files(domain: Domain) -> list[Path]:
@@ -266,8 +296,9 @@ def _finish(run: Run, records: list[StageRecord], reused: list[str], inputs: dic
     )  # fmt: skip
 
 
-def _refuse_strangers(folder: Path) -> None:
+def _refuse_strangers(run: Run) -> None:
     """Raise WorkspaceError where the dataset's folder holds a file that kgqa did not write: replacing the dataset would delete it."""
+    folder = run.workspace.path / "datasets" / run.domain.settings.dataset
     if folder.is_symlink():
         raise WorkspaceError(f"{folder}: this is a link, and a new dataset would take its place; choose another --workspace.")
     written = {"train.parquet", "dev.parquet", "test.parquet", "rejected.parquet", "README.md", "manifest.json"}

@@ -130,7 +130,7 @@ class ProjectionSettings(Settings):
     chains: tuple[str, ...] = ()
     """For ``--traversal cypher``: queries for the chains of one, two, … documents from an entity (``entity``) to ``candidates``."""
     files: tuple[str, ...] = ()
-    """Further ``.cypher`` files, relative to the TOML file; kgqa's own are always there."""
+    """Further ``.cypher`` files, in the TOML file's folder or below; kgqa's own are always there."""
 
 
 class SplitSettings(Settings):
@@ -171,11 +171,13 @@ class BiasSettings(Settings):
     """What is done against shortcuts (section 3.2)."""
 
     answer_cap: Share = 0.001
-    """No answer keeps more than this share of a split's samples, but always at least one; 1: no cap."""
+    """No answer keeps more than this share of a split's samples; where that is less than one sample, as many as answers have on average;
+    1: no cap."""
     answer_cap_of: Literal["entering", "kept"] = "entering"
     """Whether the share is of the samples that enter the filter or of those that leave it (docs/decisions/0005-answer-cap.md)."""
     document_cue: int = Field(default=20, ge=0)
-    """Samples with a document-answer pair seen more often than this, with that answer correct, are dropped; 0: none are."""
+    """Samples with a document-answer pair seen more often than this, with that answer correct, are dropped, but never all of a split;
+    0: none are."""
 
 
 class QangarooSettings(Settings):
@@ -239,7 +241,7 @@ class DomainSettings(Settings):
     licence: str = "unknown"
     """What the dataset card says about the licence of texts and facts."""
     seed_domain: str = ""
-    """The folder in ``seeds/`` that stands in where no source is given."""
+    """The folder in ``seeds/`` that stands in where no source is given; of a domain of your own only if it names it itself."""
     source: SourceSettings
     documents: DocumentSettings = DocumentSettings()
     linking: LinkingSettings = LinkingSettings()

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kgqa.domains import Domain
 from kgqa.errors import EmptyResult
@@ -44,7 +45,7 @@ from kgqa.recipes.qangaroo.instances import InstanceMaker
 from kgqa.recipes.qangaroo.questions import ask, first_try
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.search import add_chains, endpoint_roles, find_samples, without_same_expression
-from kgqa.settings import QangarooSettings
+from kgqa.settings import DocumentSettings, QangarooSettings
 from kgqa.sources import medline, wikidata
 from kgqa.sources.delimited import find_file
 from kgqa.sources.tables import DROP_REASONS, frame
@@ -154,10 +155,9 @@ def link(run: Run) -> StageOutput:
     settings = run.domain.settings
     tables = run.tables("entities", "names", "relations", "facts", "documents")
     candidates = possible_candidates(tables, settings.qangaroo)
+    documents = _documents(run, tables["entities"])
     run.progress.start("Linking mentions", tables["documents"]["text"].nbytes, "bytes")
-    linked = link_mentions(
-        tables, settings.linking, settings.documents, candidates=candidates, workers=run.workers, advance=run.progress.advance
-    )
+    linked = link_mentions(tables, settings.linking, documents, candidates=candidates, workers=run.workers, advance=run.progress.advance)
     rows = []
     for rule, count in linked.report.items():
         what, name = rule.split(": ")
@@ -170,6 +170,15 @@ def link(run: Run) -> StageOutput:
     found = {name: getattr(linked, name) for name in names}
     note = f"{linked.mentions.num_rows:,} mentions, {linked.links.num_rows:,} links"
     return StageOutput(tables=found, funnel=rows, report={"mentions": linked.mentions.num_rows, "links": linked.links.num_rows}, note=note)
+
+
+def _documents(run: Run, entities: pa.Table) -> DocumentSettings:
+    """Which documents take part: articles that kgqa's own file leaves out need not be among the user's; what the user writes must exist."""
+    documents = run.domain.settings.documents
+    if "exclude_about" in run.domain.own.get("documents", {}):
+        return documents
+    known = tuple(entity for entity in documents.exclude_about if pc.index(entities["id"], entity).as_py() >= 0)
+    return documents.model_copy(update={"exclude_about": known})
 
 
 def build_store(run: Run) -> StageOutput:
@@ -350,15 +359,16 @@ def filter_samples(run: Run) -> StageOutput:
     rng = np.random.default_rng(run.seed)
     measured = {"before the filters": baselines.scores(samples, rng=rng)}
     run.progress.advance(1)
-    entering, rejections = len(samples), []
+    entering, rejections, remarks = len(samples), [], list[FunnelRow]()
     for gate in gates:
+        for sentence in gate.raised(samples):
+            remarks.append(FunnelRow(stage="filter", what="questions", reason=sentence, removed=None, left=None, setting=gate.setting))
         samples, more = pass_gates(samples, [gate])
         rejections += more
         measured[f"after {gate.setting.rsplit('.', 1)[-1]}"] = baselines.scores(samples, rng=rng)
         run.progress.advance(1)
-    funnel = gate_rows("filter", entering, rejections)
-    if not len(samples):
-        raise EmptyResult(empty_sentence(funnel))
+    assert len(samples), "no bias filter takes everything"
+    funnel = gate_rows("filter", entering, rejections) + remarks
     rejected = rejected_table(rejections) if rejections else run.table("rejected_traverse").slice(0, 0)
     counts = samples.questions.by_split()
     return StageOutput(
@@ -456,6 +466,6 @@ STAGES = (
         run=ask_questions,
     ),
     Stage(name="traverse", version=1, doing="Traversing", depends_on=_traversed, run=traverse),
-    Stage(name="filter_samples", version=1, doing="Filtering", depends_on=_recipe("question", "placeholders"), run=filter_samples),
+    Stage(name="filter_samples", version=2, doing="Filtering", depends_on=_recipe("question", "placeholders"), run=filter_samples),
 )
 """In order; each stage's key includes the one before it. What they leave is turned into a dataset by :mod:`kgqa.dataset`."""

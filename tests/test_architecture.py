@@ -24,7 +24,7 @@ PACKAGE = ROOT / "kgqa"
 LAYERS = (
     {"version", "errors", "records", "settings", "funnel", "progress", "resources"},
     {"scratch"},
-    {"manifest", "workspace", "sources", "arrays"},
+    {"manifest", "workspace", "sources", "arrays", "workers"},
     {"linking", "store", "formats", "metrics"},
     {"traversal", "splits", "domains", "card"},
     {"recipes"},

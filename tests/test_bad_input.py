@@ -238,7 +238,7 @@ def test_a_source_that_is_not_there(dry: bool, tmp_path: Path, cli: Cli) -> None
     assert not workspace.exists()
 
 
-OWN = 'extends = "wikidata"\n'
+OWN = 'extends = "wikidata"\nseed_domain = "wikidata"\n'
 SETTINGS = {
     "unknown": ("[qangaroo]\nmin_candidate = 3", ("own.toml", "unknown setting 'qangaroo.min_candidate'", "did you mean min_candidates?")),
     "unknown section": ("[qangaro]\nx = 3", ("unknown setting 'qangaro'", "did you mean qangaroo?")),
@@ -270,7 +270,7 @@ SETTINGS = {
         ("projection.entity_to_document", "'hubs' does not return document"),
     ),
     "no query at all": ("[projection]\nentity_to_document = []", ("projection.entity_to_document", "at least 1 item")),
-    "cypher file missing": ("[projection]\nfiles = ['my.cypher']", ("my.cypher", "cannot be read")),
+    "cypher file missing": ("[projection]\nfiles = ['my.cypher']", ("names 'my.cypher', but there is no such file in its folder",)),
     "unknown relation": ("[qangaroo]\nrelations = ['P17', 'P9999']", ("qangaroo.relations", "'P9999' is not in the relation table")),
     "unknown entity": (
         "[documents]\nexclude_about = ['Q999999']",
@@ -350,7 +350,7 @@ CYPHER = {
     ),
     "writing": (
         HEADER + "CREATE (d:Document {id: 'x'}) RETURN d.id AS entity, d.id AS document",
-        ("query mine (mine.cypher)", "read-only"),
+        ("query mine (mine.cypher)", "only reading is possible"),
     ),
     "no edge": (HEADER + BODY.replace("RETURN", "WHERE false RETURN"), ("no entity to document edge", "mine")),
     "with a parameter": (HEADER.replace("none", "n: integer = 3") + BODY + "LIMIT $n", ("'mine' has parameters",)),
@@ -377,7 +377,9 @@ def test_a_sound_query_of_the_users_own_gives_the_same_dataset(seed_wikidata: Pa
 
 
 def test_everything_rejected_names_rule_and_setting(tmp_path: Path) -> None:
-    (tmp_path / "own.toml").write_text('extends = "medline"\n[qangaroo]\nmin_candidates = 50\n[qangaroo.balance]\ncandidates = 0\n')
+    (tmp_path / "own.toml").write_text(
+        'extends = "medline"\nseed_domain = "medline"\n[qangaroo]\nmin_candidates = 50\n[qangaroo.balance]\ncandidates = 0\n'
+    )
     with pytest.raises(EmptyResult, match=r"no sample is left: \d+ because .*Change qangaroo\.min_candidates first") as error:
         kgqa.generate(tmp_path / "own.toml", workspace=tmp_path / "w")
     assert "\n" not in str(error.value)

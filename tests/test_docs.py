@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -52,6 +53,25 @@ def test_the_tutorial_runs(tmp_path: Path) -> None:
                 commands += 1
     assert commands >= 8
     assert (tmp_path / "first-official" / "train.masked.json").is_file()
+
+
+@pytest.mark.slow
+def test_the_page_about_domains_runs(tmp_path: Path) -> None:
+    commands = 0
+    for language, text in blocks(ROOT / "docs" / "domains.md"):
+        if language == "sh":
+            for line in text.splitlines():
+                run(["sh", "-c", line], tmp_path)
+                commands += 1
+        else:
+            name = text.splitlines()[0].removeprefix("//").removeprefix("#").strip()
+            assert Path(name).suffix == {"python": ".py"}.get(language, f".{language}"), text
+            (tmp_path / name).write_text(text, "utf-8")
+    assert commands == 4
+    for workspace in ("museums-workspace", "edges-workspace"):
+        manifest = json.loads((tmp_path / workspace / "datasets" / "museumhop" / "manifest.json").read_text("utf-8"))
+        assert min(manifest["counts"].values()) > 0
+        assert sum(manifest["counts"].values()) == 8  # "two of ten samples go"
 
 
 @pytest.mark.slow

@@ -40,7 +40,8 @@ def test_a_seed_domain_gives_the_same_bytes(
 def test_every_kind_of_chain_and_length_is_the_same(domain: str, chains: str, most: int, tmp_path: Path) -> None:
     # Two candidates a sample at most, so that something is left also where chains are short.
     (tmp_path / "own.toml").write_text(
-        f'extends = "{domain}"\n[qangaroo]\nmin_candidates = 2\n[qangaroo.traversal]\nchains = "{chains}"\nmax_documents = {most}\n'
+        f'extends = "{domain}"\nseed_domain = "{domain}"\n[qangaroo]\nmin_candidates = 2\n'
+        f'[qangaroo.traversal]\nchains = "{chains}"\nmax_documents = {most}\n'
         "max_chains = 5\n[qangaroo.balance]\ncandidates = 0\n[qangaroo.bias]\nanswer_cap = 1.0\ndocument_cue = 0\n"
     )
     whole = kgqa.generate(tmp_path / "own.toml", workspace=tmp_path / "kernel")
@@ -102,7 +103,7 @@ def test_a_database_with_another_graph_is_refused(tmp_path: Path, neo4j_database
 
 
 def test_settings_without_queries_for_so_many_documents_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "own.toml").write_text('extends = "wikidata"\n[qangaroo.traversal]\nmax_documents = 4\n')
+    (tmp_path / "own.toml").write_text('extends = "wikidata"\nseed_domain = "wikidata"\n[qangaroo.traversal]\nmax_documents = 4\n')
     with pytest.raises(SettingsError, match=r"queries for 3 documents, qangaroo\.traversal\.max_documents is 4; add queries"):
         kgqa.generate(tmp_path / "own.toml", workspace=tmp_path / "w", traversal="cypher")
     assert not (tmp_path / "w").exists()
@@ -114,7 +115,9 @@ def test_a_projection_for_one_store_only_is_refused_before_anything_is_read(tmp_
         "MATCH (d:Document)-[m:MENTIONS]->(e:Entity) WITH d, collect(e.id) AS entities RETURN d.id AS document, entities ORDER BY d.row\n"
     )
     (tmp_path / "mine.cypher").write_text(query)
-    (tmp_path / "own.toml").write_text('extends = "wikidata"\n[projection]\nfiles = ["mine.cypher"]\ndocument_to_entity = ["mine"]\n')
+    (tmp_path / "own.toml").write_text(
+        'extends = "wikidata"\nseed_domain = "wikidata"\n[projection]\nfiles = ["mine.cypher"]\ndocument_to_entity = ["mine"]\n'
+    )
     with pytest.raises(StoreError, match="query mine does not run on the neo4j store, only on: embedded"):
         kgqa.generate(tmp_path / "own.toml", workspace=tmp_path / "w", store="neo4j")
     assert not (tmp_path / "w").exists()

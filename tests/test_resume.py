@@ -156,7 +156,7 @@ def test_the_seed_changes_the_dataset_and_comes_back(wikidata_copy: Path) -> Non
 def test_a_change_redoes_only_what_depends_on_it(
     settings: str, limit: int | None, reused: int, wikidata_copy: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "own.toml").write_text(f'extends = "wikidata"\n{settings}\n')
+    (tmp_path / "own.toml").write_text(f'extends = "wikidata"\nseed_domain = "wikidata"\n{settings}\n')
     report = kgqa.generate(tmp_path / "own.toml", workspace=wikidata_copy, limit=limit)
     expected = NAMES[:reused]
     assert report.reused == (NAMES if not settings and limit is None else expected)
@@ -167,7 +167,9 @@ def test_a_change_redoes_only_what_depends_on_it(
 
 
 def test_a_query_in_another_role_is_another_projection(wikidata_copy: Path, tmp_path: Path) -> None:
-    (tmp_path / "own.toml").write_text('extends = "wikidata"\n[projection]\nentity_to_document = ["article_of", "article_mentions"]\n')
+    (tmp_path / "own.toml").write_text(
+        'extends = "wikidata"\nseed_domain = "wikidata"\n[projection]\nentity_to_document = ["article_of", "article_mentions"]\n'
+    )
     report = kgqa.generate(tmp_path / "own.toml", workspace=wikidata_copy)
     assert report.reused == NAMES[:3]
     assert report.counts == kgqa.generate(tmp_path / "own.toml", workspace=tmp_path / "fresh").counts

@@ -22,10 +22,11 @@ def explore(
     """Look at a graph and its datasets on a local page."""
     import kgqa
 
+    neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
+
     def ready(address: str) -> None:
         typer.echo(f"{address} shows {workspace if store == 'embedded' else 'the graph in Neo4j'}; press Ctrl-C to stop.")
 
-    neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
     try:
         kgqa.explore(workspace, store=store, neo4j=neo4j, port=port, ready=ready)
     except KeyboardInterrupt:

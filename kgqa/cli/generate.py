@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
+from kgqa.cli.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 
 def generate(
     domain: Annotated[str, Option(help="wikidata, medline, or the path of your own domain's TOML file.")],
-    source: Annotated[Path | None, Option(help="Folder with the domain's files; without it, the small domain that kgqa ships.")] = None,
+    source: Annotated[
+        Path | None, Option(help="Folder with the domain's files; a built-in domain without it is the small one that kgqa ships.")
+    ] = None,
     workspace: Annotated[Path, Option(help="Folder for tables, graph and datasets.")] = Path("kgqa-workspace"),
     seed: Annotated[int, Option(help="Draws splits, samples, orders and placeholders.")] = 0,
-    workers: Annotated[int, Option(help="Threads; the result does not depend on them.")] = 2,
+    workers: Annotated[int | None, Option(help="Threads, by default one for each core; the result does not depend on them.")] = None,
     limit: Annotated[int | None, Option(help="Ask only so many questions, for a first try.")] = None,
     store: Store = "embedded",
     traversal: Annotated[
@@ -38,13 +41,14 @@ def generate(
     from kgqa.cli.terminal import Terminal
 
     console = Terminal(highlight=False, markup=False, emoji=False)
+    neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
     if dry_run:
-        plan = kgqa.plan(domain, source=source, workspace=workspace, seed=seed, limit=limit, store=store, traversal=traversal)
+        plan = kgqa.plan(
+            domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal,
+            neo4j=neo4j,
+        )  # fmt: skip
         _print_plan(console, plan)
         return
-    if source is None:
-        console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
-    neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
     with ConsoleProgress(console) as progress:
         report = kgqa.generate(
             domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal,
@@ -56,7 +60,8 @@ def generate(
 def _print_plan(console: Console, plan: Plan) -> None:
     from rich.table import Table
 
-    console.print(f"Domain {plan.domain}, from {plan.source}" + (" (the small domain that kgqa ships)" if plan.is_seed else ""))
+    where = f"Domain {plan.domain}, from {plan.source}" + (" (the small domain that kgqa ships)" if plan.is_seed else "")
+    console.print(printable(where), soft_wrap=True)
     files = Table("input file", "megabytes")
     for name, size in plan.files.items():
         files.add_row(name, f"{size / 1e6:,.1f}")
@@ -66,7 +71,7 @@ def _print_plan(console: Console, plan: Plan) -> None:
     console.print(files, stages)
     if plan.replaces:
         console.print("The dataset that is there was made with other settings and would be replaced.", style="yellow")
-    console.print(f"Would write {plan.dataset}. Nothing was changed.", soft_wrap=True)
+    console.print(printable(f"Would write {plan.dataset}. Nothing was changed."), soft_wrap=True)
 
 
 def _print_report(console: Console, report: Report) -> None:
@@ -85,13 +90,18 @@ def _print_report(console: Console, report: Report) -> None:
     for stage, seconds in report.seconds.items():
         times.add_row(stage, f"{seconds:,.2f}" + (" (finished before)" if stage in report.reused else ""))
     console.print(funnel, shortcuts, times)
+    for row in report.funnel:
+        if row.is_remark:
+            console.print(f"{row.setting}: {row.reason}.", style="yellow", soft_wrap=True)
+    if report.is_seed:
+        console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
     total = ", ".join(f"{split} {count:,}" for split, count in report.counts.items())
-    console.print(f"{report.dataset}: {total}", style="bold", soft_wrap=True)
+    console.print(printable(f"{report.dataset}: {total}"), style="bold", soft_wrap=True)
     for split, count in report.counts.items():
         if not count:
             console.print(f"The {split} split is empty; change qangaroo.splits, or use more data.", style="yellow")
     if report.replaced:
         console.print("It replaced a dataset that was made with other settings; to keep several, use several workspaces.", style="yellow")
-    place = quote(str(report.dataset))
+    place = printable(quote(str(report.dataset)))
     console.print(f"Next: kgqa show {place}", soft_wrap=True, markup=False)
     console.print(f"      kgqa export {place} --to qangaroo --out DIR", soft_wrap=True, markup=False)

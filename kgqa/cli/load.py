@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store
+from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
 
 
 def load(
@@ -24,9 +24,8 @@ def load(
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
-    from kgqa.store.neo4j import Neo4jSettings
 
-    settings = Neo4jSettings.from_environment(uri=neo4j_uri, username=neo4j_user, database=neo4j_database)
+    settings = server(store, neo4j_uri, neo4j_user, neo4j_database)
     with ConsoleProgress(Terminal(highlight=False, markup=False, emoji=False)) as progress:
         loaded = kgqa.load(workspace, store=store, dataset=dataset, replace=replace, neo4j=settings, progress=progress)
     rows = ", ".join(f"{name} {count:,}" for name, count in loaded.rows.items())

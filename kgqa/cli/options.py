@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from kgqa.errors import SettingsError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -15,11 +17,10 @@ if TYPE_CHECKING:
     from kgqa.store.neo4j import Neo4jSettings
 
 Store = Annotated[str, Option(help="embedded, or neo4j: the server that NEO4J_URI names, with NEO4J_USERNAME and NEO4J_PASSWORD.")]
-Neo4jUri = Annotated[
-    str | None, Option(envvar="NEO4J_URI", show_envvar=True, help="The server's address; bolt://localhost:7687 by default.")
-]
-Neo4jUser = Annotated[str | None, Option(envvar="NEO4J_USERNAME", show_envvar=True, help="Who asks; the password is NEO4J_PASSWORD.")]
-Neo4jDatabase = Annotated[str | None, Option(envvar="NEO4J_DATABASE", show_envvar=True, help="Which of the server's databases.")]
+# The environment is read by Neo4jSettings alone, so that what arrives here was typed.
+Neo4jUri = Annotated[str | None, Option(help="The server's address; else NEO4J_URI, or bolt://localhost:7687.")]
+Neo4jUser = Annotated[str | None, Option(help="Who asks; else NEO4J_USERNAME. The password is NEO4J_PASSWORD.")]
+Neo4jDatabase = Annotated[str | None, Option(help="Which of the server's databases; else NEO4J_DATABASE.")]
 Paragraphs = Annotated[
     Path | None, Option(help="The file of the questions' texts, where they stand apart and not beside them under the official name.")
 ]
@@ -37,7 +38,17 @@ def print_remarks(console: Console, remarks: Sequence[str]) -> None:
 
 
 def server(store: str, uri: str | None, user: str | None, database: str | None) -> Neo4jSettings | None:
-    """Where the server is, for a command that needs one; None, and no complaint about ``NEO4J_*``, for one that does not."""
-    from kgqa.store.neo4j import Neo4jSettings
+    """Where the server is, for a command that needs one; None, and no complaint about ``NEO4J_*``, for one that does not.
 
+    Raises SettingsError where options say where a server is, but the store needs none, and where one of them is empty.
+    """
+    from kgqa.store.neo4j import Neo4jSettings
+    from kgqa.store.opening import check_store
+
+    check_store(store)
+    for option, value in (("--neo4j-uri", uri), ("--neo4j-user", user), ("--neo4j-database", database)):
+        if value is not None and store != "neo4j":
+            raise SettingsError(f"{option} goes with --store neo4j, but the store is {store}; leave out one of the two.")
+        if value == "":
+            raise SettingsError(f"{option} is empty; give a value, or leave it out.")
     return Neo4jSettings.from_environment(uri=uri, username=user, database=database) if store == "neo4j" else None

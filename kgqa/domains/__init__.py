@@ -5,20 +5,19 @@
 
 from __future__ import annotations
 
-import os
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from kgqa.errors import SettingsError, storage_errors, suggestion
+from kgqa.domains.files import Files, built_in, merged, parse, read_files
+from kgqa.errors import QueryError, SettingsError, suggestion
 from kgqa.resources import resource
 from kgqa.settings import DomainSettings
-from kgqa.store.queries import PLURALS, Query, read_queries
+from kgqa.store.queries import PLURALS, Query, check_reads_only, read_queries
 
-_FOLDER = Path(__file__).resolve().parent
+__all__ = ["Domain", "built_in", "chain_columns", "load_domain"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +25,8 @@ class Domain:
     """A domain that is ready to run."""
 
     settings: DomainSettings
+    own: dict[str, Any]
+    """What the user's own files say; empty for a built-in domain."""
     source: Path
     """The folder that is read."""
     is_seed: bool
@@ -34,120 +35,101 @@ class Domain:
     """All named queries, the domain's own included."""
 
 
-def built_in() -> list[str]:
-    """The names of the domains that kgqa brings."""
-    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
-
-
 def load_domain(domain: str | Path, *, source: Path | None = None) -> Domain:
     """The domain with this name or in this TOML file, with its source folder.
 
-    Without ``source`` the shipped seed domain is used, with the settings in its own ``domain.toml``, which give way to those that the user
-    wrote. Raises SettingsError.
+    Without ``source`` a built-in domain reads its seed domain, with the settings in the seed's own ``domain.toml``; a domain of the user's
+    does so only where one of its own files names the ``seed_domain``, and its settings win over the seed's. Raises SettingsError.
     """
-    path = _find(str(domain))
+    files = read_files(str(domain))
     if source is not None:
-        return _checked(path, _read(path), Path(source), is_seed=False)
-    raw = _read(path, for_seed=True)
-    seed = raw.get("seed_domain", "")
-    if not seed:
-        raise SettingsError(f"{path.name}: this domain ships no data of its own; give --source the folder with its files.")
-    return _checked(path, raw, resource("seeds") / str(seed), is_seed=True)
+        return _checked(files, merged(files.built_in, files.own), Path(source), is_seed=False)
+    folder = resource("seeds") / _seed_domain(files)
+    raw = merged(merged(files.built_in, parse(folder / "domain.toml")), files.own)
+    return _checked(files, raw, folder, is_seed=True)
 
 
-def _find(domain: str) -> Path:
-    if domain in built_in():
-        return _FOLDER / f"{domain}.toml"
-    path = Path(domain)
-    if path.suffix == ".toml":
-        with storage_errors(path):
-            if not path.is_file():
-                raise SettingsError(f"{path}: there is no such domain file; built in are: {', '.join(built_in())}.")
-        return path
+def _seed_domain(files: Files) -> str:
+    """The small domain that is to be read."""
+    name = (files.own if files.is_own else files.built_in).get("seed_domain", "")
+    if name in seed_domains():
+        return str(name)
+    if name != "":
+        _settings(files, merged(files.built_in, files.own))  # which says what is wrong with it
+    example = files.built_in.get("seed_domain", seed_domains()[-1])
     raise SettingsError(
-        f"domain {domain!r} is not known: {suggestion(domain, built_in())} For a domain of your own give the path of its .toml file."
+        f"{files.path}: nothing says which files to read; give --source the folder with yours, or to try the domain on the small one that "
+        f'kgqa ships, write seed_domain = "{example}" into the file.'
     )
 
 
-def _read(path: Path, seen: tuple[Path, ...] = (), *, for_seed: bool = False) -> dict[str, Any]:
-    raw = _parse(path)
-    base = raw.pop("extends", None)
-    if base is None:
-        overlay = resource("seeds") / str(raw.get("seed_domain", "")) / "domain.toml"
-        if not for_seed or not overlay.is_file():
-            return raw
-        return _merged(raw, _parse(overlay)) if path.parent == _FOLDER else _merged(_parse(overlay), raw)
-    if path.resolve() in seen:
-        raise SettingsError(f"{path}: 'extends' leads back to this file; one of them must stand alone.")
-    if not isinstance(base, str):
-        raise SettingsError(f"{path}: 'extends' must be the name of a built-in domain or the path of a .toml file.")
-    other = _FOLDER / f"{base}.toml" if base in built_in() else path.parent / base
-    if not other.is_file():
-        raise SettingsError(f"{path}: extends {base!r}, which is neither a built-in domain ({', '.join(built_in())}) nor a file here.")
-    return _merged(_moved(_read(other, (*seen, path.resolve()), for_seed=for_seed), other.parent, path.parent), raw)
+def seed_domains() -> list[str]:
+    """The names of the small domains that kgqa ships."""
+    return sorted(path.parent.name for path in resource("seeds").glob("*/domain.toml"))
 
 
-def _moved(raw: dict[str, Any], old: Path, new: Path) -> dict[str, Any]:
-    """``raw`` with the query files that it names, relative to the folder ``old``, named relative to ``new``."""
-    projection = raw.get("projection")
-    if not isinstance(projection, dict) or not isinstance(projection.get("files"), list):
-        return raw
-    files = [os.path.relpath(old / str(name), new) for name in projection["files"]]
-    return {**raw, "projection": {**projection, "files": files}}
-
-
-def _parse(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise SettingsError(f"{path}: this is not UTF-8; save the file as UTF-8.") from None
-    except ValueError as error:
-        raise SettingsError(f"{path}: this is not TOML: {error}; mend the file.") from None
-    except RecursionError:
-        raise SettingsError(f"{path}: this is not a domain, its lists are nested too deeply; mend the file.") from None
-    except OSError as error:
-        raise SettingsError(f"{path}: cannot be read ({error.strerror}); give another file.") from None
-
-
-def _merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
-    """``base`` with the tables of ``change`` merged in, key by key."""
-    result = dict(base)
-    for key, value in change.items():
-        old = result.get(key)
-        result[key] = _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return result
-
-
-def _checked(path: Path, raw: dict[str, Any], source: Path, *, is_seed: bool) -> Domain:
+def _settings(files: Files, raw: dict[str, Any]) -> DomainSettings:
     try:
         settings = DomainSettings.model_validate(raw)
     except ValidationError as error:
-        raise SettingsError(f"{path}: {_sentence(error)}") from None
-    files = [path.parent / name for name in settings.projection.files]
-    queries = read_queries(files)
+        raise SettingsError(f"{files.path}: {_sentence(error)}") from None
+    if settings.seed_domain and settings.seed_domain not in seed_domains():
+        raise SettingsError(
+            f"{files.path}: there is no small domain {settings.seed_domain!r}; {suggestion(settings.seed_domain, seed_domains())}"
+        )
+    return settings
+
+
+def _checked(files: Files, raw: dict[str, Any], source: Path, *, is_seed: bool) -> Domain:
+    settings, path = _settings(files, raw), files.path
+    queries = read_queries([path.parent / name for name in settings.projection.files])
+    for name in queries.keys() - read_queries().keys():
+        _check_own_query(queries[name])
+    _check_projection(path, settings, queries)
+    return Domain(settings=settings, own=files.own, source=source, is_seed=is_seed, queries=queries)
+
+
+def _check_own_query(query: Query) -> None:
+    """A user's query only reads; it may come from somebody else."""
+    try:
+        check_reads_only(query.text)
+    except QueryError as error:
+        raise QueryError(f"query {query.name} ({query.file}): {error}") from None
+
+
+def _check_projection(path: Path, settings: DomainSettings, queries: dict[str, Query]) -> None:
     for role in ("document_to_entity", "entity_to_document"):
         for name in getattr(settings.projection, role):
             if name not in queries:
                 raise SettingsError(f"{path}: projection.{role}: there is no query {name!r}; {suggestion(name, list(queries))}")
-            missing = {"document", "entity"} - {
-                PLURALS.get(column, column) if kind == "strings" else column for column, kind in queries[name].returns.items()
-            }
+            returns = queries[name].returns
+            columns = {PLURALS.get(column, column) if kind == "strings" else column: column for column, kind in returns.items()}
+            missing = {"document", "entity"} - columns.keys()
             if missing:
                 raise SettingsError(
                     f"{path}: projection.{role}: the query {name!r} does not return {' and '.join(sorted(missing))}; name one that does."
                 )
+            for meaning, column in columns.items():
+                if meaning not in {"document", "entity"} or (meaning == column and returns[column] != "string"):
+                    raise SettingsError(
+                        f"{path}: projection.{role}: the query {name!r} returns {column}: {returns[column]}; a projection returns "
+                        "document: string (or documents: strings), entity: string (or entities: strings) and nothing else."
+                    )
             if queries[name].params:
                 raise SettingsError(f"{path}: projection.{role}: the query {name!r} has parameters; a projection's query must have none.")
-    for role, takes in (("candidates", ["entity"]), ("chains", ["candidates", "entity"])):
+    for role, takes in (("candidates", {"entity": "string"}), ("chains", {"candidates": "strings", "entity": "string"})):
         for documents, name in enumerate(getattr(settings.projection, role), start=1):
             if name not in queries:
                 raise SettingsError(f"{path}: projection.{role}: there is no query {name!r}; {suggestion(name, list(queries))}")
             returned = ["candidate"] if role == "candidates" else chain_columns(documents)
-            if sorted(parameter.name for parameter in queries[name].params) != takes or list(queries[name].returns) != returned:
-                raise SettingsError(
-                    f"{path}: projection.{role}: the query {name!r} must take {' and '.join(takes)} and return {', '.join(returned)}."
-                )
-    return Domain(settings=settings, source=source, is_seed=is_seed, queries=queries)
+            taken = {parameter.name: parameter.kind for parameter in queries[name].params}
+            if taken != takes or list(queries[name].returns.items()) != [(column, "string") for column in returned]:
+                needed = f"take {_listed(takes)} and return {', '.join(returned)}, all strings"
+                raise SettingsError(f"{path}: projection.{role}: the query {name!r} must {needed}.")
+
+
+def _listed(takes: dict[str, str]) -> str:
+    return " and ".join(f"{name} ({kind})" for name, kind in takes.items())
 
 
 def chain_columns(documents: int) -> list[str]:

@@ -51,7 +51,7 @@ def link_mentions(
     documents: DocumentSettings,
     *,
     candidates: npt.NDArray[np.bool_],
-    workers: int = 1,
+    workers: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Linked:
     """Link the ``names`` of ``tables`` in its ``documents``; ``candidates`` says which rows of ``entities`` can be a candidate.

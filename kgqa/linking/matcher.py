@@ -15,6 +15,7 @@ from kgqa.arrays.narrow import check_fits
 from kgqa.linking.dictionary import FREE, INITIAL, Dictionary
 from kgqa.linking.tokens import TOKEN_STEP, character_tables, text_buffers, tokenize
 from kgqa.linking.trie import find_child, find_token
+from kgqa.workers import worker_count
 
 ENTRY = np.dtype(
     [("spelling", np.uint64), ("entity", np.int32), ("priority", np.int32), ("case", np.uint8), ("candidate", np.bool_)], align=True
@@ -55,7 +56,7 @@ def match(
     texts: pa.ChunkedArray,
     dictionary: Dictionary,
     *,
-    workers: int = 1,
+    workers: int | None = None,
     occurrences: bool = True,
     before_number: bool = True,
     advance: Callable[[int], None] | None = None,
@@ -85,7 +86,7 @@ def match(
 
     batches = list(_batches(offsets, BATCH))
     parts = []
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(worker_count(workers)) as pool:
         for (first, last), part in zip(batches, pool.map(run, batches), strict=True):
             parts.append(part)
             if advance:

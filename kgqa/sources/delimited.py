@@ -100,12 +100,18 @@ def _has_surrogate(record: dict[str, object], fields: tuple[str, ...]) -> bool:
 
 
 def read_tab_separated(
-    path: Path, columns: tuple[str, ...], *, header: bool = True, advance: Callable[[int], None] | None = None
+    path: Path,
+    columns: tuple[str, ...],
+    *,
+    optional: tuple[str, ...] = (),
+    header: bool = True,
+    advance: Callable[[int], None] | None = None,
 ) -> pa.Table:
     """The text ``columns`` of a tab-separated file, in file order, plus ``line`` (int64, from 1).
 
     With a header the columns are found by name and others are ignored; without one the file has exactly ``columns``. There is no
-    quoting: a quotation mark is a character like any other. An empty cell is the empty text.
+    quoting: a quotation mark is a character like any other. An empty cell is the empty text, and so is each of an ``optional`` column
+    that the header lacks.
     """
     names: list[str] | None = None if header else list(columns)
     tables = []
@@ -114,6 +120,8 @@ def read_tab_separated(
         if names is None:
             head, _, body = block.partition(b"\n")
             names = head.decode("utf-8").rstrip("\r").split("\t")
+            optional = tuple(column for column in optional if column not in names)
+            columns = tuple(column for column in columns if column not in optional)
             for column in columns:
                 if column not in names:
                     raise MissingInput(f"{path.name}, line 1: the column {column!r} is missing; found: {', '.join(names)}.")
@@ -125,8 +133,11 @@ def read_tab_separated(
     if header and names is None:
         raise MissingInput(f"{path.name}: the file is empty; its first line must name the columns {', '.join(columns)}.")
     if not tables:
-        return pa.table({**{column: pa.array([], pa.string()) for column in columns}, "line": pa.array([], pa.int64())})
-    return pa.concat_tables(tables).combine_chunks()
+        return pa.table({**{column: pa.array([], pa.string()) for column in (*columns, *optional)}, "line": pa.array([], pa.int64())})
+    table = pa.concat_tables(tables).combine_chunks()
+    for column in optional:
+        table = table.append_column(column, pa.repeat(pa.scalar("", pa.string()), table.num_rows))
+    return table
 
 
 def _parse_rows(path: Path, first_line: int, body: bytes, names: list[str]) -> pa.Table:

@@ -1,7 +1,7 @@
 """Encyclopedia articles with a graph of labelled facts: ``documents.jsonl``, ``entities.tsv``, ``triples.tsv``, ``relations.tsv``.
 
-Each may be gzip-compressed. Columns that are needed: documents ``id, title, entity, text``; entities ``id, label, aliases, description,
-wikipedia_title``; relations ``id, label``; triples have no header: subject, relation, object.
+Each may be gzip-compressed. Columns that are needed: documents ``id, title, entity, text``; entities ``id, label, aliases, description``,
+and ``wikipedia_title`` where there is one; relations ``id, label``; triples have no header: subject, relation, object.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def _documents(path: Path, advance: Callable[[int], None] | None) -> pl.DataFram
 
 
 def _entities(path: Path, advance: Callable[[int], None] | None) -> pl.DataFrame:
-    table = read_tab_separated(path, ("id", "label", "aliases", "description", "wikipedia_title"), advance=advance)
+    columns = ("id", "label", "aliases", "description", "wikipedia_title")
+    table = read_tab_separated(path, columns, optional=("wikipedia_title",), advance=advance)
     require_rows(table, path, "entity")
     require_filled(table, "id", path)
     require_unique(table, "id", path, "entity")

@@ -16,13 +16,13 @@ import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
 from kgqa.splits.shingles import Shingles, jaccard
+from kgqa.workers import worker_count
 
 BANDS, ROWS = 24, 6
 THRESHOLD = 0.8
 WINDOW = 64
 """In a bucket of more texts than this, each is compared with so many that follow it in the order of the next band's keys: thousands of
 texts made from one template must not mean millions of pairs."""
-WORKERS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ def near_duplicates(
     ties = filled if identities is None else identities[filled]
     seeds = np.random.default_rng(seed).integers(1, 1 << 32, (BANDS, ROWS), np.uint32)
     keys = np.empty((BANDS, len(filled)), np.uint32)
-    with ThreadPoolExecutor(WORKERS) as pool:
+    with ThreadPoolExecutor(worker_count()) as pool:
         list(pool.map(lambda band: _band_keys(shingles.offsets, shingles.values, filled, labels, seeds[band], keys[band]), range(BANDS)))
 
         def search(band: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64], int]:

@@ -8,10 +8,11 @@ from kgqa.store.embedded import EmbeddedStore
 from kgqa.store.loading import check_holds
 from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
 from kgqa.store.queries import STORES
+from kgqa.workers import worker_count
 from kgqa.workspace import Workspace
 
 
-def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None = None, threads: int = 0) -> GraphStore:
+def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None = None) -> GraphStore:
     """The graph of ``workspace`` in the ``embedded`` store, or the one that a ``neo4j`` server holds; close it after use.
 
     ``neo4j`` says where the server is, by default what the environment says. Raises SettingsError for an unknown store, and StoreError
@@ -38,7 +39,7 @@ def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None 
             )
         if not record.outputs:
             raise StoreError(f"{place}: the last run put its graph into Neo4j; add --store neo4j, or run kgqa generate without it.")
-    return EmbeddedStore(workspace.graph, threads=threads)
+    return EmbeddedStore(workspace.graph, threads=worker_count())
 
 
 def check_store(store: str) -> None:

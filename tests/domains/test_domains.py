@@ -10,6 +10,8 @@ from kgqa import domains
 from kgqa.domains import built_in, load_domain
 from kgqa.errors import SettingsError
 
+OWN = 'extends = "wikidata"\nseed_domain = "wikidata"\n'
+
 
 @pytest.mark.parametrize("name", built_in())
 def test_a_built_in_domain_has_small_data(name: str) -> None:
@@ -39,7 +41,7 @@ def test_an_extended_domain_changes_only_what_it_says(tmp_path: Path) -> None:
 
 
 def test_the_users_settings_win_over_those_of_the_small_data(tmp_path: Path) -> None:
-    (tmp_path / "own.toml").write_text('extends = "wikidata"\ntitle = "Mine"\n[qangaroo]\nmax_candidates = 50\n')
+    (tmp_path / "own.toml").write_text(f'{OWN}title = "Mine"\n[qangaroo]\nmax_candidates = 50\n')
     settings = load_domain(tmp_path / "own.toml").settings
     assert (settings.title, settings.qangaroo.max_candidates) == ("Mine", 50)
     assert settings.qangaroo.max_documents == load_domain("wikidata").settings.qangaroo.max_documents
@@ -56,23 +58,41 @@ def test_a_domain_that_stands_alone_wins_over_the_small_data_too(tmp_path: Path)
 def test_a_chain_of_files_is_followed_and_their_queries_found(tmp_path: Path) -> None:
     header = "// name: mine\n// purpose: p\n// params: none\n// returns: entity: string, document: string\n// stores: embedded\nRETURN 1\n"
     (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
     (tmp_path / "a" / "mine.cypher").write_text(header)
     (tmp_path / "a" / "base.toml").write_text(
         'extends = "medline"\nname = "base"\n[projection]\nfiles = ["mine.cypher"]\nentity_to_document = ["mine"]\n'
     )
-    (tmp_path / "b" / "own.toml").write_text('extends = "../a/base.toml"\ndataset = "own"\n')
-    domain = load_domain(tmp_path / "b" / "own.toml", source=tmp_path)
+    (tmp_path / "own.toml").write_text('extends = "a/base.toml"\ndataset = "own"\n')
+    domain = load_domain(tmp_path / "own.toml", source=tmp_path)
     assert (domain.settings.name, domain.settings.dataset) == ("base", "own")
     assert "mine" in domain.queries
-    assert domain.settings.projection.files == ("../a/mine.cypher",)
+    assert domain.settings.projection.files == ("a/mine.cypher",)
 
 
-def test_a_domain_without_small_data_needs_a_source(tmp_path: Path) -> None:
-    (tmp_path / "own.toml").write_text('extends = "wikidata"\nseed_domain = ""\n')
-    with pytest.raises(SettingsError, match="give --source"):
+@pytest.mark.parametrize("text", ['extends = "wikidata"\n', 'extends = "wikidata"\nseed_domain = ""\n', 'extends = "base.toml"\n'])
+def test_a_domain_of_ones_own_names_its_source(text: str, tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text('extends = "wikidata"\nname = "base"\n')
+    (tmp_path / "own.toml").write_text(text)
+    with pytest.raises(SettingsError, match=r'give --source the folder .* write seed_domain = "wikidata" into the file'):
         load_domain(tmp_path / "own.toml")
-    assert load_domain(tmp_path / "own.toml", source=tmp_path).settings.name == "wikidata"
+    assert not load_domain(tmp_path / "own.toml", source=tmp_path).is_seed
+
+
+def test_a_domain_of_ones_own_may_name_the_small_data(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(OWN)
+    (tmp_path / "further.toml").write_text('extends = "own.toml"\n')
+    built_in_one = load_domain("wikidata")
+    for name in ("own.toml", "further.toml"):
+        domain = load_domain(tmp_path / name)
+        assert (domain.is_seed, domain.source, domain.settings) == (True, built_in_one.source, built_in_one.settings)
+
+
+@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("name", ["wikidatta", "../seeds/wikidata", "/etc"])
+def test_small_data_that_are_not_there_are_refused(name: str, given: bool, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(f'extends = "wikidata"\nseed_domain = "{name}"\n')
+    with pytest.raises(SettingsError, match=f"there is no small domain '{name}'; (did you mean|known are)"):
+        load_domain(tmp_path / "own.toml", source=tmp_path if given else None)
 
 
 @pytest.mark.parametrize("value", ["3", "[1]", "true"])

@@ -6,6 +6,7 @@ import inspect
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +24,7 @@ from kgqa.recipes.qangaroo.gates import (
     Gate,
     NoDocumentFromSubject,
     QuestionGate,
+    SampleGate,
     TooFewCandidates,
     TooManyCandidates,
     TooManyDocuments,
@@ -68,9 +70,12 @@ def beside(pairs: Pairs) -> tuple[Gate, Definition]:
 
 
 def cap_of(sizes: list[int], share: float, of: str) -> int:
-    """The cap by its definition: of those that enter, or the largest that holds among those that stay; never below one."""
+    """The cap by its definition: of those that enter, or the largest that holds among those that stay; never below one.
+
+    Where less than one sample may enter for each answer, it is their mean.
+    """
     if of == "entering":
-        return max(1, math.floor(Fraction(str(share)) * sum(sizes)))
+        return math.floor(Fraction(str(share)) * sum(sizes)) or sum(sizes) // len(sizes)
     fitting = [cap for cap in range(1, max(sizes) + 1) if cap <= Fraction(str(share)) * sum(min(size, cap) for size in sizes)]
     return max(fitting, default=1)
 
@@ -91,7 +96,9 @@ def too_frequent(share: float, of: str) -> tuple[Gate, Definition]:
 def cue(limit: int) -> tuple[Gate, Definition]:
     def definition(made: list[Record]) -> list[bool]:
         seen = Counter((record.split, record.answer, document) for record in made for document in record.documents)
-        return [any(seen[record.split, record.answer, document] > limit for document in record.documents) for record in made]
+        most = [max((seen[record.split, record.answer, document] for document in record.documents), default=0) for record in made]
+        least = {record.split: min(n for n, other in zip(most, made, strict=True) if other.split == record.split) for record in made}
+        return [n > max(limit, least[record.split]) for n, record in zip(most, made, strict=True)]
 
     return DocumentCue(limit=limit), definition
 
@@ -209,7 +216,54 @@ def test_the_answer_cap_keeps_its_promise_and_one_sample_of_each_answer(sizes: l
         left = Counter(kept.questions.answer.tolist())
         assert set(left) == set(range(len(sizes)))
         whole = len(made) if of == "entering" else len(kept)
-        assert all(count <= max(1, math.floor(Fraction(str(share)) * whole)) for count in left.values())
+        least = sum(sizes) // len(sizes) if of == "entering" else 1
+        assert all(count <= (math.floor(Fraction(str(share)) * whole) or least) for count in left.values())
+
+
+@pytest.mark.parametrize(
+    ("gate"), [AnswerTooFrequent(share=0.001, of="entering"), DocumentCue(limit=1)], ids=lambda gate: type(gate).__name__
+)
+@given(made=RECORDS)
+def test_no_filter_empties_a_split_that_has_samples(gate: SampleGate, made: list[Record]) -> None:
+    kept, _ = pass_gates(to_samples(made), [gate])
+    assert set(kept.questions.split.tolist()) == {record.split for record in made}
+
+
+def alike(counts: dict[int, int], *, split: int = 0) -> list[Record]:
+    """So many samples of each answer, with one document in all of them."""
+    kinds = [answer for answer, count in counts.items() for _ in range(count)]
+    return [Record(id=i, split=split, head=0, relation=0, answer=a, chains={a: [(0, 0, a)]}) for i, a in enumerate(kinds)]
+
+
+def test_a_cap_of_less_than_one_sample_becomes_the_average_and_says_so() -> None:
+    gate = AnswerTooFrequent(share=0.001, of="entering")
+    made = to_samples(alike({1: 7, 2: 4, 3: 1}, split=1))
+    assert np.bincount(pass_gates(made, [gate])[0].questions.answer).tolist() == [0, 4, 4, 1]
+    assert list(gate.raised(made)) == [
+        "0.001 of the 12 samples of dev is less than one; an answer keeps at most 4 of them, as many as answers have on average"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("share", "of", "counts"),
+    [(0.001, "entering", {1: 2, 2: 1}), (0.1, "entering", {1: 8, 2: 2}), (0.2, "entering", {1: 8, 2: 2}), (0.001, "kept", {1: 8, 2: 2})],
+)
+def test_a_cap_that_can_be_kept_is_kept_in_silence(share: float, of: str, counts: dict[int, int]) -> None:
+    gate, made = AnswerTooFrequent(share=share, of=of), to_samples(alike(counts))
+    assert list(gate.raised(made)) == []
+    cap = max(1, math.floor(share * sum(counts.values())))
+    assert max(np.bincount(pass_gates(made, [gate])[0].questions.answer)) == cap
+
+
+def test_a_cue_that_leaves_nothing_of_a_split_is_raised_for_it_and_says_so() -> None:
+    gate, made = DocumentCue(limit=2), alike({1: 5, 2: 3})
+    assert Counter(pass_gates(to_samples(made), [gate])[0].questions.answer.tolist()) == {2: 3}
+    assert list(gate.raised(to_samples(made))) == [
+        "with 2, nothing would be left of train; there a document may be seen with an answer 3 times"
+    ]
+    other = [replace(record, id=100 + record.id, split=2) for record in alike({1: 5, 2: 2})]
+    assert Counter(pass_gates(to_samples(other), [gate])[0].questions.answer.tolist()) == {2: 2}
+    assert list(gate.raised(to_samples(other))) == []
 
 
 def test_a_share_is_meant_as_it_is_written() -> None:
@@ -220,7 +274,8 @@ def test_a_share_is_meant_as_it_is_written() -> None:
 def test_the_document_cue_is_counted_within_each_split() -> None:
     made = [Record(id=i, split=i % 3, head=1, relation=0, answer=2, chains={2: [(1, 0, 2)]}) for i in range(6)]
     assert DocumentCue(limit=2).rejected(to_samples(made)).tolist() == [False] * 6
-    assert DocumentCue(limit=1).rejected(to_samples(made)).tolist() == [True] * 6
+    made.append(Record(id=6, split=0, head=1, relation=0, answer=3, chains={3: [(1, 0, 3)]}))
+    assert DocumentCue(limit=1).rejected(to_samples(made)).tolist() == [record.split == 0 and record.answer == 2 for record in made]
 
 
 def test_a_document_is_counted_once_however_many_chains_use_it() -> None:

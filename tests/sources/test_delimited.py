@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgqa.errors import BrokenInput, KgqaError
+from kgqa.errors import BrokenInput, KgqaError, MissingInput
 from kgqa.sources import delimited
 from kgqa.sources.delimited import find_file, read_json_lines, read_tab_separated
 
@@ -43,6 +43,18 @@ def test_json_lines_come_back_with_their_lines(
         patch.setattr(delimited, "BLOCK_BYTES", block)
         assert read_json_lines(path, ("id", "text"), advance=seen.append).to_pylist() == expected
     assert sum(seen) == path.stat().st_size
+
+
+@pytest.mark.parametrize(("head", "expected"), [("a\tb", "2"), ("a\tc", "")])
+@pytest.mark.parametrize("body", ["", "1\t2\n", "1\t2\n1\t2\n"])
+def test_a_column_that_may_lack_is_empty_where_it_does(head: str, expected: str, body: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"{head}\n{body}".encode())
+    table = read_tab_separated(path, ("a", "b"), optional=("b",))
+    rows = body.count("\n")
+    assert table.select(["a", "b", "line"]).to_pylist() == [{"a": "1", "b": expected, "line": 2 + number} for number in range(rows)]
+    if "b" not in head:
+        with pytest.raises(MissingInput, match="'b' is missing"):
+            read_tab_separated(path, ("a", "b"))
 
 
 @given(st.lists(st.tuples(CELL, CELL, CELL), min_size=1), BLOCKS, st.booleans(), st.booleans(), st.sampled_from([b"\n", b"\r\n"]))

@@ -123,6 +123,18 @@ def test_composed_and_decomposed_letters_are_the_same_name(tmp_path: Path) -> No
     assert names == ["Café"]
 
 
+def test_the_title_of_an_entity_may_be_left_to_its_article(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(ROOT / "seeds" / "wikidata", tmp_path / "source"))
+    rows = [line.split("\t") for line in (folder / "entities.tsv").read_text("utf-8").splitlines()]
+    at = rows[0].index("wikipedia_title")
+    (folder / "entities.tsv").write_text("".join("\t".join([*row[:at], *row[at + 1 :]]) + "\n" for row in rows), "utf-8")
+    whole, without = read("wikidata", ROOT / "seeds" / "wikidata"), read("wikidata", folder)
+    assert without.entities.equals(whole.entities)
+    titles = {row["about"]: row["title"] for row in without.documents.to_pylist()}
+    assert {row["name"] for row in without.names.to_pylist() if row["source"] == "title"} <= set(titles.values())
+    assert [row["source"] for row in without.names.to_pylist() if row["entity"] == "Q90" and row["name"] == titles["Q90"]] == ["title"]
+
+
 @pytest.mark.real_data
 def test_real_sources_are_read_whole(layout: str, real_data: Path) -> None:
     tables = read(layout, real_data / layout)

@@ -6,7 +6,7 @@ Gates work on columns and count nothing; :func:`pass_gates` does that for all of
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self, TypeVar
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
 from kgqa.recipes.qangaroo.samples import BoolArray, Questions, Samples
+from kgqa.records import SPLITS
 from kgqa.traversal.graph import Adjacency, Graph, IntArray
 
 ROUNDING = 1e-9
@@ -50,6 +51,10 @@ class SampleGate(Gate):
     @abstractmethod
     def rejected(self, samples: Samples) -> BoolArray:
         """For each sample whether it must go."""
+
+    def raised(self, samples: Samples) -> Iterator[str]:
+        """A sentence for each split of ``samples`` that is too small for the setting, so that more than it says was let through."""
+        yield from ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +186,8 @@ class AnswerTooFrequent(SampleGate):
     """No answer makes up more than a share of its split (section 3.2); which samples go is drawn by their ids' hashes.
 
     ``of`` "entering": the share is of the samples that arrive here; "kept": of those that stay, found as the largest cap that keeps the
-    promise. A cap is never below one sample per answer.
+    promise. A cap is never below one sample per answer; where a share of those that enter is less than one sample, each answer keeps as
+    many as answers have on average (docs/decisions/0013-small-sets.md).
     """
 
     reason: ClassVar[str] = "the answer is the answer of too many other samples"
@@ -206,7 +212,7 @@ class AnswerTooFrequent(SampleGate):
     def cap(self, counts: npt.NDArray[np.integer]) -> int:
         """How many samples an answer may keep, given how many each has."""
         if self.of == "entering":
-            return max(1, int(self.share * counts.sum() + ROUNDING))
+            return int(self.share * counts.sum() + ROUNDING) or int(counts.mean())
         caps = np.arange(1, counts.max() + 1)
         ordered = np.sort(counts)
         below = np.searchsorted(ordered, caps)
@@ -214,10 +220,24 @@ class AnswerTooFrequent(SampleGate):
         fitting = np.flatnonzero(caps <= self.share * total + ROUNDING)
         return int(caps[fitting[-1]]) if len(fitting) else 1
 
+    def raised(self, samples: Samples) -> Iterator[str]:
+        """The splits of which the share is less than one sample, where answers keep several all the same."""
+        for split in np.unique(samples.questions.split):
+            counts = np.unique(samples.questions.answer[samples.questions.split == split], return_counts=True)[1]
+            cap, entering = self.cap(counts), int(counts.sum())
+            if self.of == "entering" and cap > max(1, self.share * entering + ROUNDING):
+                yield (
+                    f"{self.share:.6g} of the {entering:,} samples of {SPLITS[split]} is less than one; an answer keeps at most {cap:,} of "
+                    "them, as many as answers have on average"
+                )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentCue(SampleGate):
-    """A document seen too often with one correct answer gives the answer away (section 3.2); counted within each split."""
+    """A document seen too often with one correct answer gives the answer away (section 3.2); counted within each split.
+
+    Where every sample of a split would go, the limit is raised for it to the smallest at which one stays.
+    """
 
     reason: ClassVar[str] = "a support document gives the answer away: the two were seen together too often"
     setting: ClassVar[str] = "qangaroo.bias.document_cue"
@@ -225,14 +245,34 @@ class DocumentCue(SampleGate):
 
     def rejected(self, samples: Samples) -> BoolArray:
         """Some (document, answer) of the sample is in more than ``limit`` samples of the split with that answer."""
+        most = self._most(samples)
         result = np.zeros(len(samples), np.bool_)
+        for split in np.unique(samples.questions.split):
+            rows = samples.questions.split == split
+            result[rows] = most[rows] > max(self.limit, most[rows].min())
+        return result
+
+    def raised(self, samples: Samples) -> Iterator[str]:
+        """The splits of which nothing would be left."""
+        most = self._most(samples)
+        for split in np.unique(samples.questions.split):
+            least = int(most[samples.questions.split == split].min())
+            if least > self.limit:
+                yield (
+                    f"with {self.limit:,}, nothing would be left of {SPLITS[split]}; there a document may be seen with an answer "
+                    f"{least:,} times"
+                )
+
+    def _most(self, samples: Samples) -> npt.NDArray[np.int64]:
+        """For each sample how often the most frequent of its (document, answer) is seen in its split."""
+        most = np.zeros(len(samples), np.int64)
         sample = samples.documents.sources()
         pair = (samples.questions.answer[sample].astype(np.int64) << 32) | samples.documents.targets
         for split in np.unique(samples.questions.split):
             rows = samples.questions.split[sample] == split
             _, inverse, counts = np.unique(pair[rows], return_inverse=True, return_counts=True)
-            result[sample[rows][counts[inverse] > self.limit]] = True
-        return result
+            np.maximum.at(most, sample[rows], counts[inverse])
+        return most
 
 
 def pass_gates(items: T, gates: Iterable[Gate]) -> tuple[T, list[Rejection]]:

@@ -16,6 +16,7 @@ from kgqa.recipes.qangaroo.samples import CHAINS, Questions, Samples
 from kgqa.settings import QangarooSettings
 from kgqa.traversal.base import Chains, EndPoints, Reached, Searches, Traversal
 from kgqa.traversal.graph import Adjacency, IntArray, Rows, spread
+from kgqa.workers import worker_count
 
 R = TypeVar("R")
 
@@ -36,7 +37,7 @@ def find_samples(
     roles: Adjacency,
     settings: QangarooSettings,
     *,
-    workers: int = 1,
+    workers: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Samples:
     """A sample for every question; one whose answer is not reached has no candidates.
@@ -65,7 +66,7 @@ def add_chains(
     traversal: Traversal,
     settings: QangarooSettings,
     *,
-    workers: int = 1,
+    workers: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Samples:
     """The same samples with all shortest or all simple chains to every candidate, up to ``traversal.max_chains`` each."""
@@ -119,12 +120,12 @@ def _taken_expressions(samples: Samples, expressions: IntArray, facts: Facts) ->
 
 
 def _in_batches(
-    run: Callable[[int, int], R], traversal: Traversal, heads: IntArray, workers: int, advance: Callable[[int], None] | None
+    run: Callable[[int, int], R], traversal: Traversal, heads: IntArray, workers: int | None, advance: Callable[[int], None] | None
 ) -> list[R]:
     """``run`` on ranges of queries that end where a head ends, so that no head is searched twice; results in order."""
     batches = list(_batches(heads, traversal.batch))
     parts = []
-    with ThreadPoolExecutor(workers if traversal.concurrent else 1) as pool:
+    with ThreadPoolExecutor(worker_count(workers) if traversal.concurrent else 1) as pool:
         for (first, last), part in zip(batches, pool.map(lambda bounds: run(*bounds), batches), strict=True):
             parts.append(part)
             if advance:

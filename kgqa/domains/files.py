@@ -1,0 +1,137 @@
+"""The TOML files of a domain: found by name or path, followed along ``extends``, merged; what they name lies in their folders."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgqa.errors import SettingsError, storage_errors, suggestion
+
+FOLDER = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """What the files of one domain say, before it is checked."""
+
+    path: Path
+    """The domain's file."""
+    built_in: dict[str, Any]
+    """What kgqa's own file says at which ``extends`` ends; empty where it ends at a file of the user's."""
+    own: dict[str, Any]
+    """What the user's files say, the nearest wins; empty for a built-in domain."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a domain of the user's own."""
+        return self.path.parent != FOLDER
+
+
+def built_in() -> list[str]:
+    """The names of the domains that kgqa brings."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def read_files(domain: str) -> Files:
+    """The files of the domain with this name or path. Raises SettingsError."""
+    path = _find(domain)
+    own: dict[str, Any] = {}
+    seen: set[str] = set()
+    at = path
+    while at.parent != FOLDER:
+        seen.add(os.path.realpath(at))
+        raw = parse(at)
+        base = raw.pop("extends", None)
+        own = merged(_moved(raw, at, path.parent), own)
+        if base is None:
+            return Files(path=path, built_in={}, own=own)
+        at = _extended(at, base)
+        if os.path.realpath(at) in seen:
+            raise SettingsError(f"{at}: 'extends' leads back to this file; one of them must stand alone.")
+    return Files(path=path, built_in=parse(at), own=own)
+
+
+def parse(path: Path) -> dict[str, Any]:
+    """What one file says. Raises SettingsError where it is no TOML."""
+    try:
+        return tomllib.loads(path.read_text("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path}: this is not UTF-8; save the file as UTF-8.") from None
+    except ValueError as error:
+        raise SettingsError(f"{path}: this is not TOML: {error}; mend the file.") from None
+    except RecursionError:
+        raise SettingsError(f"{path}: this is not a domain, its lists are nested too deeply; mend the file.") from None
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read ({error.strerror}); give another file.") from None
+
+
+def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    """``base`` with the tables of ``change`` merged in, key by key."""
+    result = dict(base)
+    for key, value in change.items():
+        old = result.get(key)
+        result[key] = merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return result
+
+
+def _find(domain: str) -> Path:
+    if domain in built_in():
+        return FOLDER / f"{domain}.toml"
+    path = Path(domain)
+    if path.suffix == ".toml":
+        with storage_errors(path):
+            if not path.is_file():
+                raise SettingsError(f"{path}: there is no such domain file; built in are: {', '.join(built_in())}.")
+        return path
+    raise SettingsError(
+        f"domain {domain!r} is not known: {suggestion(domain, built_in())} For a domain of your own give the path of its .toml file."
+    )
+
+
+def _extended(path: Path, base: object) -> Path:
+    """The file that ``extends`` in ``path`` names."""
+    if not isinstance(base, str):
+        raise SettingsError(f"{path}: 'extends' must be the name of a built-in domain or the path of a .toml file.")
+    if base in built_in():
+        return FOLDER / f"{base}.toml"
+    other = _inside(path, "extends", base)
+    if other is None:
+        raise SettingsError(f"{path}: extends {base!r}, which is neither a built-in domain ({', '.join(built_in())}) nor a file here.")
+    return other
+
+
+def _moved(raw: dict[str, Any], path: Path, folder: Path) -> dict[str, Any]:
+    """``raw`` with the query files that it names, relative to the folder of ``path``, named relative to ``folder``."""
+    projection = raw.get("projection")
+    if not isinstance(projection, dict) or not isinstance(projection.get("files"), list):
+        return raw
+    names = projection["files"]
+    if not all(isinstance(name, str) for name in names):
+        return raw  # the check of the settings says what is wrong
+    files = []
+    for name in names:
+        file = _inside(path, "projection.files", name)
+        if file is None:
+            raise SettingsError(f"{path}: projection.files names {name!r}, but there is no such file in its folder.")
+        files.append(os.path.relpath(file, folder))
+    return {**raw, "projection": {**projection, "files": files}}
+
+
+def _inside(path: Path, key: str, name: str) -> Path | None:
+    """The file ``name`` in the folder of the domain file ``path``, or None; SettingsError where it lies elsewhere, be it over a link.
+
+    A domain may come from somebody else, so it reads nothing but what lies beside it.
+    """
+    if "\0" in name:
+        return None
+    folder = os.path.realpath(path.parent)
+    file = path.parent / name
+    if os.path.isabs(name) or os.path.commonpath([folder, os.path.realpath(file)]) != folder:
+        raise SettingsError(
+            f"{path}: {key} names {name!r}, which lies outside of the folder of this file; put it there, and name it from there."
+        )
+    with storage_errors(file):
+        return file if file.is_file() else None
