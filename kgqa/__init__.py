@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from kgqa.querying import cypher, query
     from kgqa.records import Candidate, Instance, Mention, Paragraph, Step
     from kgqa.showing import show
+    from kgqa.store.limits import Answer, Limits
     from kgqa.store.neo4j import Neo4jSettings
 
 _HOMES = {
+    "Answer": "kgqa.store.limits",
     "Audit": "kgqa.auditing.auditing",
     "Candidate": "kgqa.records",
     "Contrast": "kgqa.contrasting",
@@ -41,6 +43,7 @@ _HOMES = {
     "Evaluation": "kgqa.evaluation.report",
     "Instance": "kgqa.records",
     "KgqaError": "kgqa.errors",
+    "Limits": "kgqa.store.limits",
     "Loaded": "kgqa.loading",
     "Mention": "kgqa.records",
     "Neo4jSettings": "kgqa.store.neo4j",
@@ -67,6 +70,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Answer",
     "Audit",
     "Candidate",
     "Contrast",
@@ -75,6 +79,7 @@ __all__ = [
     "Evaluation",
     "Instance",
     "KgqaError",
+    "Limits",
     "Loaded",
     "Mention",
     "Neo4jSettings",

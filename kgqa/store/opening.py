@@ -11,15 +11,15 @@ from kgqa.store.queries import STORES
 from kgqa.workspace import Workspace
 
 
-def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None = None, threads: int = 0) -> GraphStore:
+def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None = None, seconds: float | None = None) -> GraphStore:
     """The graph of ``workspace`` in the ``embedded`` store, or the one that a ``neo4j`` server holds; close it after use.
 
-    ``neo4j`` says where the server is, by default what the environment says. Raises SettingsError for an unknown store, and StoreError
-    where there is no whole graph.
+    ``neo4j`` says where the server is, by default what the environment says, and ``seconds`` for how long it is waited for. Raises
+    SettingsError for an unknown store, and StoreError where there is no whole graph.
     """
     check_store(store)
     if store == "neo4j":
-        server = Neo4jStore(neo4j or Neo4jSettings.from_environment())
+        server = Neo4jStore(neo4j or Neo4jSettings.from_environment(), seconds=seconds)
         try:
             check_holds(server)
         except BaseException:
@@ -38,7 +38,7 @@ def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None 
             )
         if not record.outputs:
             raise StoreError(f"{place}: the last run put its graph into Neo4j; add --store neo4j, or run kgqa generate without it.")
-    return EmbeddedStore(workspace.graph, threads=threads)
+    return EmbeddedStore(workspace.graph)
 
 
 def check_store(store: str) -> None:

@@ -13,6 +13,7 @@ from kgqa.querying import askable_queries
 from kgqa.store.base import GraphStore
 from kgqa.store.embedded import EmbeddedStore, build
 from kgqa.store.graph import SOURCES, graph_rows
+from kgqa.store.limits import Limits
 from kgqa.store.loading import load, tables_hash
 from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
 from kgqa.store.queries import Parameter, Query
@@ -146,22 +147,26 @@ class StoreContract:
             store.run(foreign)
 
     def test_a_slow_query_ends_in_time(self, store: GraphStore) -> None:
-        with pytest.raises(QueryTimeout, match=r"took more than 0.3 seconds; narrow it, or allow more time\.$"):
+        with pytest.raises(QueryTimeout, match=r"took more than 0.3 seconds; narrow it, or allow more \(kgqa query --seconds\)\.$"):
             store.run(ad_hoc(SLOW, "number: integer"), seconds=0.3)
         with pytest.raises(QueryTimeout):
-            store.read(SLOW, rows=1, seconds=0.3)
+            store.read(SLOW, limits=Limits(rows=1, seconds=0.3))
         assert store.run(ad_hoc("RETURN 1 AS one", "one: integer"), seconds=5).to_pylist() == [{"one": 1}]
 
     def test_any_cypher_that_reads_is_answered_up_to_a_limit(self, store: GraphStore, workspace: Workspace) -> None:
         entities = workspace.read_table("entities").num_rows
-        read = store.read("MATCH (e:Entity) RETURN e.id AS id, e.row ORDER BY e.row", rows=3, seconds=5)
+        read = store.read("MATCH (e:Entity) RETURN e.id AS id, e.row ORDER BY e.row", limits=Limits(rows=3, seconds=5)).rows
         assert read.column_names == ["id", "e.row"]
         assert read["e.row"].to_pylist() == [0, 1, 2]
-        assert store.read("MATCH (e:Entity) RETURN count(e) AS n // SET", rows=3, seconds=5)["n"].to_pylist() == [entities]
-        whole = store.read("MATCH (e:Entity)-[f:FACT]->(t:Entity) RETURN e, f, t, 'CREATE' AS `set` LIMIT 2", rows=9, seconds=5)
+        assert store.read("MATCH (e:Entity) RETURN count(e) AS n // SET", limits=Limits(rows=3, seconds=5)).rows["n"].to_pylist() == [
+            entities
+        ]
+        whole = store.read(
+            "MATCH (e:Entity)-[f:FACT]->(t:Entity) RETURN e, f, t, 'CREATE' AS `set` LIMIT 2", limits=Limits(rows=9, seconds=5)
+        ).rows
         assert whole.num_rows == 2
         assert whole["set"].to_pylist() == ["CREATE", "CREATE"]
-        assert store.read("MATCH (e:Entity) WHERE e.id = 'nobody' RETURN e.id AS id", rows=9, seconds=5).num_rows == 0
+        assert store.read("MATCH (e:Entity) WHERE e.id = 'nobody' RETURN e.id AS id", limits=few).rows.num_rows == 0
 
     @pytest.mark.parametrize(
         "text",
@@ -191,7 +196,7 @@ class StoreContract:
     )
     def test_cypher_that_could_write_is_refused(self, store: GraphStore, workspace: Workspace, text: str) -> None:
         with pytest.raises(QueryError) as error:
-            store.read(text, rows=5, seconds=5)
+            store.read(text, limits=Limits(rows=5, seconds=5))
         assert str(error.value).endswith(".")
         assert "\n" not in str(error.value)
         count = ad_hoc("MATCH (e:Entity) RETURN count(e.id) AS n", "n: integer")
