@@ -21,8 +21,8 @@ FOR_PEOPLE = ("explore.cypher", "samples.cypher")
 """Files whose queries are listed and suggested; those of all others serve kgqa itself."""
 HARMLESS = (*FOR_PEOPLE, "page.cypher", "traverse/")
 """Files and folders whose queries may be asked by name; the others build a graph, project it or test an engine."""
-LEAST_SECONDS = 1.0
-"""What a query has in any case after the graph has been opened, if so much was given."""
+OPENING_SECONDS = 1.0
+"""So long the opening of a graph may take beside what a query may; more comes off that."""
 
 
 def askable_queries() -> dict[str, Query]:
@@ -83,5 +83,6 @@ def cypher(
 
 
 def _left(seconds: float, begin: float) -> float:
-    """What is left of ``seconds`` that began at ``begin``."""
-    return max(seconds - (time.monotonic() - begin), min(seconds, LEAST_SECONDS))
+    """What is left of ``seconds`` that began at ``begin``, but something in any case."""
+    used = time.monotonic() - begin
+    return seconds if used < OPENING_SECONDS else round(max(seconds - used, min(seconds, OPENING_SECONDS)), 1)

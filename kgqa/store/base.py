@@ -61,7 +61,7 @@ def objects_returned(query: Query, column: str) -> HeaderMismatch:
     """The error for a column that holds nodes, relationships, paths or maps."""
     return HeaderMismatch(
         f"query {query.name} ({query.file}): the column {column!r} holds whole nodes, relationships or maps, but its header says "
-        f"{query.returns.get(column, 'otherwise')}; return a property of them, as in RETURN d.id AS {column}."
+        f"{query.returns.get(column, 'otherwise')}; return a property of each, as d.id of a document d."
     )
 
 

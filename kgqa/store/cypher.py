@@ -20,9 +20,9 @@ WRITING = frozenset(
     MERGE REMOVE ROLLBACK SET UNINSTALL UPDATE USE""".split()  # noqa: SIM905 - it reads better than so many quotation marks
 )
 """Words that stand nowhere in a statement that reads, but as a name in backticks, of a property, a label or a key."""
-OPENS = frozenset(
-    """MATCH OPTIONAL UNWIND WITH RETURN UNION WHERE ORDER BY SKIP OFFSET LIMIT AND OR XOR NOT IN STARTS ENDS CONTAINS IS TYPED AS CASE
-    WHEN THEN ELSE NULLS DISTINCT TRAIL ACYCLIC""".split()  # noqa: SIM905
+OPENS = frozenset(BEGINNINGS) | frozenset(
+    """UNION WHERE ORDER BY SKIP OFFSET LIMIT AND OR XOR NOT IN STARTS ENDS CONTAINS IS TYPED AS CASE WHEN THEN ELSE NULLS DISTINCT TRAIL
+    ACYCLIC""".split()  # noqa: SIM905
 )
 """Words after which a name, a value or another of them stands."""
 GOES_ON = (OPENS - {"BY", "DISTINCT", "TYPED"}) | frozenset(
@@ -89,13 +89,13 @@ def _check_words(tokens: list[tuple[str, str]]) -> None:
         after_number = before[1] == "." and at > 1 and tokens[at - 2][1][-1].isdigit() and tokens[at - 2][0] == "value"
         is_name = before[1] in {".", ":"} and before[0] == "sign" and not after_number
         is_key = at + 1 < len(tokens) and tokens[at + 1][1] == ":"
-        if word and word in WRITING and not is_name and (not is_key or complete):
-            raise QueryError(f"the query contains {word}, but only reading is possible here; a name goes in backticks.")
         if begins and not (word in {"ALL", "DISTINCT"} and before[1].upper() == "UNION"):
             if word not in BEGINNINGS:
                 known = f"{', '.join(BEGINNINGS[:-1])} or {BEGINNINGS[-1]}"
                 raise QueryError(f"a query begins with {known}, this one with {part[:20]}; only reading is possible here.")
             begins = False
+        if word and word in WRITING and not is_name and (not is_key or complete):
+            raise QueryError(f"the query contains {word}, but only reading is possible here; a name goes in backticks.")
         if word and not is_name:
             if complete and word not in GOES_ON:
                 raise QueryError(f"the query has {part} where a clause that reads may begin, which it is not; a name goes in backticks.")
