@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from kgqa.querying import cypher, query
     from kgqa.records import Candidate, Instance, Mention, Paragraph, Step
     from kgqa.showing import show
+    from kgqa.store.limits import Answer, Limits
     from kgqa.store.neo4j import Neo4jSettings
     from kgqa.web.explore.serving import explore
 
 _HOMES = {
+    "Answer": "kgqa.store.limits",
     "Audit": "kgqa.auditing.auditing",
     "Candidate": "kgqa.records",
     "Contrast": "kgqa.contrasting",
@@ -39,6 +41,7 @@ _HOMES = {
     "Evaluation": "kgqa.evaluation.report",
     "Instance": "kgqa.records",
     "KgqaError": "kgqa.errors",
+    "Limits": "kgqa.store.limits",
     "Loaded": "kgqa.loading",
     "Mention": "kgqa.records",
     "Neo4jSettings": "kgqa.store.neo4j",
@@ -66,6 +69,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Answer",
     "Audit",
     "Candidate",
     "Contrast",
@@ -74,6 +78,7 @@ __all__ = [
     "Evaluation",
     "Instance",
     "KgqaError",
+    "Limits",
     "Loaded",
     "Mention",
     "Neo4jSettings",

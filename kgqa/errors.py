@@ -18,7 +18,11 @@
     │   ├── StoreUnreachable      no server answers, or it does not let us in
     │   ├── StoreConflict         the database holds something else, or somebody else loads it
     │   ├── QueryError            a query is unknown, is called with the wrong parameters, or cannot be run
-    │   └── QueryTimeout          a query took longer than it may
+    │   ├── HeaderMismatch        a query returns other columns or types than its header declares
+    │   ├── EngineFileError       the embedded engine cannot read or write its file
+    │   └── QueryLimit            a query took more than it may
+    │       ├── QueryTimeout          of time
+    │       └── QueryMemory           of memory
     └── InterruptedRun        the user stopped the run; says how to go on
 
 The command line turns each of them into one line on standard error and exit status 2. Any other exception is a bug.
@@ -102,8 +106,24 @@ class QueryError(StoreError):
     """A query is unknown, is called with the wrong parameters, or cannot be run."""
 
 
-class QueryTimeout(StoreError):
+class HeaderMismatch(StoreError):
+    """A query returns other columns or types than its header declares."""
+
+
+class EngineFileError(StoreError):
+    """The embedded engine cannot read or write its file."""
+
+
+class QueryLimit(StoreError):
+    """A query took more than it may."""
+
+
+class QueryTimeout(QueryLimit):
     """A query took longer than it may."""
+
+
+class QueryMemory(QueryLimit):
+    """A query took more memory than it may."""
 
 
 class InterruptedRun(KgqaError):

@@ -1,26 +1,38 @@
-"""``kgqa query``: named Cypher queries on the graph of a workspace."""
+"""``kgqa query``: named Cypher queries on the graph of a workspace, and the user's own."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
 from kgqa.errors import QueryError, suggestion
 from kgqa.generation import DEFAULT_WORKSPACE
+from kgqa.store.limits import Answer, Limits, check_seconds
 from kgqa.store.neo4j import Neo4jSettings
 from kgqa.store.opening import open_store
 from kgqa.store.queries import Query, read_queries
 from kgqa.workspace import Workspace
 
-INTERNAL = ("schema.cypher", "load.cypher", "load_samples.cypher", "conformance.cypher", "project/")
-"""Files and folders whose queries build a graph, project it or test an engine; they are not for asking."""
+FOR_PEOPLE = ("explore.cypher", "samples.cypher")
+"""Files whose queries are listed and suggested; those of all others serve kgqa itself."""
+HARMLESS = (*FOR_PEOPLE, "page.cypher", "traverse/")
+"""Files and folders whose queries may be asked by name; the others build a graph, project it or test an engine."""
+OPENING_SECONDS = 1.0
+"""So long the opening of a graph may take beside what a query may; more comes off that."""
 
 
 def askable_queries() -> dict[str, Query]:
     """The named queries that a user can run, by name."""
-    return {name: query for name, query in sorted(read_queries().items()) if not query.file.startswith(INTERNAL)}
+    return {name: query for name, query in sorted(read_queries().items()) if query.file.startswith(HARMLESS)}
+
+
+def listed_queries() -> dict[str, Query]:
+    """Those of :func:`askable_queries` that say something to people, by name."""
+    return {name: query for name, query in askable_queries().items() if query.file in FOR_PEOPLE}
 
 
 def query(
@@ -34,16 +46,17 @@ def query(
 ) -> pa.Table:
     """The rows of the query ``name`` with ``parameters`` as text, on the graph in ``workspace`` or in the Neo4j server.
 
-    Raises QueryError, QueryTimeout after ``seconds``, and StoreError.
+    ``seconds`` are for reaching the server and for the answer together. Raises QueryError, QueryTimeout and StoreError.
     """
     known = askable_queries()
     if name not in known:
-        raise QueryError(f"there is no query {name!r}; {suggestion(name, list(known))}")
+        raise QueryError(f"there is no query {name!r}; {suggestion(name, list(listed_queries()))}")
     arguments = known[name].arguments(dict(parameters or {}))
-    _check_seconds(seconds)
-    graph = open_store(store, Workspace(Path(workspace)), neo4j=neo4j)
+    check_seconds(seconds)
+    begin = time.monotonic()
+    graph = open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=seconds)
     try:
-        return graph.run(known[name], arguments, seconds=seconds)
+        return graph.run(known[name], arguments, seconds=None if seconds is None else _left(seconds, begin))
     finally:
         graph.close()
 
@@ -54,20 +67,22 @@ def cypher(
     workspace: str | Path = DEFAULT_WORKSPACE,
     store: str = "embedded",
     neo4j: Neo4jSettings | None = None,
-    rows: int = 1000,
-    seconds: float = 30.0,
-) -> pa.Table:
-    """At most ``rows`` rows of any Cypher that only reads, within ``seconds``. Raises QueryError, QueryTimeout and StoreError."""
-    _check_seconds(seconds)
-    if not 1 <= rows <= 10_000_000:
-        raise QueryError(f"rows {rows} is not between 1 and 10,000,000; give another number.")
-    graph = open_store(store, Workspace(Path(workspace)), neo4j=neo4j)
+    limits: Limits | None = None,
+) -> Answer:
+    """The rows of any Cypher that only reads, within ``limits``, which say what was cut off.
+
+    Raises QueryError, QueryTimeout, QueryMemory and StoreError.
+    """
+    limits = limits or Limits()
+    begin = time.monotonic()
+    graph = open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=limits.seconds)
     try:
-        return graph.read(text, rows=rows, seconds=seconds)
+        return graph.read(text, limits=replace(limits, seconds=_left(limits.seconds, begin)))
     finally:
         graph.close()
 
 
-def _check_seconds(seconds: float | None) -> None:
-    if seconds is not None and not 0 < seconds <= 86_400:
-        raise QueryError(f"{seconds:g} seconds is not more than 0 and at most a day; give another limit.")
+def _left(seconds: float, begin: float) -> float:
+    """What is left of ``seconds`` that began at ``begin``, but something in any case."""
+    used = time.monotonic() - begin
+    return seconds if used < OPENING_SECONDS else round(max(seconds - used, min(seconds, OPENING_SECONDS)), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import os
 import resource
@@ -19,6 +20,7 @@ import pytest
 import kgqa
 from kgqa.errors import EmptyResult, KgqaError, StorageError
 from kgqa.sources import delimited
+from kgqa.store.limits import MIB, OWN_LIMITS
 from kgqa.workspace import Workspace
 from tests import contents
 from tests.command import COMMAND, ROOT, environment, run_command
@@ -350,7 +352,25 @@ CYPHER = {
     ),
     "writing": (
         HEADER + "CREATE (d:Document {id: 'x'}) RETURN d.id AS entity, d.id AS document",
-        ("query mine (mine.cypher)", "only reading is possible"),
+        ("query mine (mine.cypher)", "this one with CREATE", "only reading"),
+    ),
+    "writing a file": (HEADER + "COPY (MATCH (e:Entity) RETURN e.id) TO 'mine.csv'", ("query mine (mine.cypher)", "this one with COPY")),
+    "writing the graph out": (HEADER + "EXPORT DATABASE 'mine'", ("query mine (mine.cypher)", "this one with EXPORT")),
+    "reading a file": (HEADER + "LOAD FROM 'mine.cypher' RETURN *", ("query mine (mine.cypher)", "this one with LOAD")),
+    "two statements": (HEADER + f"{BODY}; {BODY}", ("query mine (mine.cypher)", "one statement at a time")),
+    "nodes": (HEADER + BODY.replace("d.id AS", "d AS"), ("query mine (mine.cypher)", "the column 'document' holds whole nodes")),
+    "relationships": (
+        HEADER + "MATCH (e:Entity)-[a:ABOUT]->(d:Document) RETURN a AS entity, d.id AS document",
+        ("query mine (mine.cypher)", "the column 'entity' holds whole nodes, relationships"),
+    ),
+    "without an end": (
+        HEADER
+        + "UNWIND range(1, 100000) AS x UNWIND range(1, 100000) AS y WITH x * y AS z WHERE z < 0 RETURN 'a' AS entity, 'b' AS document",
+        ("query mine (mine.cypher) took more than 1 seconds; narrow it.",),
+    ),
+    "more than memory": (
+        HEADER + "UNWIND range(1, 30000000) AS x RETURN 'a' AS entity, 'b' AS document",
+        ("query mine (mine.cypher) took more than 200 MiB of memory; narrow it.",),
     ),
     "no edge": (HEADER + BODY.replace("RETURN", "WHERE false RETURN"), ("no entity to document edge", "mine")),
     "with a parameter": (HEADER.replace("none", "n: integer = 3") + BODY + "LIMIT $n", ("'mine' has parameters",)),
@@ -358,14 +378,20 @@ CYPHER = {
 
 
 @pytest.mark.parametrize("name", CYPHER)
-def test_a_fault_in_a_query_of_the_users_own(name: str, wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:
+def test_a_fault_in_a_query_of_the_users_own(
+    name: str, wikidata_copy: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text, says = CYPHER[name]
+    monkeypatch.chdir(tmp_path)
+    seconds = 1 if "end" in name else 20
+    monkeypatch.setattr("kgqa.store.embedded.OWN_LIMITS", dataclasses.replace(OWN_LIMITS, seconds=seconds, memory=200 * MIB))
     (tmp_path / "mine.cypher").write_text(text)
     named = "hubs" if "hubs" in text else "mine"
     (tmp_path / "own.toml").write_text(f"{OWN}[projection]\nfiles = ['mine.cypher']\nentity_to_document = ['{named}']")
     before = contents.files(wikidata_copy / "datasets")
     cli("generate", "--domain", tmp_path / "own.toml", "--workspace", wikidata_copy).sentence(*says)
     assert contents.files(wikidata_copy / "datasets") == before
+    assert {path.name for path in tmp_path.iterdir()} == {"mine.cypher", "own.toml", "workspace"}
 
 
 def test_a_sound_query_of_the_users_own_gives_the_same_dataset(seed_wikidata: Path, tmp_path: Path) -> None:
@@ -567,6 +593,21 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, seed_wikidata: Pat
         (["load_entity"], "there is no query 'load_entity'"),
         ([], "give the name of a query, --list"),
         (["hubs", "--rows", "3"], "--rows goes with --cypher"),
+        (["page_hub"], "there is no query 'page_hub'; known are: "),
+        (["hubs", "--memory", "1GiB"], "--memory goes with --cypher"),
+        (["hubs", "--bytes", "1MiB"], "--bytes goes with --cypher"),
+        (["--cypher", "RETURN 1", "--memory", "much"], "'much' is not a size; give a number with a unit, as in 300MiB or 2GiB."),
+        (["--cypher", "RETURN 1", "--memory", "1MiB"], "1 MiB of memory is less than the 32 MiB that any query needs"),
+        (["--cypher", "RETURN 1", "--bytes", "0"], "0 bytes hold no rows"),
+        (["--cypher", "RETURN 1", "--rows", "0"], "rows 0 is not between 1 and 10,000,000"),
+        (["--cypher", "RETURN 1", "--seconds", "0"], "0 seconds is not more than 0"),
+        (["--cypher", "RETURN 1; RETURN 2"], "one statement at a time"),
+        (["--cypher", "EXPORT DATABASE 'x'"], "a query begins with"),
+        (
+            ["--cypher", "UNWIND range(1, 30000000) AS x RETURN count(x)", "--memory", "200MiB"],
+            "more than 200 MiB of memory; narrow it, or",
+        ),
+        (["--cypher", "UNWIND range(1, 30000000) AS x RETURN count(x)", "--seconds", "0.2"], "0.2 seconds; narrow it, or allow more (kgqa"),
         (["hubs", "--list"], "--list stands alone"),
         (["--list", "--cypher", "RETURN 1"], "--list stands alone"),
         (["hubs", "--foo", "1"], "query hubs: there is no parameter 'foo'; known are: limit."),

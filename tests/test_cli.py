@@ -235,7 +235,10 @@ def test_query_lists_and_prints_in_three_formats(seed_wikidata: Path, cli: Cli) 
     assert "bridge_entities: " in listed
     assert "--entity (string)" in listed
     assert "--limit (integer, 50 by default)" in listed
-    assert "load_entity" not in listed
+    # What only the page, the traversal, the loader or the doctor asks is not shown.
+    assert not [
+        line for line in listed.splitlines() if line.startswith(("page_", "wikihop_", "medhop_", "load_", "conformance_", "article_"))
+    ]
     rows = kgqa.query("hubs", {"limit": "3"}, workspace=seed_wikidata).to_pylist()
     ask = ("query", "hubs", "--limit", "3", "--workspace", seed_wikidata, "--format")
     assert json.loads(cli(*ask, "json").out) == rows
@@ -243,6 +246,22 @@ def test_query_lists_and_prints_in_three_formats(seed_wikidata: Path, cli: Cli) 
     assert table == [{name: str(value) for name, value in row.items()} for row in rows]
     assert all(str(row["label"]) in cli(*ask, "table").out for row in rows)
     assert "No rows" in cli("query", "find_entity", "--text", "zzzz", "--workspace", seed_wikidata).out
+
+
+def test_a_part_of_the_rows_is_never_shown_as_all(seed_wikidata: Path, cli: Cli) -> None:
+    ask = ("query", "--workspace", seed_wikidata, "--cypher", "MATCH (e:Entity) RETURN e.id AS id ORDER BY e.row")
+    some = cli(*ask, "--rows", "3")
+    assert some.out.rstrip().endswith("3 rows, cut")
+    assert some.err == "Cut: only the first 3 rows are shown, there are more; --rows allows more.\n"
+    few = cli(*ask, "--bytes", "2KiB", "--rows", "100", "--format", "json")
+    shown = len(json.loads(few.out))
+    assert 0 < shown < 100
+    assert few.err == f"Cut: only the first {shown} rows are shown, there are more; --bytes allows more.\n"
+    entities = kgqa.cypher("MATCH (e:Entity) RETURN count(e) AS n", workspace=seed_wikidata).rows["n"][0].as_py()
+    whole = cli(*ask, "--rows", str(entities), "--format", "csv")
+    assert (len(whole.out.splitlines()), whole.err) == (entities + 1, "")
+    dates = cli("query", "--workspace", seed_wikidata, "--cypher", "RETURN date('2020-02-29') AS day", "--format", "json")
+    assert json.loads(dates.out) == [{"day": "2020-02-29"}]
 
 
 def test_markup_in_names_is_shown_as_it_is(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMATS = ("table", "json", "csv")
-ROWS = 1000
+ROWS, MEMORY, BYTES = 1000, "2GiB", "64MiB"
+"""What :class:`kgqa.Limits` has by default."""
 
 
 def query(
@@ -30,6 +31,11 @@ def query(
     cypher: Annotated[str | None, Option(help="Any Cypher that only reads, in place of a name.")] = None,
     rows: Annotated[int | None, Option(help=f"With --cypher: at most so many rows, {ROWS:,} by default.")] = None,
     seconds: Annotated[float, Option(help="Give up after so many seconds.")] = 30.0,
+    memory: Annotated[
+        str | None,
+        Option(help=f"With --cypher: give up beyond so much memory above what the graph takes, {MEMORY} by default; embedded store."),
+    ] = None,
+    bytes: Annotated[str | None, Option(help=f"With --cypher: at most so many bytes of rows, {BYTES} by default.")] = None,  # noqa: A002
     store: Store = "embedded",
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
@@ -38,29 +44,33 @@ def query(
 ) -> None:
     """Run a named Cypher query, its parameters as --PARAMETER VALUE, or one of your own."""
     import kgqa
+    from kgqa.store.limits import read_size
 
     if format not in FORMATS:
         raise SettingsError(f"format {format!r} is not known; known are: {', '.join(FORMATS)}.")
-    if rows is not None and cypher is None:
-        raise QueryError("--rows goes with --cypher; a named query has parameters of its own, as --limit, which --list shows.")
+    for option, given in (("--rows", rows), ("--memory", memory), ("--bytes", bytes)):
+        if given is not None and cypher is None:
+            raise QueryError(f"{option} goes with --cypher; a named query has parameters of its own, as --limit, which --list shows.")
+    if memory is not None and store == "neo4j":
+        raise QueryError("--memory goes with the embedded store; a server has its own limit, db.memory.transaction.max (docs/neo4j.md).")
     if list_all:
         if name is not None or cypher is not None or context.args:
             raise QueryError("--list stands alone; it shows all queries.")
         _print_list()
         return
     neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
-    limit = ROWS if rows is None else rows
     if cypher is not None:
         if name is not None or context.args:
             raise QueryError("--cypher stands in place of a name and its parameters; give one or the other.")
-        found = kgqa.cypher(cypher, workspace=workspace, store=store, neo4j=neo4j, rows=limit, seconds=seconds)
+        limits = kgqa.Limits(
+            seconds=seconds, memory=read_size(memory or MEMORY), rows=ROWS if rows is None else rows, bytes=read_size(bytes or BYTES)
+        )
+        answer = kgqa.cypher(cypher, workspace=workspace, store=store, neo4j=neo4j, limits=limits)
+        _print(answer.rows, format, cut=answer.cut)
     elif name is None:
         raise QueryError("give the name of a query, --list to see all of them, or --cypher with one of your own.")
     else:
-        found = kgqa.query(name, parameters(context.args), workspace=workspace, store=store, neo4j=neo4j, seconds=seconds)
-    _print(found, format)
-    if cypher is not None and found.num_rows == limit:
-        typer.echo(f"At most {limit:,} rows are shown; --rows gives more.", err=True)
+        _print(kgqa.query(name, parameters(context.args), workspace=workspace, store=store, neo4j=neo4j, seconds=seconds), format)
 
 
 def parameters(arguments: list[str]) -> dict[str, str]:
@@ -83,9 +93,9 @@ def parameters(arguments: list[str]) -> dict[str, str]:
 
 
 def _print_list() -> None:
-    from kgqa.querying import askable_queries
+    from kgqa.querying import listed_queries
 
-    for query in askable_queries().values():
+    for query in listed_queries().values():
         typer.echo(f"{query.name}: {query.purpose}")
         for parameter in query.params:
             typer.echo(
@@ -94,9 +104,9 @@ def _print_list() -> None:
         typer.echo(f"    gives {', '.join(query.returns)}")
 
 
-def _print(rows: pa.Table, format: str) -> None:  # noqa: A002
+def _print(rows: pa.Table, format: str, *, cut: str = "") -> None:  # noqa: A002
     if format == "json":
-        typer.echo(json.dumps(rows.to_pylist(), indent=1, ensure_ascii=False))
+        typer.echo(json.dumps(rows.to_pylist(), indent=1, ensure_ascii=False, default=str))  # a date has no form in JSON
     elif format == "csv":
         import csv
         import sys
@@ -118,4 +128,7 @@ def _print(rows: pa.Table, format: str) -> None:  # noqa: A002
             table.add_row(*("" if value is None else escape(printable(str(value))) for value in row.values()))
         console = Terminal(emoji=False)
         console.print(table)
-        console.print(f"{rows.num_rows:,} rows" if rows.num_rows else "No rows: check the ids, or try another query.")
+        nothing = "No rows: check the ids, or try another query."
+        console.print(f"{rows.num_rows:,} rows{', cut' if cut else ''}" if rows.num_rows or cut else nothing)
+    if cut:
+        typer.echo(f"Cut: only the first {rows.num_rows:,} rows are shown, there are more; --{cut} allows more.", err=True)

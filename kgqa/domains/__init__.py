@@ -15,7 +15,8 @@ from kgqa.domains.files import Files, built_in, merged, parse, read_files
 from kgqa.errors import QueryError, SettingsError, suggestion
 from kgqa.resources import resource
 from kgqa.settings import DomainSettings
-from kgqa.store.queries import PLURALS, Query, check_reads_only, read_queries
+from kgqa.store.cypher import check_own_query
+from kgqa.store.queries import PLURALS, Query, read_queries
 
 __all__ = ["Domain", "built_in", "chain_columns", "load_domain"]
 
@@ -84,17 +85,9 @@ def _checked(files: Files, raw: dict[str, Any], source: Path, *, is_seed: bool) 
     settings, path = _settings(files, raw), files.path
     queries = read_queries([path.parent / name for name in settings.projection.files])
     for name in queries.keys() - read_queries().keys():
-        _check_own_query(queries[name])
+        check_own_query(queries[name])
     _check_projection(path, settings, queries)
     return Domain(settings=settings, own=files.own, source=source, is_seed=is_seed, queries=queries)
-
-
-def _check_own_query(query: Query) -> None:
-    """A user's query only reads; it may come from somebody else."""
-    try:
-        check_reads_only(query.text)
-    except QueryError as error:
-        raise QueryError(f"query {query.name} ({query.file}): {error}") from None
 
 
 def _check_projection(path: Path, settings: DomainSettings, queries: dict[str, Query]) -> None:

@@ -7,7 +7,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from kgqa.errors import StoreError
+from kgqa.errors import HeaderMismatch, StoreError
+from kgqa.store.limits import Answer, Limits
 from kgqa.store.queries import Query, Value, arrow_schema
 
 
@@ -22,11 +23,12 @@ class GraphStore(Protocol):
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
         """The rows of ``query`` with the columns and types that its header declares, in the order that its text defines.
 
-        Raises QueryTimeout after ``seconds`` and StoreError where the engine refuses.
+        A query from a user's file only runs if it reads, and within ``OWN_LIMITS``. Raises QueryError for one that does more, QueryTimeout
+        after ``seconds``, QueryMemory, HeaderMismatch, and StoreError where the engine refuses.
         """
 
-    def read(self, text: str, *, rows: int, seconds: float) -> pa.Table:
-        """At most ``rows`` rows of any Cypher that only reads; raises QueryError for one that writes, QueryTimeout and StoreError."""
+    def read(self, text: str, *, limits: Limits | None = None) -> Answer:
+        """The first rows of any Cypher that only reads; raises QueryError for one that does more, QueryTimeout, QueryMemory, StoreError."""
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -39,8 +41,11 @@ def check_runs_on(query: Query, store: str) -> None:
 
 
 def as_declared(rows: pa.Table, query: Query) -> pa.Table:
-    """``rows`` with the types of the query's header; raises StoreError if its columns are others."""
+    """``rows`` with the types of the query's header; raises HeaderMismatch if its columns are others."""
     schema = arrow_schema(query)
+    for field in rows.schema:
+        if _holds_objects(field.type) and field.name in schema.names:
+            raise objects_returned(query, field.name)
     try:
         if rows.column_names != schema.names:
             raise pa.ArrowInvalid("names")
@@ -49,13 +54,32 @@ def as_declared(rows: pa.Table, query: Query) -> pa.Table:
     except pa.ArrowInvalid:
         told, is_so = (", ".join(f"{name}: {kind}" for name, kind in kinds) for kinds in (query.returns.items(), _kinds(rows)))
         sentence = f"query {query.name} ({query.file}): its header says that it returns {told}, but it returns {is_so}; mend it."
-        raise StoreError(sentence) from None
+        raise HeaderMismatch(sentence) from None
+
+
+def objects_returned(query: Query, column: str) -> HeaderMismatch:
+    """The error for a column that holds nodes, relationships, paths or maps."""
+    return HeaderMismatch(
+        f"query {query.name} ({query.file}): the column {column!r} holds whole nodes, relationships or maps, but its header says "
+        f"{query.returns.get(column, 'otherwise')}; return a property of each, as d.id of a document d."
+    )
+
+
+def _holds_objects(kind: pa.DataType) -> bool:
+    """Whether a type stands for nodes and the like, also several in a list."""
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _holds_objects(kind.value_type)
+    return bool(pa.types.is_struct(kind) or pa.types.is_map(kind))
 
 
 def as_table(names: Sequence[str], columns: Sequence[Sequence[object]]) -> pa.Table:
     """Columns of values as a table; what has no Arrow type, as a node of the graph, becomes text."""
-    distinct = [name if names.index(name) == at else f"{name} ({at + 1})" for at, name in enumerate(names)]
-    return pa.table([_column(column) for column in columns], names=distinct)
+    return pa.table([_column(column) for column in columns], names=distinct(names))
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """``a, a`` → ``a, a (2)``: a query may give two columns one name, of which a dictionary would keep one."""
+    return [name if names.index(name) == at else f"{name} ({at + 1})" for at, name in enumerate(names)]
 
 
 def _column(values: Sequence[object]) -> pa.Array:

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import re
+import resource
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
 
-from kgqa.errors import KgqaError, QueryError, QueryTimeout, StorageError, StoreError
-from kgqa.store.base import as_declared, as_table, check_runs_on
+from kgqa.errors import EngineFileError, QueryError, QueryMemory, QueryTimeout, StorageError, StoreError
+from kgqa.store.apart import BUFFER_BYTES, Refused, Worker
+from kgqa.store.base import as_declared, check_runs_on, distinct
+from kgqa.store.cypher import check_own_query, check_reads_only
 from kgqa.store.graph import TABLES
-from kgqa.store.queries import Query, Value, check_reads_only, read_queries
+from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, size
+from kgqa.store.queries import Query, Value, read_queries
 
 ENGINE_VERSION = "0.20.4"
 WRONG_ANSWERS = ("0.21.", "0.22.")
 """These return wrong counts on filtered multi-hop patterns (docs/decisions/0002-embedded-engine.md)."""
-BUFFER_BYTES = 512 << 20
+ADDRESSES = 1 << 43
+"""Bytes of address space that the engine reserves, 8 TiB, of which it uses what it needs."""
+MEANINGS: tuple[tuple[str, type[StoreError]], ...] = (
+    ("Interrupted.", QueryTimeout),
+    ("Buffer manager exception", QueryMemory),
+    ("std::bad_alloc", QueryMemory),
+    ("MemoryError", QueryMemory),
+    ("IO exception", EngineFileError),
+)
+"""How what the engine says begins, and what it means by it."""
 _PLANNED_VALUE = re.compile(r"\b(?:LIMIT|SKIP)\s+\$", re.IGNORECASE)
 
 
@@ -58,33 +72,59 @@ class EmbeddedStore:
             raise StoreError(f"{path}: there is no graph here; run kgqa generate first.")
         self._closed = False
         self.version = str(engine(any_version=any_version).__version__)
-        self._threads = threads
+        self._path, self._threads = path, threads
+        self._worker: Worker | None = None
         self._database, self._connection = _open(path, read_only=True, threads=threads, any_version=any_version)
 
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
-        """The rows of ``query``; see :class:`~kgqa.store.base.GraphStore`."""
+        """The rows of ``query``; see :class:`~kgqa.store.base.GraphStore`.
+
+        kgqa's own run in this process: they end in time, and take the engine's buffer and their rows at most. A user's run apart.
+        """
         check_runs_on(query, self.name)
-        with self._connected(query) as connection, _limited(connection, seconds, f"query {query.name}"):
+        if query.own:
+            return self._run_own(query, arguments, seconds)
+        with self._connected(query) as connection, _limited(connection, seconds, Asked(what=f"query {query.name}")):
             rows = _execute(connection, query, dict(arguments or {}))
         return as_declared(rows, query)
 
-    def read(self, text: str, *, rows: int, seconds: float) -> pa.Table:
-        """At most ``rows`` rows of any Cypher that only reads; see :class:`~kgqa.store.base.GraphStore`."""
+    def read(self, text: str, *, limits: Limits | None = None) -> Answer:
+        """The rows of any Cypher that only reads, from a process apart; see :class:`~kgqa.store.base.GraphStore`."""
         check_reads_only(text)
-        with _limited(self._connection, seconds, "the query"):
-            try:
-                result = self._connection.execute(text)
-                # Several statements give a list of results.
-                if isinstance(result, list):
-                    raise QueryError("give one statement at a time.")
-                columns = result.get_column_names()
-                found: list[list[object]] = []
-                while result.has_next() and len(found) < rows:
-                    found.append(result.get_next())
-                result.close()
-            except RuntimeError as error:
-                raise QueryError(f"the query cannot be run: {_first_line(error)}") from None
-        return as_table(columns, list(zip(*found, strict=True)) or [[]] * len(columns))
+        limits = limits or Limits()
+        try:
+            answer = self._apart(text, {}, limits, Asked(what="the query"))
+        except Refused as error:
+            raise QueryError(f"the query cannot be run: {_first_line(error)}") from None
+        return replace(answer, rows=answer.rows.rename_columns(distinct(answer.rows.column_names)))
+
+    def _run_own(self, query: Query, arguments: Mapping[str, Value] | None, seconds: float | None) -> pa.Table:
+        check_own_query(query)
+        limits = OWN_LIMITS if seconds is None else replace(OWN_LIMITS, seconds=seconds)
+        asked = Asked(what=f"query {query.name} ({query.file})", options=False)
+        try:
+            answer = self._apart(query.text, arguments or {}, limits, asked)
+        except Refused as error:
+            raise StoreError(f"{asked.what}: {_first_line(error)}") from None
+        if answer.cut:
+            raise asked.too_much(limits.bytes)
+        return as_declared(answer.rows, query)
+
+    def _apart(self, text: str, arguments: Mapping[str, Value], limits: Limits, asked: Asked) -> Answer:
+        worker = self._worker
+        if worker is None or worker.memory != limits.memory or not worker.alive:
+            if worker is not None:
+                worker.close()
+            worker = self._worker = Worker(self._path, memory=limits.memory, threads=self._threads)
+        try:
+            return worker.ask(text, arguments, limits, asked)
+        except Refused as error:
+            meaning = _meaning(str(error))
+            if meaning is QueryTimeout:
+                raise asked.too_long(limits.seconds) from None
+            if meaning is QueryMemory:
+                raise asked.too_large(limits.memory) from None
+            raise
 
     @contextmanager
     def _connected(self, query: Query) -> Iterator[Any]:
@@ -105,6 +145,8 @@ class EmbeddedStore:
         """Close the file."""
         if not self._closed:
             self._closed = True
+            if self._worker is not None:
+                self._worker.close()
             self._connection.close()
             self._database.close()
 
@@ -134,12 +176,10 @@ def build(
                 _execute(connection, queries[f"load_{name}"], {"rows": rows[name]})
             if advance:
                 advance(rows[name].num_rows)
-    except StoreError as error:
+    except EngineFileError as error:
         # The engine speaks of a failed checkpoint, or of a read past the end of the file that it could not write.
-        if "IO exception" in str(error):
-            where, remedy = path.parent, "free some space and run the same command again"
-            raise StorageError(f"{where}: the disk is full or limits the size of files; {remedy}.") from error
-        raise
+        where, remedy = path.parent, "free some space and run the same command again"
+        raise StorageError(f"{where}: the disk is full or limits the size of files; {remedy}.") from error
     finally:
         connection.close()
         database.close()
@@ -151,18 +191,27 @@ def _open(path: Path, *, read_only: bool, threads: int, any_version: bool) -> tu
         database = ladybug.Database(str(path), read_only=read_only, buffer_pool_size=BUFFER_BYTES, max_num_threads=threads)
         return database, ladybug.Connection(database, num_threads=threads)
     except RuntimeError as error:
-        raise StoreError(f"{path}: the graph cannot be opened ({_first_line(error)}); delete it, kgqa generate makes it anew.") from None
+        for name, limit in (("v", resource.RLIMIT_AS), ("d", resource.RLIMIT_DATA)):
+            if 0 <= resource.getrlimit(limit)[0] <= ADDRESSES:
+                raise StoreError(
+                    f"{path}: the engine reserves {ADDRESSES >> 40} TiB of addresses, most of which it never uses, and the system allows "
+                    f"less; lift the limit (ulimit -{name} unlimited), the graph is as it was."
+                ) from None
+        raise StoreError(
+            f"{path}: the graph cannot be opened ({_first_line(error)}); run the same command again, and if that says the same, make the "
+            "graph anew in another --workspace with kgqa generate."
+        ) from None
 
 
 @contextmanager
-def _limited(connection: Any, seconds: float | None, what: str) -> Iterator[None]:
+def _limited(connection: Any, seconds: float | None, asked: Asked) -> Iterator[None]:
     connection.set_query_timeout(0 if seconds is None else max(1, round(seconds * 1000)))
     try:
         yield
-    except KgqaError as error:
-        if seconds is not None and str(error).endswith(": Interrupted."):  # all that the engine says
-            raise QueryTimeout(f"{what} took more than {seconds:g} seconds; narrow it, or allow more time.") from None
-        raise
+    except QueryTimeout:
+        raise asked.too_long(seconds or 0) from None
+    except QueryMemory:
+        raise QueryMemory(f"{asked.what} took more than the engine's buffer of {size(BUFFER_BYTES)}; narrow it.") from None
 
 
 def _execute(connection: Any, query: Query, arguments: dict[str, Any]) -> pa.Table:
@@ -171,8 +220,13 @@ def _execute(connection: Any, query: Query, arguments: dict[str, Any]) -> pa.Tab
         table = result.get_as_arrow(-1)
         result.close()
     except RuntimeError as error:
-        raise StoreError(f"query {query.name} ({query.file}): {_first_line(error)}") from None
+        raise _meaning(str(error))(f"query {query.name} ({query.file}): {_first_line(error)}") from None
     return table
+
+
+def _meaning(message: str) -> type[StoreError]:
+    """What the engine means, which it only says in words; this is the only place that looks at them."""
+    return next((kind for beginning, kind in MEANINGS if message.startswith(beginning)), StoreError)
 
 
 def _first_line(error: Exception) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from kgqa.errors import StoreConflict, StoreError, storage_errors
+from kgqa.errors import HeaderMismatch, StoreConflict, StoreError, storage_errors
 from kgqa.store.graph import SOURCES, TABLES
 from kgqa.store.neo4j import Neo4jStore
 from kgqa.store.queries import read_queries
@@ -51,8 +51,8 @@ def read_marker(store: Neo4jStore) -> Marker | None:
     damaged = StoreConflict(f"{store.settings.place}: the marker of kgqa's graph is damaged; give kgqa an empty database.")
     try:
         rows = store.run(read_queries()["graph_marker"]).to_pylist()
-    except StoreError as error:
-        raise (damaged if "its header says" in str(error) else error) from None
+    except HeaderMismatch:
+        raise damaged from None
     if not rows:
         return None
     if len(rows) > 1 or any(value is None for value in rows[0].values()):

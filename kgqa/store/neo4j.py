@@ -5,29 +5,42 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, LiteralString, cast
 from urllib.parse import urlsplit
 
 import pyarrow as pa
 
-from kgqa.errors import QueryError, QueryTimeout, SettingsError, StoreError, StoreUnreachable
-from kgqa.store.base import as_declared, as_table, check_runs_on
-from kgqa.store.queries import Query, Value, check_reads_only, read_queries
+from kgqa.errors import QueryError, QueryMemory, QueryTimeout, SettingsError, StoreError, StoreUnreachable
+from kgqa.store.base import as_declared, check_runs_on
+from kgqa.store.cypher import check_own_query, check_reads_only
+from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits
+from kgqa.store.neo4j_rows import table_of, weight
+from kgqa.store.queries import Query, Value, read_queries
+from kgqa.store.within import Result, within
 
 if TYPE_CHECKING:
     import neo4j
 
+THE_QUERY = "the query"
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 OLDEST = (5, 0)
 """Older servers lack EXISTS with a pattern inside, on which the queries rely."""
 NEEDED = f"kgqa needs Neo4j {OLDEST[0]}.{OLDEST[1]} or later"
 FETCH = 10_000
 """Rows that the server sends at a time."""
+FETCH_LIMITED = 200
+"""The same for a query whose rows are weighed as they come: those on their way are not."""
 RETRY_SECONDS = 30.0
+CONNECT_SECONDS = 10.0
+CLOSE_SECONDS = 1.0
+GRACE = 0.5
+"""Seconds that a server has, beyond those that a query may take, to say itself that they are over; it looks every two seconds only."""
+NOBODY_LISTENS = logging.NullHandler()
+"""The driver logs what we say in a sentence, and Python prints what nobody handles. One for all connections."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,33 +92,54 @@ class Neo4jStore:
 
     name = "neo4j"
 
-    def __init__(self, settings: Neo4jSettings) -> None:
-        """Connect. Raises StoreUnreachable where no server answers or lets us in, StoreError for a server that is too old."""
+    def __init__(self, settings: Neo4jSettings, *, seconds: float | None = None) -> None:
+        """Connect. Raises StoreUnreachable where no server answers or lets us in, StoreError for a server that is too old.
+
+        ``seconds`` is how long that, and later each answer, may take; without it the server is given time to come back.
+        """
         self.settings = settings
-        self._driver = _connect(settings)
+        self._seconds = seconds
+        self._driver = _connect(settings, seconds)
         try:
-            with self._sentences("the connection"):
-                self.version = _version(self._driver.get_server_info().agent)
-            if _numbers(self.version) < OLDEST:
-                raise StoreError(f"{settings.uri}: this is Neo4j {self.version}; {NEEDED}.")
-            self.run(read_queries()["answer"])
-        except BaseException:
-            self._driver.close()
+            self.version = self._greet() if seconds is None else within(seconds, self._greet)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, TimeoutError):
+                raise _nobody_answers(settings) from None
             raise
 
-    def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
-        """The rows of ``query``; see :class:`~kgqa.store.base.GraphStore`. Retried while the server says that trouble will pass."""
-        check_runs_on(query, self.name)
-        return as_declared(self._rows(query.text, dict(arguments or {}), seconds, f"query {query.name}"), query)
+    def _greet(self) -> str:
+        """The server's version, once it answers."""
+        with self._sentences(Asked(what="the connection")):
+            version = _version(self._driver.get_server_info().agent)
+        if _numbers(version) < OLDEST:
+            raise StoreError(f"{self.settings.uri}: this is Neo4j {version}; {NEEDED}.")
+        self.run(read_queries()["answer"])
+        return version
 
-    def read(self, text: str, *, rows: int, seconds: float) -> pa.Table:
-        """At most ``rows`` rows of any Cypher that only reads; see :class:`~kgqa.store.base.GraphStore`."""
+    def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
+        """The rows of ``query``; see :class:`~kgqa.store.base.GraphStore`. Without ``seconds`` retried while the server says that trouble
+        will pass."""
+        check_runs_on(query, self.name)
+        values = dict(arguments or {})
+        if not query.own:
+            return as_declared(self._rows(query, values, seconds or self._seconds), query)
+        asked = Asked(what=f"query {query.name} ({query.file})", options=False)
+        check_own_query(query)
+        limits = OWN_LIMITS if seconds is None else replace(OWN_LIMITS, seconds=seconds)
+        self._check_reads_only(query.text, values, asked, limits.seconds)
+        answer = self._first_rows(query.text, values, asked, limits, query)
+        if answer.cut:
+            raise asked.too_much(limits.bytes)
+        return as_declared(answer.rows, query)
+
+    def read(self, text: str, *, limits: Limits | None = None) -> Answer:
+        """The first rows of any Cypher that only reads; see :class:`~kgqa.store.base.GraphStore`. The server limits the memory."""
+        limits = limits or Limits()
         check_reads_only(text)
-        with self._sentences("the query", seconds), self._session(write=False) as session:
-            kind = session.execute_read(lambda transaction: transaction.run(_literal(f"EXPLAIN {text}")).consume().query_type)
-        if kind != "r":
-            raise QueryError("the query does more than to read; leave out what changes the database or asks about the server.")
-        return self._rows(text, {}, seconds, "the query", limit=rows)
+        asked = Asked(what=THE_QUERY)
+        self._check_reads_only(text, {}, asked, limits.seconds)
+        return self._first_rows(text, {}, asked, limits)
 
     def write(self, query: Query, arguments: Mapping[str, Any] | None = None, *, expect: list[list[Any]] | None = None) -> list[list[Any]]:
         """Run a query that changes the database, in one transaction; its rows.
@@ -121,12 +155,13 @@ class Neo4jStore:
                 raise StoreError(f"{self.settings.place}: entities or documents are missing from the graph; {again}.")
             return rows
 
-        with self._sentences(f"query {query.name}"), self._session(write=True) as session:
+        with self._sentences(Asked(what=f"query {query.name}")), self._session(write=True) as session:
             return session.execute_write(work)
 
     def close(self) -> None:
-        """Close the connection."""
-        self._driver.close()
+        """Close the connection; a server that has fallen silent is not waited for."""
+        with suppress(TimeoutError):
+            within(CLOSE_SECONDS, self._driver.close)
 
     def __enter__(self) -> Neo4jStore:
         """Use as a context manager."""
@@ -136,30 +171,64 @@ class Neo4jStore:
         """Close."""
         self.close()
 
-    def _session(self, *, write: bool) -> neo4j.Session:
+    def _session(self, *, write: bool, fetch: int = FETCH) -> neo4j.Session:
         return self._driver.session(
-            database=self.settings.database or None, default_access_mode="WRITE" if write else "READ", fetch_size=FETCH
+            database=self.settings.database or None, default_access_mode="WRITE" if write else "READ", fetch_size=fetch
         )
 
-    def _rows(self, text: str, arguments: dict[str, Any], seconds: float | None, what: str, *, limit: int | None = None) -> pa.Table:
-        def work(result: neo4j.Result) -> pa.Table:
-            names = result.keys()
-            columns: list[tuple[object, ...]] = list(zip(*(result if limit is None else result.fetch(limit)), strict=True))
-            return as_table(names, columns or [()] * len(names))
+    def _rows(self, query: Query, arguments: dict[str, Any], seconds: float | None) -> pa.Table:
+        asked = Asked(what=f"query {query.name}")
 
+        def work(result: neo4j.Result) -> pa.Table:
+            return table_of(result.keys(), [tuple(record) for record in result], query)
+
+        if seconds is not None:  # whoever waits for an answer is told at once that the server is away
+            return self._timed(query.text, arguments, asked, seconds, work)
+        with self._sentences(asked), self._session(write=False) as session:
+            return session.execute_read(lambda transaction: work(transaction.run(_literal(query.text), arguments)))
+
+    def _first_rows(self, text: str, arguments: dict[str, Any], asked: Asked, limits: Limits, query: Query | None = None) -> Answer:
+        def work(result: neo4j.Result) -> Answer:
+            rows: list[tuple[Any, ...]] = []
+            left, cut = limits.bytes, ""
+            for record in result:
+                left -= sum(map(weight, record))
+                cut = "bytes" if left < 0 else "rows" if len(rows) == limits.rows else ""
+                if cut:
+                    break
+                rows.append(tuple(record))
+            return Answer(rows=table_of(result.keys(), rows, query), cut=cut)
+
+        return self._timed(text, arguments, asked, limits.seconds, work, fetch=FETCH_LIMITED)
+
+    def _check_reads_only(self, text: str, arguments: dict[str, Any], asked: Asked, seconds: float) -> None:
+        """Raise QueryError unless the server, too, says that the query reads."""
+        kind = self._timed(f"EXPLAIN {text}", arguments, asked, seconds, lambda result: result.consume().query_type)
+        if kind != "r":
+            raise QueryError(f"{asked.what} does more than to read; leave out what changes the database or asks about the server.")
+
+    def _timed(
+        self, text: str, arguments: dict[str, Any], asked: Asked, seconds: float, work: Callable[[neo4j.Result], Result],
+        *, fetch: int = FETCH,
+    ) -> Result:  # fmt: skip
+        """What ``work`` makes of the result, once, within ``seconds``; what takes longer the server ends, also when nobody waits."""
         from neo4j import Query as Timed
 
-        with self._sentences(what, seconds), self._session(write=False) as session:
-            if seconds is not None:  # whoever waits for an answer is told at once that the server is away
+        def run() -> Result:
+            with self._sentences(asked, seconds), self._session(write=False, fetch=fetch) as session:
                 return work(session.run(Timed(_literal(text), timeout=seconds), arguments))
-            return session.execute_read(lambda transaction: work(transaction.run(_literal(text), arguments)))
+
+        try:
+            return within(seconds + GRACE, run)
+        except TimeoutError:
+            raise asked.too_long(seconds) from None
 
     @contextmanager
-    def _sentences(self, what: str, seconds: float | None = None) -> Iterator[None]:
+    def _sentences(self, asked: Asked, seconds: float | None = None) -> Iterator[None]:
         """Turn what the driver raises into one sentence."""
         from neo4j import exceptions
 
-        place = self.settings.place
+        place, what = self.settings.place, asked.what
         try:
             yield
         except exceptions.AuthError as error:
@@ -168,9 +237,7 @@ class Neo4jStore:
                 hint = "too many wrong passwords were tried; wait a few seconds, then check NEO4J_USERNAME and NEO4J_PASSWORD"
             raise StoreUnreachable(f"{self.settings.uri}: the server does not let {self.settings.username} in; {hint}.") from None
         except (exceptions.ServiceUnavailable, exceptions.SessionExpired, OSError):
-            raise StoreUnreachable(
-                f"{self.settings.uri}: no Neo4j server answers here; start it, or set NEO4J_URI, and run the same command again."
-            ) from None
+            raise _nobody_answers(self.settings) from None
         except exceptions.Neo4jError as error:
             code, message = error.code or "", _first_line(error.message or str(error))
             if "DatabaseNotFound" in code:
@@ -178,10 +245,13 @@ class Neo4jStore:
                     f"{self.settings.uri}: there is no database {self.settings.database!r}; create it, or set NEO4J_DATABASE to another."
                 ) from None
             if seconds is not None and ("TimedOut" in code or "Terminated" in code):
-                raise QueryTimeout(f"{what} took more than {seconds:g} seconds; narrow it, or allow more time.") from None
+                raise asked.too_long(seconds) from None
+            if "OutOfMemory" in code:
+                limit = "db.memory.transaction.max or dbms.memory.transaction.total.max"
+                raise QueryMemory(f"{what} took more memory than the server allows ({limit} there); narrow it, or raise that.") from None
             if "TimedOut" in code:
                 raise QueryTimeout(f"{place}: {what} took longer than the server allows; raise db.transaction.timeout there.") from None
-            if what == "the query":
+            if what == THE_QUERY:
                 raise QueryError(f"the query cannot be run: {message}") from None
             raise StoreError(f"{place}: {what} failed: {message}") from None
         except exceptions.ConfigurationError:
@@ -191,25 +261,29 @@ class Neo4jStore:
             raise StoreError(f"{place}: {what} failed: {_first_line(str(error))}") from None
 
 
-def _connect(settings: Neo4jSettings) -> neo4j.Driver:
+def _connect(settings: Neo4jSettings, seconds: float | None) -> neo4j.Driver:
     try:
         from neo4j import GraphDatabase, exceptions
     except ImportError:
         raise StoreError("the Neo4j driver is not installed; run: pip install 'neo4j>=6,<7'") from None
-    # The driver logs what we say in a sentence, and Python prints what nobody handles.
-    logging.getLogger("neo4j").addHandler(logging.NullHandler())
+    logging.getLogger("neo4j").addHandler(NOBODY_LISTENS)
+    most = float("inf") if seconds is None else seconds
     try:
         return GraphDatabase.driver(
             settings.uri,
             auth=(settings.username, settings.password) if settings.password else None,
             user_agent="kgqa",
-            connection_timeout=10.0,
-            max_transaction_retry_time=RETRY_SECONDS,
+            connection_timeout=min(CONNECT_SECONDS, most),
+            max_transaction_retry_time=min(RETRY_SECONDS, most),
             retry_delay_multiplier=1.2,
             notifications_min_severity="OFF",
         )
     except (exceptions.ConfigurationError, ValueError):
         raise SettingsError("NEO4J_URI is not an address that the driver understands; give scheme, host and port only.") from None
+
+
+def _nobody_answers(settings: Neo4jSettings) -> StoreUnreachable:
+    return StoreUnreachable(f"{settings.uri}: no Neo4j server answers here; start it, or set NEO4J_URI, and run the same command again.")
 
 
 def _literal(text: str) -> LiteralString:

@@ -12,15 +12,15 @@ from kgqa.workers import worker_count
 from kgqa.workspace import Workspace
 
 
-def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None = None) -> GraphStore:
+def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None = None, seconds: float | None = None) -> GraphStore:
     """The graph of ``workspace`` in the ``embedded`` store, or the one that a ``neo4j`` server holds; close it after use.
 
-    ``neo4j`` says where the server is, by default what the environment says. Raises SettingsError for an unknown store, and StoreError
-    where there is no whole graph.
+    ``neo4j`` says where the server is, by default what the environment says, and ``seconds`` for how long it is waited for. Raises
+    SettingsError for an unknown store, and StoreError where there is no whole graph.
     """
     check_store(store)
     if store == "neo4j":
-        server = Neo4jStore(neo4j or Neo4jSettings.from_environment())
+        server = Neo4jStore(neo4j or Neo4jSettings.from_environment(), seconds=seconds)
         try:
             check_holds(server)
         except BaseException:

@@ -36,15 +36,6 @@ KINDS = {
 PLURALS = {"documents": "document", "entities": "entity"}
 """Columns that hold a list → what is in it; a projection may give many edges in a row, which is read much faster from a server."""
 HEADERS = ("name", "purpose", "params", "returns", "stores")
-BEGINNINGS = ("MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN")
-WRITING = frozenset(
-    """ALTER ATTACH BEGIN CALL CHECKPOINT COMMENT COMMIT COPY CREATE DELETE DETACH DROP EXPORT FOREACH IMPORT INSERT INSTALL LOAD MERGE
-    REMOVE ROLLBACK SET UNINSTALL UPDATE USE""".split()  # noqa: SIM905 - it reads better than so many quotation marks
-)
-"""Words that a query which only reads does not need."""
-_NOT_CODE = re.compile(r"//[^\r\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:``|[^`])*`", re.DOTALL)
-_WORD = re.compile(r"[.:$]\s*[A-Za-z_]\w*|\d+|([A-Za-z_]\w*)(?!\s*:)")
-"""Words in the first group; not what follows a dot, colon or dollar, nor a key of a map. A number may stand right before a word."""
 _HEADER = re.compile(r"^//\s*(\w+):\s*(.*)$")
 _FIELD = re.compile(r"^(\w+):\s*(\w+)(?:\s*=\s*(.+))?$")
 
@@ -72,6 +63,8 @@ class Query:
     text: str
     file: str
     """The file that it stands in, relative to ``cypher/``; of a user's own only the name."""
+    own: bool = False
+    """Whether it is from a user's file: then it is held to :mod:`kgqa.store.cypher`, and runs with a budget."""
 
     def arguments(self, given: dict[str, str]) -> dict[str, Value]:
         """The values of all parameters from what a user typed; raises QueryError for unknown, missing and unreadable ones."""
@@ -96,23 +89,23 @@ def read_queries(further: Iterable[Path] = ()) -> dict[str, Query]:
     queries: dict[str, Query] = {}
     folder = resource("cypher")
     # What lies in browser/ is for Neo4j Browser: values in place of parameters, and no headers.
-    own = {
+    ours = {
         path: path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.cypher")) if path.parent.parent != folder / "browser"
     }
-    for path, file in {**own, **{path: path.name for path in further}}.items():
+    for path, file in {**ours, **{path: path.name for path in further}}.items():
         try:
             text = path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsError(f"{path}: the query file cannot be read: {error}.") from None
-        for query in parse_queries(text, file):
+        for query in parse_queries(text, file, own=path not in ours):
             if query.name in queries:
                 raise SettingsError(f"{file}: the query {query.name!r} is also in {queries[query.name].file}; rename one of them.")
             queries[query.name] = query
     return queries
 
 
-def parse_queries(text: str, file: str) -> list[Query]:
-    """The queries of one file, in order; raises SettingsError with the line of a faulty header."""
+def parse_queries(text: str, file: str, *, own: bool = False) -> list[Query]:
+    """The queries of one file, in order, ``own`` if it is a user's; raises SettingsError with the line of a faulty header."""
     queries = []
     header: dict[str, str] = {}
     body: list[str] = []
@@ -121,7 +114,7 @@ def parse_queries(text: str, file: str) -> list[Query]:
         match = _HEADER.match(line)
         if match and match[1] == "name":
             if header:
-                queries.append(_query(header, "\n".join(body).strip(), file, begin))
+                queries.append(_query(header, "\n".join(body).strip(), file, begin, own=own))
             elif any(entry.strip() and not entry.startswith("//") for entry in body):
                 raise SettingsError(f"{file}, line {number - 1}: query text before the first '// name:' header.")
             header, body, begin = {"name": match[2]}, [], number
@@ -132,7 +125,7 @@ def parse_queries(text: str, file: str) -> list[Query]:
     return queries
 
 
-def _query(header: dict[str, str], text: str, file: str, line: int) -> Query:
+def _query(header: dict[str, str], text: str, file: str, line: int, *, own: bool) -> Query:
     where = f"{file}, line {line}"
     for key in HEADERS:
         if not header.get(key):
@@ -153,7 +146,9 @@ def _query(header: dict[str, str], text: str, file: str, line: int) -> Query:
         names = ", ".join(sorted(used ^ declared))
         raise SettingsError(f"{where}: parameters declared and used differ in: {names}.")
     returns = {name: kind for name, kind, _ in _fields(header["returns"], where)}
-    return Query(name=header["name"], purpose=header["purpose"], params=params, returns=returns, stores=stores, text=text, file=file)
+    return Query(
+        name=header["name"], purpose=header["purpose"], params=params, returns=returns, stores=stores, text=text, file=file, own=own
+    )
 
 
 def _fields(text: str, where: str) -> list[tuple[str, str, str | None]]:
@@ -166,30 +161,6 @@ def _fields(text: str, where: str) -> list[tuple[str, str, str | None]]:
             raise SettingsError(f"{where}: {part.strip()!r} is not 'name: kind' with one of the kinds {', '.join(KINDS)}.")
         fields.append((match[1], match[2], match[3]))
     return fields
-
-
-def check_reads_only(text: str) -> None:
-    """Raise QueryError if this Cypher could write, to the graph or to a file, or change a setting.
-
-    The engines refuse writes to a graph that is open for reading, but the embedded one still exports files and changes settings.
-    """
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise QueryError("the query is not UTF-8; write it in UTF-8.") from None
-    if re.search(r"\\u", text, re.IGNORECASE):
-        # Neo4j reads such an escape before anything else, also in the middle of a word.
-        raise QueryError("the query contains a \\u escape; write the character itself.")
-    words = [word for word in _WORD.findall(_NOT_CODE.sub(" ", text)) if word]
-    if not words:
-        raise QueryError("the query is empty; give a Cypher query that begins with MATCH.")
-    first = words[0].upper()
-    if first not in BEGINNINGS:
-        known = f"{', '.join(BEGINNINGS[:-1])} or {BEGINNINGS[-1]}"
-        raise QueryError(f"a query begins with {known}, this one with {words[0]}; only reading is possible here.")
-    for word in words:
-        if word.upper() in WRITING:
-            raise QueryError(f"the query contains {word.upper()}, but only reading is possible here; a name goes in backticks.")
 
 
 def arrow_schema(query: Query) -> pa.Schema:

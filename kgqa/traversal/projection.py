@@ -12,6 +12,7 @@ from kgqa.errors import EmptyResult, StoreError
 from kgqa.settings import ProjectionSettings
 from kgqa.sources.tables import arrow, frame
 from kgqa.store.base import GraphStore
+from kgqa.store.cypher import check_own_query
 from kgqa.store.queries import PLURALS, Query
 from kgqa.traversal.graph import Adjacency, Graph, IntArray
 
@@ -23,8 +24,11 @@ def project_edges(
 ) -> pa.Table:
     """All edges as a table ``direction, document, entity``, sorted and without repetition; ``advance`` is called after each query.
 
-    Memory: three text columns of that length.
+    Memory: three text columns of that length. A domain's own queries are checked before anything runs, and run within ``OWN_LIMITS``.
     """
+    for name in (name for direction in ROLES for name in getattr(settings, direction)):
+        if queries[name].own:  # before any of them runs
+            check_own_query(queries[name])
     parts = []
     for direction in ROLES:
         for name in getattr(settings, direction):

@@ -10,6 +10,7 @@ import pyarrow as pa
 from kgqa.examination.benches import EmbeddedBench
 from kgqa.examination.graphs import RandomGraph
 from kgqa.store.base import GraphStore
+from kgqa.store.limits import Answer, Limits
 from kgqa.store.queries import Query, Value
 
 Spoil = Callable[[Query, pa.Table], pa.Table]
@@ -25,8 +26,8 @@ class FaultyStore:
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
         return self._spoil(query, self._store.run(query, arguments, seconds=seconds))
 
-    def read(self, text: str, *, rows: int, seconds: float) -> pa.Table:
-        return self._store.read(text, rows=rows, seconds=seconds)
+    def read(self, text: str, *, limits: Limits | None = None) -> Answer:
+        return self._store.read(text, limits=limits)
 
     def close(self) -> None:
         self._store.close()

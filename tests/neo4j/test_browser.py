@@ -89,7 +89,7 @@ def test_strange_names_are_shown_as_text(browser: BrowserPage, neo4j_database: N
     assert [name for name in HOSTILE if name.replace('"', "") not in table] == []
     assert "owned" not in browser.page.title()
     assert frame.locator("img[src=x], b, script").count() == 0
-    assert kgqa.cypher("MATCH (e:Entity) RETURN count(e) AS n", store="neo4j", neo4j=neo4j_database)["n"].to_pylist() == [len(names)]
+    assert kgqa.cypher("MATCH (e:Entity) RETURN count(e) AS n", store="neo4j", neo4j=neo4j_database).rows["n"].to_pylist() == [len(names)]
 
 
 @pytest.mark.parametrize("favourite", FAVOURITES, ids=lambda path: path.stem)

@@ -22,10 +22,10 @@ NAMES = [
 ]
 
 
-def ad_hoc(text: str, returns: str, params: str = "none") -> Query:
-    """A query of the test's own."""
+def ad_hoc(text: str, returns: str, params: str = "none", *, own: bool = False) -> Query:
+    """A query of the test's own; ``own``: as if it stood in a user's file."""
     header = f"// name: t\n// purpose: t\n// params: {params}\n// returns: {returns}\n// stores: embedded, neo4j\n"
-    return parse_queries(header + text, "t.cypher")[0]
+    return parse_queries(header + text, "t.cypher", own=own)[0]
 
 
 def rows_of(*, entities: list[str], facts: list[tuple[int, int]] = [], documents: int = 1) -> dict[str, pa.Table]:  # noqa: B006

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from kgqa.errors import QueryError, QueryTimeout, StoreError
+from kgqa.errors import HeaderMismatch, QueryError, QueryLimit, QueryTimeout, StoreError
 from kgqa.querying import askable_queries
 from kgqa.store.base import GraphStore
 from kgqa.store.embedded import EmbeddedStore, build
 from kgqa.store.graph import SOURCES, graph_rows
+from kgqa.store.limits import Limits
 from kgqa.store.loading import load, tables_hash
 from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
 from kgqa.store.queries import Parameter, Query
@@ -105,6 +107,47 @@ class StoreContract:
         for text in ("x' OR true RETURN 1 //", "'", '"', "$limit", "\\", "{}", "🌍", "\n"):
             assert store.run(askable_queries()["facts_about"], {"entity": text, "limit": 5}).num_rows == 0
 
+    @pytest.mark.parametrize("column", ["d", "m", "collect(d)", "{id: d.id}"])
+    def test_objects_in_place_of_ids_are_named_with_their_column(self, store: GraphStore, column: str) -> None:
+        text = f"MATCH (d:Document)-[m:MENTIONS]->(e:Entity) RETURN {column} AS document, e.id AS entity"
+        for own in (False, True):
+            with pytest.raises(
+                HeaderMismatch, match=r"^query t \(t\.cypher\): the column 'document' holds whole nodes.*as d\.id of a document d\.$"
+            ):
+                store.run(ad_hoc(text, "document: string, entity: string", own=own))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "MATCH (d:Document) SET d.title = 'x' RETURN d.id AS id",
+            "COPY (MATCH (d:Document) RETURN d.id) TO 'stolen.csv'",
+            "EXPORT DATABASE 'stolen'",
+            "MATCH (d:Document) RETURN d.id AS id; MATCH (d:Document) RETURN d.id AS id",
+            "CALL db.labels() YIELD label RETURN label AS id",
+        ],
+    )
+    def test_a_users_query_that_does_more_than_to_read_never_runs(
+        self, store: GraphStore, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(QueryError, match=r"^query t \(t\.cypher\): the query .*\.$|^query t \(t\.cypher\): a query begins with"):
+            store.run(ad_hoc(text, "id: string", own=True))
+        assert not list(tmp_path.iterdir())
+
+    def test_a_users_query_that_reads_gives_what_the_same_of_kgqa_gives(self, store: GraphStore) -> None:
+        text = "MATCH (d:Document)-[m:MENTIONS]->(e:Entity) WHERE e.id <> $stranger RETURN d.id AS d, collect(e.id) AS es ORDER BY d;"
+        returns = ("d: string, es: strings", "stranger: string")
+        mine, yours = ad_hoc(text, *returns, own=True), ad_hoc(text.rstrip(";"), *returns)
+        # Twice: the first value must not stay.
+        for stranger in ("nobody", "Q2"):
+            expected = store.run(yours, {"stranger": stranger}).to_pylist()
+            found = store.run(mine, {"stranger": stranger}).to_pylist()
+            assert [(row["d"], sorted(row["es"])) for row in found] == [(row["d"], sorted(row["es"])) for row in expected]
+
+    def test_a_users_query_ends_in_time(self, store: GraphStore) -> None:
+        with pytest.raises(QueryTimeout, match=r"^query t \(t\.cypher\) took more than 0\.5 seconds; narrow it\.$"):
+            store.run(ad_hoc(SLOW, "number: integer", own=True), seconds=0.5)
+
     @pytest.mark.parametrize(
         ("returns", "part"),
         [
@@ -146,22 +189,54 @@ class StoreContract:
             store.run(foreign)
 
     def test_a_slow_query_ends_in_time(self, store: GraphStore) -> None:
-        with pytest.raises(QueryTimeout, match=r"took more than 0.3 seconds; narrow it, or allow more time\.$"):
+        with pytest.raises(QueryTimeout, match=r"took more than 0.3 seconds; narrow it, or allow more \(kgqa query --seconds\)\.$"):
             store.run(ad_hoc(SLOW, "number: integer"), seconds=0.3)
         with pytest.raises(QueryTimeout):
-            store.read(SLOW, rows=1, seconds=0.3)
+            store.read(SLOW, limits=Limits(rows=1, seconds=0.3))
         assert store.run(ad_hoc("RETURN 1 AS one", "one: integer"), seconds=5).to_pylist() == [{"one": 1}]
 
     def test_any_cypher_that_reads_is_answered_up_to_a_limit(self, store: GraphStore, workspace: Workspace) -> None:
-        entities = workspace.read_table("entities").num_rows
-        read = store.read("MATCH (e:Entity) RETURN e.id AS id, e.row ORDER BY e.row", rows=3, seconds=5)
-        assert read.column_names == ["id", "e.row"]
-        assert read["e.row"].to_pylist() == [0, 1, 2]
-        assert store.read("MATCH (e:Entity) RETURN count(e) AS n // SET", rows=3, seconds=5)["n"].to_pylist() == [entities]
-        whole = store.read("MATCH (e:Entity)-[f:FACT]->(t:Entity) RETURN e, f, t, 'CREATE' AS `set` LIMIT 2", rows=9, seconds=5)
-        assert whole.num_rows == 2
-        assert whole["set"].to_pylist() == ["CREATE", "CREATE"]
-        assert store.read("MATCH (e:Entity) WHERE e.id = 'nobody' RETURN e.id AS id", rows=9, seconds=5).num_rows == 0
+        entities, few = workspace.read_table("entities").num_rows, Limits(rows=3, seconds=5)
+        first = store.read("MATCH (e:Entity) RETURN e.id AS id, e.row ORDER BY e.row", limits=few)
+        assert first.cut == "rows"
+        assert first.rows.column_names == ["id", "e.row"]
+        assert first.rows["e.row"].to_pylist() == [0, 1, 2]
+        whole = store.read("MATCH (e:Entity) RETURN count(e) AS n // SET", limits=few)
+        assert whole.cut == ""
+        assert whole.rows["n"].to_pylist() == [entities]
+        assert store.read("UNWIND range(1, 3) AS x RETURN x;", limits=few).cut == ""  # exactly as many as may be
+        objects = store.read("MATCH (e:Entity)-[f:FACT]->(t:Entity) RETURN e, f, t, 'CREATE' AS `set` LIMIT 2", limits=few)
+        assert objects.rows.num_rows == 2
+        assert objects.rows["set"].to_pylist() == ["CREATE", "CREATE"]
+        nothing = store.read("MATCH (e:Entity) WHERE e.id = 'nobody' RETURN e.id AS id", limits=few)
+        assert (nothing.rows.num_rows, nothing.rows.column_names, nothing.cut) == (0, ["id"], "")
+
+    def test_rows_are_cut_where_they_take_too_many_bytes(self, store: GraphStore) -> None:
+        text = "UNWIND range(1, 20000) AS x RETURN x, 'a text of some length' AS text ORDER BY x"
+        cut = store.read(text, limits=Limits(rows=None, bytes=100_000))
+        assert cut.cut == "bytes"
+        assert 500 < cut.rows.num_rows < 5000
+        assert cut.rows["x"].to_pylist() == list(range(1, cut.rows.num_rows + 1))
+        whole = store.read(text, limits=Limits(rows=None))
+        assert (whole.rows.num_rows, whole.cut) == (20_000, "")
+        assert store.read("RETURN range(1, 50000) AS xs", limits=Limits(bytes=1000)).cut == "bytes"
+
+    def test_what_never_ends_is_ended(self, store: GraphStore) -> None:
+        for text in (SLOW, "UNWIND range(1, 3000000000) AS x RETURN x", "UNWIND range(1, 30000000) AS x RETURN count(x) AS n"):
+            begin = time.monotonic()
+            try:
+                store.read(text, limits=Limits(seconds=1, memory=300 << 20))
+            except QueryLimit as error:
+                assert str(error).endswith((" --seconds).", " --memory)."))  # noqa: PT017 - the third is fast on a server
+            assert time.monotonic() - begin < 3
+        assert store.read("RETURN 1 AS one", limits=Limits()).rows.to_pylist() == [{"one": 1}]
+
+    def test_columns_of_one_name_are_kept_apart(self, store: GraphStore) -> None:
+        try:
+            rows = store.read("RETURN 1 AS a, 2 AS a", limits=Limits()).rows
+        except QueryError:  # a server refuses them
+            return
+        assert rows.to_pylist() == [{"a": 1, "a (2)": 2}]
 
     @pytest.mark.parametrize(
         "text",
@@ -187,11 +262,30 @@ class StoreContract:
             "MATCH (n) WITH n LIMIT 1 LO\\u0041D CSV FROM 'file:///etc/hostname' AS row RETURN row",
             "",
             "   // nothing",
+            "COPY (MATCH (e:Entity) RETURN e.id) TO 'x.csv'",
+            "EXPORT DATABASE 'x'",
+            "IMPORT DATABASE 'x'",
+            "ATTACH 'x' AS y (dbtype duckdb)",
+            "INSTALL httpfs",
+            "LOAD EXTENSION httpfs",
+            "CREATE MACRO one() AS 1",
+            "USE system MATCH (n) RETURN n",
+            "CALL apoc.export.csv.all('x.csv', {})",
+            "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10 ROWS",
+            "CALL { MATCH (n) RETURN n } IN TRANSACTIONS RETURN n",
+            "MATCH (n:Entity) RETURN n.id AS id; MATCH (n:Entity) RETURN n.id AS id",
+            "MATCH (n:Entity) WITH * LOAD CSV FROM 'file:///x' AS r RETURN r",
+            "MATCH (n:Entity) RETURN 1. /* */ CALL db.labels()",
+            "MATCH (n:Entity) RETURN 'it''s' AS a /* ; CREATE (m)",
+            "MATCH (n:Entity) RETURN n.id ORDER BY n.id DESC FROB (m)",
+            "MATCH (n:Entity) RETURN n.id AS a UNION ALL FROB 1 AS a",
+            "EXPLAIN MATCH (n) RETURN n",
+            "PROFILE MATCH (n) RETURN n",
         ],
     )
     def test_cypher_that_could_write_is_refused(self, store: GraphStore, workspace: Workspace, text: str) -> None:
         with pytest.raises(QueryError) as error:
-            store.read(text, rows=5, seconds=5)
+            store.read(text, limits=Limits(rows=5, seconds=5))
         assert str(error.value).endswith(".")
         assert "\n" not in str(error.value)
         count = ad_hoc("MATCH (e:Entity) RETURN count(e.id) AS n", "n: integer")

@@ -8,6 +8,7 @@ import pytest
 
 from kgqa.errors import QueryError, StoreError
 from kgqa.store.embedded import ENGINE_VERSION, EmbeddedStore, check_engine_version
+from kgqa.store.limits import Limits
 from kgqa.workspace import Workspace
 
 
@@ -28,5 +29,5 @@ def test_reading_leaves_no_file_behind(seed_wikidata: Path, tmp_path: Path) -> N
     with EmbeddedStore(Workspace(seed_wikidata).graph) as store:
         for text in (f"COPY (MATCH (e:Entity) RETURN e.id) TO '{tmp_path}/x.csv'", f"EXPORT DATABASE '{tmp_path}/all'"):
             with pytest.raises(QueryError, match="only reading is possible"):
-                store.read(text, rows=1, seconds=5)
+                store.read(text, limits=Limits(rows=1, seconds=5))
     assert not list(tmp_path.iterdir())

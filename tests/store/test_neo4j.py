@@ -19,6 +19,7 @@ from neo4j import GraphDatabase
 from kgqa.errors import SettingsError, StoreConflict, StoreError, StoreUnreachable
 from kgqa.store import loading
 from kgqa.store.graph import TABLES
+from kgqa.store.limits import Limits
 from kgqa.store.loading import check_holds, erase, load, read_marker
 from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
 from kgqa.store.queries import Query
@@ -56,7 +57,8 @@ def contents(store: Neo4jStore) -> dict[str, list[object]]:
         "RETURN labels(n)[0] AS label, n.id AS id, n.row AS row, n.label AS text, n.title AS title ORDER BY label, row"
     )
     edges = "MATCH (a)-[r]->(b) RETURN type(r) AS type, a.id AS a, b.id AS b, r.row AS row, r.count AS count ORDER BY type, a, b, row"
-    return {"nodes": store.read(nodes, rows=10**6, seconds=60).to_pylist(), "edges": store.read(edges, rows=10**6, seconds=60).to_pylist()}
+    every = Limits(rows=10**6, seconds=60)
+    return {name: store.read(text, limits=every).rows.to_pylist() for name, text in (("nodes", nodes), ("edges", edges))}
 
 
 def total(rows: dict[str, pa.Table]) -> int:
@@ -208,7 +210,7 @@ def test_a_database_with_somebody_elses_data_is_left_alone(neo4j_database: Neo4j
         with pytest.raises(StoreConflict, match="there is no graph of kgqa in this database"):
             check_holds(store)
         erase(store)
-        left = store.read("MATCH (n) RETURN labels(n)[0] AS label ORDER BY label", rows=10, seconds=5)
+        left = store.read("MATCH (n) RETURN labels(n)[0] AS label ORDER BY label", limits=Limits(rows=10, seconds=5)).rows
         assert left["label"].to_pylist() == ["Film", "Person"]
 
 

@@ -16,6 +16,7 @@ from kgqa.loading import _samples
 from kgqa.querying import askable_queries
 from kgqa.records import Instance
 from kgqa.store import samples
+from kgqa.store.limits import Limits
 from kgqa.store.loading import load, tables_hash
 from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
 from kgqa.store.queries import Query, read_queries
@@ -58,10 +59,9 @@ def ask(server: Neo4jStore, name: str, **arguments: str) -> list[dict[str, objec
 
 def counted(server: Neo4jStore) -> dict[str, int]:
     """How many relationships of each type, and nodes of each label."""
-    found = server.read(
-        "MATCH (s:Sample) OPTIONAL MATCH (s)-[r]->() RETURN type(r) AS type, count(r) AS n", rows=10, seconds=60
-    ).to_pylist()
-    nodes = server.read("MATCH (n) RETURN labels(n)[0] AS label, count(n) AS n", rows=10, seconds=60).to_pylist()
+    few = Limits(rows=10, seconds=60)
+    found = server.read("MATCH (s:Sample) OPTIONAL MATCH (s)-[r]->() RETURN type(r) AS type, count(r) AS n", limits=few).rows.to_pylist()
+    nodes = server.read("MATCH (n) RETURN labels(n)[0] AS label, count(n) AS n", limits=few).rows.to_pylist()
     return {row["type"]: row["n"] for row in found} | {row["label"]: row["n"] for row in nodes}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,10 +41,10 @@ class Answer:
     """None where the rows hold no ids."""
 
 
-def known_query(queries: Mapping[str, Query], name: str) -> Query:
-    """The query with this name; raises QueryError."""
+def known_query(queries: Mapping[str, Query], name: str, *, listed: Iterable[str]) -> Query:
+    """The query with this name; raises QueryError, which suggests one of those that are ``listed``."""
     if name not in queries:
-        raise QueryError(f"there is no query {name!r}; {suggestion(name, list(queries))}")
+        raise QueryError(f"there is no query {name!r}; {suggestion(name, list(listed))}")
     return queries[name]
 
 

@@ -155,7 +155,7 @@ def _query_routes(router: APIRouter, project: Project, pages: Pages) -> None:
     def query(request: Request, name: str) -> HTMLResponse:
         from kgqa.web.explore.app import sentence_of, status_of
 
-        chosen = asking.known_query(project.graph.queries, name)
+        chosen = asking.known_query(project.graph.queries, name, listed=project.queries)
         given = {key[2:]: value for key, value in request.query_params.items() if key.startswith("p.")}
         asked = "run" in request.query_params or not any(parameter.default is None for parameter in chosen.params)
         answer, sentence, status = None, "", 200

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgqa.querying import askable_queries
+from kgqa.errors import KgqaError
+from kgqa.querying import askable_queries, listed_queries
 from kgqa.records import Mention
 from kgqa.store.base import GraphStore
-from kgqa.store.loading import read_marker, tables_hash
-from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
+from kgqa.store.loading import tables_hash
+from kgqa.store.neo4j import Neo4jSettings
 from kgqa.store.opening import open_store
-from kgqa.store.queries import Query
+from kgqa.store.queries import Query, read_queries
 from kgqa.web.explore.stores import Graph, StorePool
 from kgqa.workspace import Workspace
 
 SECONDS = 10.0
 """How long one query of the page may take."""
-OWN = "page.cypher"
-"""The file of the page's own queries; they can be run by name, but the list of queries leaves them out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,19 +33,29 @@ class Project:
     """Those that people run, by name."""
     place: str
     """The workspace or the server, for people."""
-    has_spans: bool
-    """Whether the workspace's tables are those that the graph was made from, so that texts can be marked."""
+    tables: str
+    """Hash of the workspace's tables where the graph is in a server; empty where it has none, so that texts cannot be marked."""
 
     def spans(self, document: str) -> list[Mention]:
         """Where the document's text names entities; none where the tables are not there."""
         path = self.workspace.tables / "mentions.parquet"
-        if not self.has_spans or not path.is_file():
+        if not path.is_file() or not self._graph_is_of_tables():
             return []
         try:
             table = pq.read_table(path, filters=[("document", "=", document)], memory_map=False)
             return [Mention(**row) for row in table.select(["entity", "start", "end"]).to_pylist()]
         except (pa.ArrowException, OSError, TypeError):
             return []  # the page shows the text without marks
+
+    def _graph_is_of_tables(self) -> bool:
+        """Whether the graph was made from the workspace's tables: asked each time of a server, which may be loaded with another one."""
+        if self.graph.stores.name == "embedded":
+            return True
+        try:
+            rows = self.graph.stores.run(read_queries()["graph_marker"], seconds=self.graph.seconds)
+        except KgqaError:
+            return False
+        return bool(self.tables) and rows["tables"].to_pylist() == [self.tables]
 
     def close(self) -> None:
         """Let go of the graph."""
@@ -63,24 +71,13 @@ def open_project(
     def open_one() -> GraphStore:
         return open_store(store, folder, neo4j=neo4j)
 
+    from_tables = store != "embedded" and (folder.tables / "documents.parquet").is_file()
+    tables = tables_hash(folder) if from_tables else ""
     stores = StorePool(open_one)
-    queries = askable_queries()
     return Project(
         workspace=folder,
-        graph=Graph(stores, queries, seconds=seconds),
-        queries={name: query for name, query in queries.items() if query.file != OWN and stores.name in query.stores},
+        graph=Graph(stores, askable_queries(), seconds=seconds),
+        queries={name: query for name, query in listed_queries().items() if stores.name in query.stores},
         place=str(folder.path) if store == "embedded" else (neo4j or Neo4jSettings.from_environment()).place,
-        has_spans=store == "embedded" or _same_tables(open_one, folder),
+        tables=tables,
     )
-
-
-def _same_tables(open_one: Callable[[], GraphStore], folder: Workspace) -> bool:
-    """Whether the server's graph was made from the tables in ``folder``."""
-    if not (folder.tables / "documents.parquet").is_file():
-        return False
-    server = open_one()
-    try:
-        marker = read_marker(server) if isinstance(server, Neo4jStore) else None
-        return marker is not None and marker.tables == tables_hash(folder)
-    finally:
-        server.close()

@@ -71,7 +71,7 @@ class Graph:
     """The named queries of the page, asked of whatever store is free, each within ``seconds``."""
 
     def __init__(self, stores: StorePool, queries: Mapping[str, Query], *, seconds: float) -> None:
-        """Answers that do not depend on parameters are kept: a graph does not change while it is open."""
+        """Answers that do not depend on parameters are kept while the graph cannot change: a file is open, a server may be loaded anew."""
         self.stores = stores
         self.queries = queries
         self.seconds = seconds
@@ -84,7 +84,7 @@ class Graph:
             return self._kept[name]
         values = {parameter.name: arguments.get(parameter.name, parameter.default) for parameter in query.params}
         found: list[dict[str, Any]] = self.stores.run(query, values, seconds=self.seconds).to_pylist()  # type: ignore[arg-type]
-        if not query.params:
+        if not query.params and self.stores.name == "embedded":
             self._kept[name] = found
         return found
 

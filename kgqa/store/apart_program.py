@@ -1,0 +1,106 @@
+"""The program of a process that answers queries on an embedded graph; see :mod:`kgqa.store.apart`, which starts it.
+
+It is run by its path and imports nothing of kgqa, so that it starts in a fraction of a second. Requests and replies go over one socket:
+``(seconds, text, arguments, rows, bytes)`` comes, a dictionary goes back, then pieces of the rows, each an Arrow stream, then an empty one.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import threading
+from multiprocessing.connection import Connection
+from typing import Any
+
+PIECE = 1 << 20
+"""Bytes of rows that are sent at a time."""
+
+
+def main() -> None:
+    """Open the graph, then answer until nobody asks any more."""
+    socket = Connection(int(sys.argv[1]))
+    start = socket.recv()
+    sys.path[:] = start["path"]
+    # Whoever started us holds the other end of our standard input: when it closes, nobody waits for an answer.
+    threading.Thread(target=_end_with_whoever_asks, daemon=True).start()
+    try:
+        import ladybug
+        import pyarrow  # noqa: F401 - while there is memory
+
+        database = ladybug.Database(start["graph"], read_only=True, buffer_pool_size=start["buffer"], max_num_threads=start["threads"])
+        ladybug.Connection(database).close()
+    except (ImportError, RuntimeError) as error:
+        socket.send({"error": str(error)})
+        return
+    _limit_memory(start["memory"])
+    socket.send({})
+    while True:
+        try:
+            request = socket.recv()
+        except EOFError:
+            return
+        # A connection of its own for each: one keeps the plan of a text, and in it the first values of LIMIT and SKIP.
+        connection = ladybug.Connection(database, num_threads=start["threads"])
+        _answer(socket, connection, *request)
+        connection.close()
+
+
+def _answer(socket: Connection, connection: Any, seconds: float, text: str, values: dict[str, Any], rows: int | None, most: int) -> None:
+    import pyarrow as pa
+
+    try:
+        connection.set_query_timeout(max(1, round(seconds * 1000)))
+        result = connection.execute(text, values)
+        table = result.get_as_arrow(-1)
+        result.close()
+    except (RuntimeError, MemoryError, pa.ArrowException) as error:
+        socket.send({"error": str(error) or type(error).__name__})
+        return
+    cut = "rows" if rows is not None and table.num_rows > rows else ""
+    table = table.slice(0, rows)
+    socket.send({})
+    socket.send_bytes(_stream(table.slice(0, 0)))  # the columns, also where there are no rows
+    step = max(1, min(PIECE, most // 8) * table.num_rows // max(1, table.nbytes))
+    for at in range(0, table.num_rows, step):
+        piece = _stream(table.slice(at, step))
+        most -= piece.size
+        if most < 0:
+            cut = "bytes"
+            break
+        socket.send_bytes(piece)
+    socket.send_bytes(b"")
+    socket.send({"cut": cut})
+
+
+def _stream(table: Any) -> Any:
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def _limit_memory(most: int) -> None:
+    """Let the system refuse what goes beyond ``most`` bytes more than now; where it cannot, whoever started us looks on.
+
+    Not RLIMIT_AS: the engine reserves 8 TB of addresses when it opens a graph.
+    """
+    try:
+        with open("/proc/self/status", encoding="ascii") as status:
+            held = next(int(line.split()[1]) for line in status if line.startswith("VmData:")) << 10
+        resource.setrlimit(resource.RLIMIT_DATA, (held + most, held + most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (OSError, ValueError, StopIteration):
+        pass
+
+
+def _end_with_whoever_asks() -> None:
+    while os.read(0, 1):
+        pass
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

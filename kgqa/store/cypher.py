@@ -1,0 +1,107 @@
+"""Whether a Cypher statement only reads, judged from its words before any engine sees it.
+
+The engines refuse to write to a graph that is open for reading, but that is not enough: the embedded one still exports files, reads others
+and changes settings, and a server runs procedures. So a statement that a user brings, on the command line or in a domain's own file, is cut
+into tokens here, by the rules that both engines share, and held to a list: where a clause may begin, one that reads must stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kgqa.errors import QueryError
+from kgqa.store.queries import Query
+
+BEGINNINGS = ("MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN")
+"""What a statement, and each part of a UNION, may begin with."""
+WRITING = frozenset(
+    """ALTER ANALYZE ATTACH BEGIN CALL CHECKPOINT COMMENT COMMIT COPY CREATE DELETE DETACH DROP EXPORT FOREACH IMPORT INSERT INSTALL LOAD
+    MERGE REMOVE ROLLBACK SET UNINSTALL UPDATE USE""".split()  # noqa: SIM905 - it reads better than so many quotation marks
+)
+"""Words that stand nowhere in a statement that reads, but as a name in backticks, of a property, a label or a key."""
+OPENS = frozenset(BEGINNINGS) | frozenset(
+    """UNION WHERE ORDER BY SKIP OFFSET LIMIT AND OR XOR NOT IN STARTS ENDS CONTAINS IS TYPED AS CASE WHEN THEN ELSE NULLS DISTINCT TRAIL
+    ACYCLIC""".split()  # noqa: SIM905
+)
+"""Words after which a name, a value or another of them stands."""
+GOES_ON = (OPENS - {"BY", "DISTINCT", "TYPED"}) | frozenset(
+    "END ASC ASCENDING DESC DESCENDING FIRST LAST SHORTEST WSHORTEST PATH PATHS GROUP GROUPS".split()  # noqa: SIM905
+)
+"""Words that may follow a name, a value or a closing bracket; any other there would begin a clause that is not known to read."""
+_TOKEN = re.compile(
+    r"""(?P<space>[^\S\r]+|\r\n|//[^\r\n]*|/\*.*?\*/)
+    |(?P<value>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:``|[^`])*`|\$\s*(?:\w+|`(?:``|[^`])*`)
+     |0[xX][0-9a-fA-F]+|0[oO][0-7]+|[0-9]+(?:_[0-9]+)*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
+    |(?P<word>[^\W\d]\w*)
+    |(?P<sign>.)""",
+    re.DOTALL | re.VERBOSE,
+)
+_UNCLOSED = {"'": "quotation mark", '"': "quotation mark", "`": "backtick", "/": "comment"}
+
+
+def check_reads_only(text: str) -> None:
+    """Raise QueryError unless ``text`` is one Cypher statement that only reads: no writing, no files, no procedures, no settings."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise QueryError("the query is not UTF-8; write it in UTF-8.") from None
+    if re.search(r"\\u", text, re.IGNORECASE):
+        # Neo4j reads such an escape before anything else, also in the middle of a word.
+        raise QueryError("the query contains a \\u escape; write the character itself.")
+    tokens = list(_tokens(text))
+    if not tokens:
+        raise QueryError("the query is empty; give a Cypher query that begins with MATCH.")
+    _check_words(tokens)
+
+
+def check_own_query(query: Query) -> None:
+    """:func:`check_reads_only` for a query from a user's file; what it raises names query and file."""
+    try:
+        check_reads_only(query.text)
+    except QueryError as error:
+        raise QueryError(f"query {query.name} ({query.file}): {error}") from None
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    """Kind (``value``, ``word`` or ``sign``) and text of each token but white space, comments and a semicolon at the end."""
+    ended = False
+    for match in _TOKEN.finditer(text):
+        kind, part = str(match.lastgroup), match[0]
+        if kind == "space":
+            continue
+        if ended:
+            raise QueryError("the query has more than one statement; give one statement at a time.")
+        if part == "\r":
+            raise QueryError("the query has a carriage return without a line feed, which engines do not read alike; use line feeds.")
+        if kind == "sign" and part in _UNCLOSED and (part != "/" or text.startswith("/*", match.start())):
+            raise QueryError(f"the query has a {_UNCLOSED[part]} that nothing closes; close it.")
+        ended = part == ";"
+        if not ended:
+            yield kind, part
+
+
+def _check_words(tokens: list[tuple[str, str]]) -> None:
+    """Walk along the statement; ``complete`` is whether a name, a value or a bracket has just ended, so that a clause may begin."""
+    complete, begins, before = False, True, ("", "")
+    for at, (kind, part) in enumerate(tokens):
+        word = part.upper() if kind == "word" else ""
+        after_number = before[1] == "." and at > 1 and tokens[at - 2][1][-1].isdigit() and tokens[at - 2][0] == "value"
+        is_name = before[1] in {".", ":"} and before[0] == "sign" and not after_number
+        is_key = at + 1 < len(tokens) and tokens[at + 1][1] == ":"
+        if begins and not (word in {"ALL", "DISTINCT"} and before[1].upper() == "UNION"):
+            if word not in BEGINNINGS:
+                known = f"{', '.join(BEGINNINGS[:-1])} or {BEGINNINGS[-1]}"
+                raise QueryError(f"a query begins with {known}, this one with {part[:20]}; only reading is possible here.")
+            begins = False
+        if word and word in WRITING and not is_name and (not is_key or complete):
+            raise QueryError(f"the query contains {word}, but only reading is possible here; a name goes in backticks.")
+        if word and not is_name:
+            if complete and word not in GOES_ON:
+                raise QueryError(f"the query has {part} where a clause that reads may begin, which it is not; a name goes in backticks.")
+            begins = begins or (word == "UNION" and complete)
+            complete = word not in OPENS
+        else:
+            star = part == "*" and before[1].upper() in {"WITH", "RETURN", "DISTINCT"}
+            complete = kind != "sign" or part in {")", "]", "}"} or star
+        before = (kind, part)

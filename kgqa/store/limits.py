@@ -1,0 +1,103 @@
+"""What a query that a user brings may take, and what came of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from kgqa.errors import QueryError, QueryMemory, QueryTimeout
+
+MIB = 1 << 20
+LEAST_MEMORY = 32 * MIB
+MOST_ROWS = 10_000_000
+UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": MIB, "gib": 1 << 30, "kb": 1000, "mb": 1000**2, "gb": 1000**3}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The budget of one query. Raises QueryError for one that cannot be kept."""
+
+    seconds: float = 30.0
+    memory: int = 2048 * MIB
+    """Bytes above what the opened graph takes. A server has a limit of its own (``db.memory.transaction.max``)."""
+    rows: int | None = 1000
+    """More are cut off; None: as many as there are."""
+    bytes: int = 64 * MIB
+    """Of the rows as they are sent; more are cut off."""
+
+    def __post_init__(self) -> None:
+        """Check that each can be kept."""
+        check_seconds(self.seconds)
+        if self.rows is not None and not 1 <= self.rows <= MOST_ROWS:
+            raise QueryError(f"rows {self.rows} is not between 1 and {MOST_ROWS:,}; give another number.")
+        if self.memory < LEAST_MEMORY:
+            raise QueryError(f"{size(self.memory)} of memory is less than the {size(LEAST_MEMORY)} that any query needs; give more.")
+        if self.bytes < 1:
+            raise QueryError(f"{self.bytes} bytes hold no rows; give more.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The rows of a query, or the first of them."""
+
+    rows: pa.Table
+    cut: str = ""
+    """``rows`` or ``bytes``: which limit left out further rows; empty: these are all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A query in sentences about its limits."""
+
+    what: str
+    """``the query``, or a named one."""
+    options: bool = True
+    """Whether ``kgqa query`` can run it, which has options that allow more."""
+
+    def too_long(self, seconds: float) -> QueryTimeout:
+        """The error for a query that took more time."""
+        return QueryTimeout(f"{self.what} took more than {seconds:g} seconds; narrow it{self._or('--seconds')}.")
+
+    def too_large(self, memory: int) -> QueryMemory:
+        """The error for a query that took more memory."""
+        return QueryMemory(f"{self.what} took more than {size(memory)} of memory; narrow it{self._or('--memory')}.")
+
+    def too_much(self, most: int) -> QueryMemory:
+        """The error for rows that take more bytes, where a part of them is of no use."""
+        return QueryMemory(f"{self.what} gives more than {size(most)} of rows; narrow it.")
+
+    def failed(self, status: int) -> QueryMemory:
+        """The error for a process that ended by itself with ``status``, as the engine's code does where the system gives it no memory."""
+        how = f"signal {-status}" if status < 0 else f"status {status}"
+        return QueryMemory(f"{self.what} made the graph engine fail ({how}), as it does without memory; narrow it{self._or('--memory')}.")
+
+    def _or(self, option: str) -> str:
+        return f", or allow more (kgqa query {option})" if self.options else ""
+
+
+def check_seconds(seconds: float | None) -> None:
+    """Raise QueryError for a limit of time that is none."""
+    if seconds is not None and not 0 < seconds <= 86_400:
+        raise QueryError(f"{seconds:g} seconds is not more than 0 and at most a day; give another limit.")
+
+
+def read_size(text: str) -> int:
+    """``300MiB``, ``1.5 GiB`` or ``1000000`` → bytes; raises QueryError for anything else."""
+    match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([a-z]*)\s*", text.lower())
+    if not match or match[2] not in UNITS:
+        raise QueryError(f"{text!r} is not a size; give a number with a unit, as in 300MiB or 2GiB.")
+    return int(float(match[1]) * UNITS[match[2]])
+
+
+def size(number: int) -> str:
+    """``314572800`` → ``300 MiB``."""
+    for unit, factor in (("GiB", 1 << 30), ("MiB", MIB), ("KiB", 1 << 10)):
+        if number >= factor:
+            return f"{number / factor:.4g} {unit}"
+    return f"{number} bytes"
+
+
+OWN_LIMITS = Limits(seconds=600.0, rows=None, bytes=2048 * MIB)
+"""For a query of a domain's own: all its rows are needed, so there is no limit of their number."""

@@ -1,0 +1,34 @@
+"""Work that may hang, for so long and no longer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+def within(seconds: float, work: Callable[[], Result]) -> Result:
+    """What ``work`` returns or raises; TimeoutError where that takes longer.
+
+    For what nothing can interrupt: the look-up of a server's name, and the wait for one that has fallen silent. The work is then left to
+    itself, in a thread that does not keep the program from ending, so it must own all that it changes.
+    """
+    done: SimpleQueue[tuple[Result | None, BaseException | None]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            done.put((work(), None))
+        except BaseException as error:
+            done.put((None, error))
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        result, error = done.get(timeout=seconds)
+    except Empty:
+        raise TimeoutError from None
+    if error is not None:
+        raise error
+    return result  # type: ignore[return-value]
