@@ -44,6 +44,8 @@ class QuestionSet:
     """Whether nobody named the format."""
     files: Mapping[str, Place]
     """Split → where its questions are."""
+    naming: str = "--from"
+    """How a user names the format."""
 
     @property
     def name(self) -> str:
@@ -61,7 +63,16 @@ class QuestionSet:
 
     def read(self, split: str) -> Iterator[Instance]:
         """The Instances of one split, in order; raises InputError with file, record and field."""
-        return find_format(self.format).read(self.files[split])
+        instances = find_format(self.format).read(self.files[split])
+        return self._perhaps_probes(instances) if self.recognised and self.format == "hotpotqa" else instances
+
+    def _perhaps_probes(self, instances: Iterator[Instance]) -> Iterator[Instance]:
+        """DiRe's probes are like HotpotQA's records in all but this, that a question's have its id."""
+        try:
+            yield from instances
+        except reading.RepeatedId as error:
+            said = str(error).removesuffix(".")
+            raise reading.RepeatedId(f"{said}, or name the format if these are probes of DiRe's: {self.naming} dire.") from None
 
     def check_outside(self, out: Path, option: str = "--out") -> None:
         """SettingsError where ``out`` lies inside the set's own folder, which it would change."""
@@ -86,7 +97,7 @@ def open_dataset(path: str | Path, format: str | None = None, *, naming: str = "
     """The question set in a file or folder, or on the hub (``hf://owner/name``), of ``format`` or of the one that its content shows.
 
     A file's split is the word train, dev (or validation) or test in its name; a file without one is taken for ``test``, on which nothing is
-    trained. ``naming`` is how a user names a format, for the message that no format is recognised. Raises MissingInput where nothing is
+    trained. ``naming`` is how a user names a format, for messages that say so. Raises MissingInput where nothing is
     there, BrokenInput where no format is recognised, SettingsError for an unknown format.
     """
     if not str(path):
@@ -102,7 +113,7 @@ def open_dataset(path: str | Path, format: str | None = None, *, naming: str = "
         name = _recognise(path, naming) if format is None else format
         found = find_format(name)
         files = found.splits(path) if isinstance(found, FolderFormat) else split_files(path)
-        return QuestionSet(path=path, format=name, recognised=format is None, files=MappingProxyType(files))
+        return QuestionSet(path=path, format=name, recognised=format is None, files=MappingProxyType(files), naming=naming)
 
 
 def _on_the_hub(address: HubAddress, format: str | None, naming: str) -> QuestionSet:  # noqa: A002
