@@ -47,7 +47,8 @@ def read(path: Path) -> Iterator[Instance]:
     folder, split = path.parent.parent, SPLIT_NAMES[path.stem]
     judged = judgements(path)
     named = {text for scores in judged.values() for text in scores}
-    texts = _found(folder / "corpus.jsonl", TEXT, lambda text: text["_id"] in named)
+    # Of a set without any paragraph the corpus is empty.
+    texts = _found(folder / "corpus.jsonl", TEXT, lambda text: text["_id"] in named) if named else {}
     queries = _found(folder / "queries.jsonl", QUERY, lambda query: query["_id"] in judged or split_of(query) == split)
     if not (judged or queries):
         raise BrokenInput(f"{path.name}: the table holds no judgement; give one that does.")
