@@ -1,6 +1,7 @@
 """BEIR's folders: a corpus, queries, and for each split which texts are relevant to which query (Thakur et al. 2021).
 
-A question's paragraphs are the texts that its judgements name, in their order; a score above 0 is a supporting paragraph. Questions share a
+A question's paragraphs are the texts that its judgements name, in their order; a score above 0 is a supporting paragraph. Of a question
+without paragraphs, which no judgement is about, the query's ``metadata.kgqa`` says which split it is in. Questions share a
 text of the corpus where id, title and text are equal. Where one id stands for two texts anywhere in a set, as where a format numbers the
 paragraphs within each question, every id of that set becomes ``<question>#<paragraph>``. Answers and all else that retrieval knows nothing
 of are in the query's ``metadata``, under ``kgqa``, which other tools pass over.
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any
@@ -19,9 +20,9 @@ from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput, DuplicateId, UnknownId
 from kgqa.formats import native, reading
-from kgqa.formats.beir_question import QUERY, TEXT, Text, from_parts, notes_of, text_of, to_parts
+from kgqa.formats.beir_question import QUERY, TEXT, Text, from_parts, notes_of, split_of, text_of, to_parts
 from kgqa.formats.judgements import HEADER, judgements, split_tables
-from kgqa.records import Instance, Paragraph
+from kgqa.records import SPLIT_NAMES, Instance, Paragraph
 from kgqa.scratch import remove
 
 PURPOSE = "BEIR's folder for retrieval: corpus.jsonl, queries.jsonl, qrels/<split>.tsv"
@@ -39,15 +40,20 @@ def splits(path: Path) -> dict[str, Path]:
 
 
 def read(path: Path) -> Iterator[Instance]:
-    """The Instances that the judgements in ``path`` are about, in their order.
+    """The Instances that the judgements in ``path`` are about, in their order, and those without paragraphs that say they are of its split.
 
     Memory: the split's judgements, its questions, and the texts that they name. Raises InputError with file, line and field.
     """
-    folder = path.parent.parent
+    folder, split = path.parent.parent, SPLIT_NAMES[path.stem]
     judged = judgements(path)
-    texts = _named(folder / "corpus.jsonl", TEXT, {text for scores in judged.values() for text in scores})
-    queries = _named(folder / "queries.jsonl", QUERY, set(judged))
-    for id, scores in judged.items():  # noqa: A001 - what the field is called
+    named = {text for scores in judged.values() for text in scores}
+    # Of a set without any paragraph the corpus is empty.
+    texts = _found(folder / "corpus.jsonl", TEXT, lambda text: text["_id"] in named) if named else {}
+    queries = _found(folder / "queries.jsonl", QUERY, lambda query: query["_id"] in judged or split_of(query) == split)
+    if not (judged or queries):
+        raise BrokenInput(f"{path.name}: the table holds no judgement; give one that does.")
+    for id in _in_order(judged, queries):  # noqa: A001 - what the field is called
+        scores = judged.get(id, {})
         if id not in queries:
             raise UnknownId(f"{path.name}: question {id!r} is not in queries.jsonl; add it, or drop its lines.")
         absent = next((text for text in scores if text not in texts), None)
@@ -57,12 +63,27 @@ def read(path: Path) -> Iterator[Instance]:
         yield from_parts(query, {text: texts[text][1] for text in scores}, scores, where)
 
 
-def _named(path: Path, kind: TypeAdapter[Any], wanted: set[str]) -> dict[str, tuple[str, Any]]:
-    """The records of ``path`` whose ids are ``wanted``, and where each stands."""
+def _in_order(judged: Iterable[str], queries: Iterable[str]) -> Iterator[str]:
+    """Those that are judged, each with the others that follow it in ``queries.jsonl``."""
+    judged = list(judged)
+    following: dict[str | None, list[str]] = {}
+    known, last = set(judged), None
+    for id in queries:  # noqa: A001 - what the field is called
+        if id in known:
+            last = id
+        else:
+            following.setdefault(last, []).append(id)
+    for each in (None, *judged):
+        yield from () if each is None else (each,)
+        yield from following.get(each, ())
+
+
+def _found(path: Path, kind: TypeAdapter[Any], wanted: Callable[[Any], bool]) -> dict[str, tuple[str, Any]]:
+    """The records of ``path`` that are ``wanted``, by id, and where each stands."""
     ids = reading.Ids()
     found = {}
     for where, record in reading.records(path, kind):
-        if record["_id"] in wanted:
+        if wanted(record):
             ids.add(record["_id"], where, may_be_empty=kind is TEXT)
             found[record["_id"]] = where, record
     return found
@@ -85,7 +106,7 @@ def write_folder(splits: Mapping[str, Iterable[Instance]], folder: Path) -> None
                 table = csv.writer(file, delimiter="\t", lineterminator="\n")
                 table.writerow(HEADER)
                 for instance in native.read(folder / SPOOL / f"{split}.parquet"):
-                    query, found, scores = to_parts(instance, naming)
+                    query, found, scores = to_parts(instance, naming, split)
                     queries.write(json.dumps(query, ensure_ascii=False) + "\n")
                     corpus.write(instance, found, texts)
                     table.writerows((instance.id, text, score) for text, score in scores.items())
@@ -119,10 +140,6 @@ class _Corpus:
             yield instance
 
     def _check(self, instance: Instance) -> None:
-        if not instance.paragraphs:
-            raise BrokenInput(
-                f"instance {instance.id}: it has no paragraph, and BEIR knows a question's split by its paragraphs alone; give it some."
-            )
         if any(set(id) & set("\t\r\n") for id in (instance.id, *(paragraph.id for paragraph in instance.paragraphs))):  # noqa: A001
             raise BrokenInput(f"instance {instance.id}: BEIR's tables hold no id with a tab or line break; give another one.")
         if instance.id in self._questions:

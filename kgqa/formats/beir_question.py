@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NotRequired, cast
+from typing import Any, Literal, NotRequired, cast
 
 from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
@@ -30,12 +30,18 @@ class Text(TypedDict):
     title: NotRequired[str]
 
 
+class CarriedQuery(Carried):
+    """What is said of a question, and of one without paragraphs, which no table names, also which split it is in."""
+
+    split: NotRequired[Literal["train", "dev", "test"]]
+
+
 class Metadata(TypedDict):
     """What is said of a query; BEIR leaves it open."""
 
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
-    kgqa: NotRequired[Carried]
+    kgqa: NotRequired[CarriedQuery]
 
 
 class Query(TypedDict):
@@ -65,7 +71,7 @@ TEXT, QUERY, NOTES = TypeAdapter(Text), TypeAdapter(Query), TypeAdapter(Notes)
 def from_parts(query: Query, texts: Mapping[str, Text], scores: Scores, where: str) -> Instance:
     """The Instance of a query, the texts judged for it, and their scores."""
     metadata: dict[str, Any] = {**query.get("metadata", {})}
-    said_beyond: Carried = metadata.pop(OURS, {})
+    said_beyond: dict[str, Any] = {key: value for key, value in metadata.pop(OURS, {}).items() if key != "split"}
     of_paragraphs: Mapping[str, Mapping[str, Any]] = said_beyond.get("paragraphs", {})
     rows = {text: {**_plain(texts[text], score), **of_paragraphs.get(text, {})} for text, score in scores.items()}
     said = {
@@ -104,7 +110,13 @@ def _plain(text: Text, score: int) -> dict[str, Any]:
     return {"id": text["_id"], "title": text.get("title"), "text": text["text"], "supporting": score > 0, **unknown}
 
 
-def to_parts(instance: Instance, naming: Naming) -> tuple[dict[str, Any], dict[str, Text], Scores]:
+def split_of(query: Query) -> str | None:
+    """The split that a question without paragraphs says it is in."""
+    beyond: Mapping[str, Any] = query.get("metadata", {}).get("kgqa", {})
+    return beyond.get("split")
+
+
+def to_parts(instance: Instance, naming: Naming, split: str) -> tuple[dict[str, Any], dict[str, Text], Scores]:
     """The query, the texts by corpus id, and the scores of an Instance; what these do not say goes into the query's metadata."""
     said = notes_of(instance)
     texts = {(name := naming(instance, paragraph)): text_of(paragraph, name, said) for paragraph in instance.paragraphs}
@@ -113,7 +125,7 @@ def to_parts(instance: Instance, naming: Naming) -> tuple[dict[str, Any], dict[s
     fields = {"_id": instance.id, "text": instance.question, "metadata": metadata}
     query = fields | said.get("query", {}) | fields
     plain = from_parts(cast(Query, query), texts, scores, f"instance {instance.id}")
-    beyond = carried(instance, plain, list(texts), NAME)
+    beyond = carried(instance, plain, list(texts), NAME) | ({} if texts else {"split": split})
     if beyond:
         metadata[OURS] = beyond
     return query, texts, scores

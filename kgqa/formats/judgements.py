@@ -31,7 +31,10 @@ def split_tables(folder: Path) -> dict[str, Path]:
 
 
 def judgements(path: Path) -> dict[str, Scores]:
-    """Query → the scores of its texts, in the order of the table, all in memory. Raises InputError with file, line and field."""
+    """Query → the scores of its texts, in the order of the table, all in memory; may be empty.
+
+    Raises InputError with file, line and field.
+    """
     found: dict[str, Scores] = {}
     rows = _rows(path)
     where, header = next(rows, (path.name, []))
@@ -47,8 +50,6 @@ def judgements(path: Path) -> dict[str, Scores]:
         if text in scores:
             raise DuplicateId(f"{where}: text {text!r} was already judged for question {query!r}; drop one of the lines.")
         scores[text] = int(score)
-    if not found:
-        raise BrokenInput(f"{path.name}: the table holds no judgement; give one that does.")
     return found
 
 

@@ -49,6 +49,8 @@ class QuestionSet:
     """A file of texts that somebody named; without it those are taken that stand beside the questions under their official name."""
     strict: bool = False
     """Whether a fault of content is an error."""
+    naming: str = "--from"
+    """How a user names the format."""
     counts: dict[str, FaultCounts] = field(default_factory=dict, compare=False, repr=False)
     """Split → the faults that were found when it was last read to its end."""
 
@@ -73,7 +75,14 @@ class QuestionSet:
         """
         found, path, counts = find_format(self.format), self.files[split], FaultCounts()
         instances = found.read(path, self.paragraphs) if isinstance(found, TextsBeside) else found.read(path)
-        yield from counted(instances, counts, where=path.name, strict=self.strict)
+        try:
+            yield from counted(instances, counts, where=path.name, strict=self.strict)
+        except reading.RepeatedId as error:
+            # DiRe's probes are like HotpotQA's records in all but this, that a question's have its id.
+            if not (self.recognised and self.format == "hotpotqa"):
+                raise
+            said = str(error).removesuffix(".")
+            raise reading.RepeatedId(f"{said}, or name the format if these are probes of DiRe's: {self.naming} dire.") from None
         self.counts[split] = counts
 
     @property
@@ -128,9 +137,8 @@ def open_dataset(
 
     A file's split is the word train, dev (or validation) or test in its name; a file without one is taken for ``test``, on which nothing
     is trained. ``paragraphs`` is the file of its texts, for a format that keeps them apart; ``strict`` refuses faults of content that
-    break a promise of the format, which are kept and counted otherwise. ``naming`` is how a user names a format, for the message that no
-    format is recognised. Raises MissingInput where nothing is there, BrokenInput where no format is recognised, SettingsError for an
-    unknown format.
+    break a promise of the format, which are kept and counted otherwise. ``naming`` is how a user names a format, for messages that say
+    so. Raises MissingInput where nothing is there, BrokenInput where no format is recognised, SettingsError for an unknown format.
     """
     if not str(path):
         raise SettingsError("the dataset has no name; give a file or folder.")
@@ -149,7 +157,7 @@ def open_dataset(
         files = found.splits(path) if isinstance(found, FolderFormat) else split_files(path)
         texts = None if paragraphs is None else _named_texts(Path(paragraphs), name)
         return QuestionSet(
-            path=path, format=name, recognised=format is None, files=MappingProxyType(files), paragraphs=texts, strict=strict
+            path=path, format=name, recognised=format is None, files=MappingProxyType(files), paragraphs=texts, strict=strict, naming=naming
         )
 
 

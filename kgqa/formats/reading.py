@@ -131,6 +131,10 @@ def head(path: Path) -> dict[str, Any]:
     raise BrokenInput(f"{path.name}: the file holds no record; give one that does.")
 
 
+class RepeatedId(DuplicateId):
+    """Two records of a file have the same id."""
+
+
 class Ids:
     """The ids seen so far, to find one that is there twice."""
 
@@ -139,14 +143,14 @@ class Ids:
         self._seen: dict[str, str] = {}
 
     def add(self, id: str, where: str, *, may_be_empty: bool = False) -> None:  # noqa: A002 - what the field is called
-        """Note that ``id`` stands at ``where``; DuplicateId where it stood somewhere already, BrokenInput where it is empty.
+        """Note that ``id`` stands at ``where``; RepeatedId where it stood somewhere already, BrokenInput where it is empty.
 
         A question must have one; the name of a paragraph ``may_be_empty``.
         """
         if not (id or may_be_empty):
             raise BrokenInput(f"{where}: the id is empty; give the record one of its own.")
         if id in self._seen:
-            raise DuplicateId(f"{where}: id {id} was already used in {self._seen[id].rpartition(', ')[2]}; drop one of them.")
+            raise RepeatedId(f"{where}: id {id} was already used in {self._seen[id].rpartition(', ')[2]}; drop one of them.")
         self._seen[id] = where
 
 

@@ -95,7 +95,7 @@ def test_other_tools_files_come_back(tmp_path: Path) -> None:
 
 FEW = st.text(st.sampled_from("ab\"'é,"), min_size=1, max_size=2)
 SHARED = paragraphs(ids=st.sampled_from(["0", "1", '"']), texts=st.sampled_from(["", "x", "y"]))
-HELD = sets(instances(FEW, SHARED, at_least=1), at_least=2)
+HELD = sets(instances(FEW, SHARED), at_least=2)
 
 
 @given(HELD)
@@ -120,6 +120,26 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, drawn
     assert rows == [[drawn[0].id, name, str(int(bool(p.supporting)))] for name, p in zip(names, drawn[0].paragraphs, strict=True)]
 
 
+def test_questions_without_paragraphs_are_kept_in_their_split_and_place(tmp_path: Path) -> None:
+    bare = {name: question(name) for name in "abcdef"}
+    splits = {
+        "train": [bare["a"], question("x", paragraph("0", "x")), bare["b"], bare["c"], question("y", paragraph("0", "x")), bare["d"]],
+        "dev": [bare["e"]],
+        "test": [question("z", paragraph("0", "x")), replace(bare["f"], provenance=note("hotpotqa", {"level": "easy"}))],
+    }
+    beir.write_folder(splits, tmp_path / "set")
+    assert {split: list(beir.read(path)) for split, path in beir.splits(tmp_path / "set").items()} == splits
+    assert (tmp_path / "set" / "qrels" / "dev.tsv").read_text("utf-8") == HEAD
+    metadata = {query["_id"]: query["metadata"]["kgqa"] for query in lines(tmp_path / "set" / "queries.jsonl")}
+    assert metadata["e"] == {"answers": ["a"], "answer_type": "span", "split": "dev"}
+    assert "split" not in metadata["x"]
+
+
+def test_other_tools_queries_that_no_table_judges_are_of_no_split(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "set", queries=[{"_id": "q0", "text": "?"}, *QUERIES, {"_id": "q3", "text": "?", "metadata": {}}])
+    assert [instance.id for instance in open_dataset(folder).instances()] == ["q1", "q2"]
+
+
 def test_only_what_the_files_do_not_say_is_carried(tmp_path: Path) -> None:
     held = question("q", paragraph("0", "x", title="t", supporting=True), answers=(), answer_type="none")
     said = replace(held, id="p", group="q", provenance=note("hotpotqa", {"level": "easy"}), paragraphs=(paragraph("0", "x", title="t"),))
@@ -142,7 +162,6 @@ def test_what_the_instance_says_wins_over_notes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("instances", "kind", "part"),
     [
-        ([question("q")], BrokenInput, "instance q: it has no paragraph"),
         ([question("q", paragraph("a\tb", "x"))], BrokenInput, "instance q: BEIR's tables hold no id with a tab"),
         ([question("q\n", paragraph("a", "x"))], BrokenInput, "BEIR's tables hold no id with a tab or line break"),
         ([question("q", paragraph("a", "x"))] * 2, DuplicateId, "instance q: this id is there twice"),
@@ -189,6 +208,11 @@ HEAD = "query-id\tcorpus-id\tscore\n"
             "queries.jsonl, line 2, field 'answers.0': expected text, found a number",
         ),
         (
+            {"queries": [*QUERIES, {"_id": "q3", "text": "", "metadata": {"kgqa": {"split": "validation"}}}]},
+            BrokenInput,
+            "queries.jsonl, line 3, field 'metadata.kgqa.split': expected 'train', 'dev' or 'test', found 'validation'",
+        ),
+        (
             {"queries": [QUERIES[0], {"_id": "q1", "text": "", "metadata": {"kgqa": {"answer": "x"}}}]},
             BrokenInput,
             "queries.jsonl, line 2, field 'answer': expected no such field",
@@ -214,7 +238,13 @@ def test_what_is_broken_is_named(parts: dict[str, Any], kind: type[InputError], 
 
 @pytest.mark.real_data
 @pytest.mark.parametrize(
-    "name", ["hotpotqa/hotpot_dev_distractor_200.json", "qangaroo/wikihop_dev_28.json", "musique/musique_ans_dev_200.jsonl"]
+    "name",
+    [
+        "hotpotqa/hotpot_dev_distractor_200.json",
+        "qangaroo/wikihop_dev_28.json",
+        "musique/musique_ans_dev_200.jsonl",
+        "2wikimultihopqa/2wiki_dev_200.json",  # 36 of them without paragraphs
+    ],
 )
 def test_a_real_set_comes_back(name: str, real_data: Path, tmp_path: Path) -> None:
     done = kgqa.convert(real_data / name, to="beir", out=tmp_path / "beir")

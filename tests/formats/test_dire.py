@@ -192,6 +192,24 @@ def three_facts(folder: Path) -> Path:
     return path
 
 
+def test_a_probe_whose_format_is_not_named_says_how_to_name_it(tmp_path: Path) -> None:
+    records = json.loads(TRANSFORMED.read_text("utf-8"))
+    probe = [{key: value for key, value in record.items() if key not in {"sufficiency", "sub_idx"}} for record in records[1:3]]
+    path = tmp_path / "probe_dev.json"
+    path.write_text(json.dumps(probe), "utf-8")
+    said = r"^probe_dev.json, record 2: id hd1 was already used in record 1; drop one of them"
+    with pytest.raises(DuplicateId, match=said + ", or name the format if these are probes of DiRe's: --from dire.$"):
+        list(open_dataset(path).instances())
+    with pytest.raises(DuplicateId, match=r", or name the format if these are probes of DiRe's: kgqa convert --from dire.$"):
+        list(open_dataset(path, naming="kgqa convert --from").instances())
+    with pytest.raises(DuplicateId, match=said + r"\.$"):
+        list(open_dataset(path, "hotpotqa").instances())
+    assert [instance.group for instance in open_dataset(path, "dire").instances()] == ["hd1", "hd1"]
+    path.write_text(json.dumps(probe[:1])[:-2] + ', "_id": "hd1"}]', "utf-8")
+    with pytest.raises(DuplicateId, match=r"the key '_id' is there twice in one object; drop one of them\.$"):
+        list(open_dataset(path).instances())
+
+
 @pytest.mark.real_data
 def test_the_published_fixtures_come_back(real_data: Path, tmp_path: Path) -> None:
     folder = real_data / "hotpotqa" / "dire_fixtures"
