@@ -195,7 +195,7 @@ def _connect(settings: Neo4jSettings) -> neo4j.Driver:
     try:
         from neo4j import GraphDatabase, exceptions
     except ImportError:
-        raise StoreError("the Neo4j driver is not installed; run: pip install 'neo4j>=6,<7'") from None
+        raise StoreError("the Neo4j driver is not installed; run: pip install 'kgqa[neo4j]'") from None
     # The driver logs what we say in a sentence, and Python prints what nobody handles.
     logging.getLogger("neo4j").addHandler(logging.NullHandler())
     try:
