@@ -12,7 +12,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from kgqa.domains.files import Files, built_in, merged, parse, read_files
-from kgqa.errors import QueryError, SettingsError, suggestion
+from kgqa.errors import SettingsError, suggestion
 from kgqa.resources import resource
 from kgqa.settings import DomainSettings
 from kgqa.store.cypher import check_own_query

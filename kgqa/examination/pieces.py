@@ -18,8 +18,8 @@ PYTHON = ((3, 11), (3, 13))
 """The first and last version that is tested."""
 PACKAGES = (
     ("ladybug", "the graph of a workspace, the store that needs no server", ENGINE_VERSION),
-    ("neo4j", "--store neo4j", "6"),
-    ("neo4j-rust-ext", "a faster Neo4j driver; everything works without", "6"),
+    ("neo4j", "--store neo4j (pip install 'kgqa[neo4j]')", "6"),
+    ("neo4j-rust-ext", "a faster Neo4j driver (pip install 'kgqa[neo4j]'); everything works without", "6"),
     ("numba", "the compiled search for chains", ""),
     ("polars", "reading sources and making tables", ""),
     ("pyarrow", "all tables on disk", ""),

@@ -265,7 +265,7 @@ def _connect(settings: Neo4jSettings, seconds: float | None) -> neo4j.Driver:
     try:
         from neo4j import GraphDatabase, exceptions
     except ImportError:
-        raise StoreError("the Neo4j driver is not installed; run: pip install 'neo4j>=6,<7'") from None
+        raise StoreError("the Neo4j driver is not installed; run: pip install 'kgqa[neo4j]'") from None
     logging.getLogger("neo4j").addHandler(NOBODY_LISTENS)
     most = float("inf") if seconds is None else seconds
     try:

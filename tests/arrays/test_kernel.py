@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.extending import is_jitted
 
 from kgqa.arrays.cache import KEPT
 from kgqa.arrays.fingerprint import fingerprint
@@ -21,6 +23,7 @@ from tests.command import ROOT
 from tests.conftest import SmallDisk
 
 WORDS = """
+import importlib
 import json
 import pyarrow as pa
 from kgqa.splits import shingles
@@ -283,3 +286,15 @@ def test_a_global_that_may_change_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(sys.modules[__name__], "STEP", tokens)
     with pytest.raises(AssertionError, match=r"import names from kgqa\.linking\.tokens"):
         fingerprint(_outer)
+
+
+def test_every_kernel_of_the_package_can_be_told_from_the_others() -> None:
+    modules = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for path in (ROOT / "kgqa").rglob("*.py")
+        if b"\n@kernel" in path.read_bytes()
+    ]
+    kernels = [value for module in modules for value in vars(importlib.import_module(module)).values() if is_jitted(value)]
+    distinct = {fingerprint(one): one for one in kernels}
+    assert len(modules) > 10
+    assert len(distinct) == len({id(one) for one in kernels})
