@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kgqa.loading import Loaded, load
     from kgqa.querying import cypher, query
     from kgqa.records import Candidate, Instance, Mention, Paragraph, Step
-    from kgqa.showing import show
+    from kgqa.showing import named_chains, show
     from kgqa.store.limits import Answer, Limits
     from kgqa.store.neo4j import Neo4jSettings
     from kgqa.web.explore.serving import explore
@@ -61,6 +61,7 @@ _HOMES = {
     "generate": "kgqa.generation",
     "load": "kgqa.loading",
     "load_domain": "kgqa.domains",
+    "named_chains": "kgqa.showing",
     "open_dataset": "kgqa.formats.opening",
     "plan": "kgqa.generation",
     "query": "kgqa.querying",
@@ -99,6 +100,7 @@ __all__ = [
     "generate",
     "load",
     "load_domain",
+    "named_chains",
     "open_dataset",
     "plan",
     "query",

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from kgqa.formats.opening import FORMATS
 from kgqa.settings import DomainSettings
 from kgqa.store.neo4j import Neo4jSettings
+from tests.conftest import Cli
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -84,6 +85,17 @@ def test_the_commands_of_the_readme_run(tmp_path: Path, neo4j_database: Neo4jSet
             continue  # it runs until it is stopped; tests/web/explore starts and stops it
         source = command.replace("--source DIR", f"--source {ROOT / 'seeds' / 'medline'}")
         run(["sh", "-c", source], tmp_path)
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "tutorial.md"], ids=lambda page: page.name)
+def test_a_sample_that_is_shown_is_a_real_one(page: Path, seed_wikidata: Path, cli: Cli) -> None:
+    fenced = re.findall(r"^```\w*\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    (sample,) = [text for text in fenced if "Chain: " in text]
+    printed = " ".join(cli("show", seed_wikidata / "datasets" / "wikihop", "wikihop-8b4feee75040b1bb").out.split())
+    pieces = [" ".join(piece.split()) for piece in re.split(r"…|\n\n", sample) if piece.strip()]
+    places = [printed.find(piece) for piece in pieces]
+    assert min(places) >= 0, pieces[places.index(-1)]
+    assert places == sorted(places)
 
 
 @pytest.mark.slow

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from kgqa.records import Instance, Paragraph
+    from kgqa.showing import NamedChain
+
+MOST_TITLE = 40
+"""Characters of a document's title within a chain; an abstract's is a whole sentence, which stands above its text."""
+MOST_RELATIONS = 3
+"""Relations of two entities that are named within a chain."""
 
 
 def show(
@@ -33,7 +39,8 @@ def show(
     else:
         _print_candidates(console, instance)
     if not masked:  # a chain ends at its candidate
-        _print_chains(console, instance)
+        for chain in kgqa.named_chains(dataset, instance):
+            console.print(_chain(chain), soft_wrap=True)
     names = {candidate.id for candidate in instance.candidates or ()}
     for paragraph in instance.paragraphs:
         mark = " [green](on a chain to the answer)[/]" if paragraph.supporting else ""
@@ -55,11 +62,37 @@ def _print_candidates(console: Console, instance: Instance) -> None:
     console.print("Candidates: " + "; ".join(shown), soft_wrap=True)
 
 
-def _print_chains(console: Console, instance: Instance) -> None:
-    for candidate, chains in zip(instance.candidates or (), instance.chains or (), strict=bool(instance.chains)):
-        if candidate.id == instance.answer_id:
-            for chain in chains:
-                console.print("Chain: " + _plain(" → ".join(chain)), soft_wrap=True)
+def _chain(chain: NamedChain) -> Text:
+    """One line: entities and documents in turn, each with its id, and beside an arrow what the graph says of two entities."""
+    from rich.text import Text
+
+    text = Text("Chain: ")
+    _add_entity(text, chain.entity, chain.name)
+    for hop in chain.hops:
+        text.append(" → ")
+        text.append(f"[{_line(hop.document)}{' ' * bool(hop.title)}{_line(hop.title, MOST_TITLE)}]", "dim")
+        arrow = "→" if hop.forward or not hop.relations else "←"
+        if hop.relations:
+            more = f" and {len(hop.relations) - MOST_RELATIONS} more" if len(hop.relations) > MOST_RELATIONS else ""
+            text.append(f" {arrow} ")
+            text.append(_line(" / ".join(hop.relations[:MOST_RELATIONS])) + more, "italic")
+        text.append(f" {arrow} ")
+        _add_entity(text, hop.entity, hop.name)
+    return text
+
+
+def _add_entity(text: Text, entity: str, name: str) -> None:
+    if name:
+        text.append(_line(name), "bold")
+        text.append(f" ({_line(entity)})")
+    else:
+        text.append(_line(entity), "bold")
+
+
+def _line(text: str, most: int | None = None) -> str:
+    """``text`` on one line, cut off after ``most`` characters."""
+    whole = printable(" ".join(text.split()))
+    return whole if most is None or len(whole) <= most else whole[: most - 1].rstrip() + "…"
 
 
 def _coloured(paragraph: Paragraph, candidates: set[str], answer: str | None) -> Text:
