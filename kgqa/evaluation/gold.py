@@ -102,16 +102,18 @@ def twowiki_question(instance: Instance) -> twowiki.Question:
 
 
 def drop_answers(instance: Instance) -> tuple[Spans, ...]:
-    """All gold answers, each a list of spans; MissingInput where all are empty."""
-    answers = drop_format.gold_answers(instance)
-    if not any(answers):
+    """All gold answers, each a list of spans; none in one that its authors left empty, which counts 0."""
+    found = drop_format.gold_answers(instance)
+    if instance.answerable or not found:
         _answer(instance)
-    return answers
+    return found
 
 
 def iirc_answers(instance: Instance) -> tuple[Spans, ...]:
-    """As DROP's, and one without spans where the paragraphs do not give it, or where a file in DROP's form says so with an empty answer."""
-    return (drop_format.gold_answers(instance) or drop_answers(instance)) if instance.answerable else ((),)
+    """As DROP's, and one without spans where the paragraphs do not give it."""
+    if instance.answerable:
+        return drop_answers(instance)
+    return ((),) if instance.answers else drop_format.gold_answers(instance) or ((),)
 
 
 def drop_typed(instance: Instance) -> Typed:

@@ -1,18 +1,20 @@
 """The articles that IIRC's paragraphs link to, in a file beside the questions: one JSON object, title → text.
 
-``dev_context_articles.json`` beside ``dev.json``, else ``context_articles.json``, each plain or gzip-compressed. Official titles are in
-lower case, and official texts have HTML tags, which are taken out as the authors' baseline does it (``util.RetrieveArticle``): places in an
-article are counted without them.
+``dev_context_articles.json`` beside ``dev.json``, else ``context_articles.json``, each plain or gzip-compressed, or any file that is named.
+Official titles are in lower case, and official texts have HTML tags, which are taken out as the authors' baseline does it
+(``util.RetrieveArticle``): places in an article are counted without them.
 """
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
-from kgqa.errors import BrokenInput
+from kgqa.errors import BrokenInput, InputError
 from kgqa.formats import reading
 
 MAIN = "main"
@@ -30,6 +32,21 @@ def file(questions: Path) -> Path | None:
 def beside(questions: Path) -> Path:
     """Where the articles of ``questions`` alone stand."""
     return questions.with_name(f"{questions.name.split('.json', maxsplit=1)[0]}_context_articles.json")
+
+
+def fits(texts: Path) -> bool:
+    """Whether the first entry of ``texts`` is a title with its text; of an object that cannot be read so far :func:`read` says why."""
+    try:
+        _, _, text = next(reading.members(texts, "article"), ("", "", ""))
+    except InputError:
+        return not _is_list(texts)
+    return isinstance(text, str)
+
+
+def _is_list(path: Path) -> bool:
+    with suppress(InputError), reading.opened(path) as stream:
+        return stream.read(reading.CHUNK_BYTES).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
+    return False
 
 
 def read(path: Path, wanted: Collection[str]) -> dict[str, str]:
@@ -57,6 +74,8 @@ class Articles:
         self._texts: dict[str, str] = {}
         self._titles: dict[tuple[str, str], list[str]] = {}
         self._counts: dict[str, int] = {}
+        self.sought = False
+        """Whether texts of such a file were looked for and not there, which a file without any says too."""
 
     def add(self, title: str, text: str, taken: Collection[str]) -> str:
         """The title under which ``text`` stands: ``title``, or with ``#2`` or more where another text has it, or it is ``taken`` already.
@@ -79,12 +98,12 @@ class Articles:
         return name
 
     def write(self, path: Path) -> None:
-        """Write the file; where there is no article, there is none afterwards, so that none of an older one is found."""
+        """Write the file; where there is no article and none was ``sought``, there is none afterwards, so that no older one is found."""
         path.unlink(missing_ok=True)
-        if self._texts:
+        if self._texts or self.sought:
             lines = (f"{_json(title)}: {_json(text)}" for title, text in self._texts.items())
             with path.open("w", encoding="utf-8") as stream:
-                stream.write("{\n" + next(lines))
+                stream.write("{\n" + next(lines, ""))
                 stream.writelines(",\n" + line for line in lines)
                 stream.write("\n}\n")
 

@@ -3,6 +3,9 @@
 A question has one paragraph, whose id is the passage's. Its answers are those of the canonical answer: its number, its spans, of which
 there may be several, or its date as text. The answer as it stands in the file and the validated ones are noted (:func:`gold_answers` gives
 all of them to the scorer), as are ``wiki_url`` and unknown fields of passage and question.
+
+A question of a test file has no ``answer``. One that is there and empty in all parts is what the IIRC baseline writes for a question that
+its paragraphs do not answer (``make_drop_style.py``); DROP has no meaning for it, so that it is noted as a fault.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput
 from kgqa.formats import reading
+from kgqa.formats.faults import Fault, note_faults
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph
 
@@ -81,6 +85,7 @@ class Notes(TypedDict):
 
 FILE = TypeAdapter(dict[str, Passage])
 NOTES = TypeAdapter(Notes)
+EMPTY = Fault(kind="absent-answer", place="answer", detail="number, spans and date are empty, which only IIRC's scorer takes for an answer")
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
@@ -106,6 +111,7 @@ def instance_of(question: Question, passage_id: str, passage: Passage) -> Instan
     """The Instance of one question about a passage."""
     answer: Mapping[str, Any] = question.get("answer", {})
     answers = spans_of(answer)
+    empty = "answer" in question and not answers
     notes: dict[str, Any] = {name: value for name, value in question.items() if name in {"answer", "validated_answers"}}
     rest = {"passage": unknown_fields(passage, Passage), "question": unknown_fields(question, Question)}
     return Instance(
@@ -116,7 +122,7 @@ def instance_of(question: Question, passage_id: str, passage: Passage) -> Instan
                 id=passage_id,
                 title=None,
                 text=passage["passage"],
-                supporting=True,
+                supporting=None if empty else True,
                 mentions=None,
                 sentences=None,
                 supporting_sentences=None,
@@ -128,9 +134,11 @@ def instance_of(question: Question, passage_id: str, passage: Passage) -> Instan
         candidates=None,
         chains=None,
         decomposition=None,
-        answerable=True,
+        answerable=not empty,
         group=question["query_id"],
-        provenance=note(NAME, {**notes, **{name: fields for name, fields in rest.items() if fields}}),
+        provenance=note_faults(
+            [EMPTY] if empty else (), beside=note(NAME, {**notes, **{name: fields for name, fields in rest.items() if fields}})
+        ),
     )
 
 
@@ -152,7 +160,8 @@ def spans_of(answer: Mapping[str, Any]) -> tuple[str, ...]:
 def gold_answers(instance: Instance) -> tuple[tuple[str, ...], ...]:
     """All answers that the scorer compares with, each a list of spans: the Instance's own first, then the validated ones.
 
-    An Instance that was not read from DROP has one list where the answer is several spans, and else one for each of its answers.
+    A list is empty where its authors left that answer so. An Instance that was not read from DROP has one list where the answer is several
+    spans, and else one for each of its answers.
     """
     if "answer" in _notes(instance):
         return (instance.answers, *map(spans_of, _noted_answers(instance).get("validated_answers", [])))
@@ -172,7 +181,7 @@ def _noted_answers(instance: Instance) -> dict[str, Any]:
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:
-    """Write one file; BrokenInput for a question that its paragraphs do not answer.
+    """Write one file; BrokenInput for a question that its paragraphs do not answer, unless its answer was an empty one in such a file.
 
     Neighbours with the same paragraph form one passage. Where other questions had its id already, ``#2`` or more is added to it. Memory:
     one passage and all ids.
@@ -205,12 +214,16 @@ def _unused(name: str, used: set[str]) -> str:
 
 
 def to_question(instance: Instance) -> dict[str, Any]:
-    """The official question; without an answer where it is not known, BrokenInput where the paragraphs do not give one."""
-    if not instance.answerable:
+    """The official question; without an answer where it is not known, BrokenInput where the paragraphs do not give one.
+
+    An answer that was empty in such a file is so again.
+    """
+    given = _noted_answers(instance)
+    if not instance.answerable and (instance.answers or "answer" not in given):
         raise BrokenInput(
             f"instance {instance.id}: its paragraphs do not answer it, which DROP does not know; leave it out, or write squad2 or iirc."
         )
-    answers = _noted_answers(instance) or _plain_answers(instance)
+    answers = given or _plain_answers(instance)
     return {**_notes(instance).get("question", {}), "query_id": instance.id, "question": instance.question, **answers}
 
 

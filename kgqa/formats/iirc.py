@@ -5,7 +5,8 @@ articles behind the question's links, in the order in which its writer names the
 questions (:mod:`kgqa.formats.context_articles`). Of an article whose text does not, the sentences that the answerer marked in it are shown.
 An id is the article's title, with ``#2`` or more where it is there twice. What a marked sentence stands in supports the answer; where none
 is marked, as is usual for questions without an answer, nothing is known about support. Places of spans are noted and not compared with the
-texts: in official files some are negative. A value is the answer without its unit; two or more spans are one answer.
+texts: in official files some are negative. A value is the answer without its unit; two or more spans are one answer. Answers that are not
+what their type promises, links outside the paragraph, and sentences of an article that the file of articles has not, are noted as faults.
 
 Read are also the records of :mod:`kgqa.formats.iirc_outputs`. Written is the official form, with two fields of ours where it has no place
 for something: ``paragraphs``, the titles of what is shown, where links and marked sentences do not tell; and ``context_covers``, which is
@@ -15,22 +16,27 @@ for something: ``paragraphs``, the titles of what is shown, where links and mark
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 
-from kgqa.errors import BrokenInput, MissingInput
+from kgqa.errors import BrokenInput, MissingInput, SettingsError
 from kgqa.formats import context_articles, reading
-from kgqa.formats.context_articles import MAIN, Articles
-from kgqa.formats.iirc_outputs import OUTPUT, official_question
+from kgqa.formats.context_articles import MAIN, Articles, fits
+from kgqa.formats.faults import Fault, note_faults
+from kgqa.formats.iirc_outputs import OUTPUT, official_question, type_fault
 from kgqa.formats.iirc_questions import NAME, main_of, notes_of, to_question
-from kgqa.formats.iirc_records import RECORD, Link, Question, Record, answers_of, key_of, titles_of
+from kgqa.formats.iirc_records import RECORD, SHOWN, Link, Question, Record, answers_of, key_of, titles_of
 from kgqa.formats.provenance import note
 from kgqa.formats.writing import write_list
 from kgqa.records import Instance, Mention, Paragraph
 
+__all__ = ["PURPOSE", "SUFFIX", "fits", "read", "recognises", "texts_beside", "write"]
+
 PURPOSE = "IIRC's JSON: a paragraph with links, and questions that need the linked articles, in a file beside"
 SUFFIX = ".json"
+SHOWN_DIGITS = 20
+"""Digits of a place that a fault shows."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
@@ -38,17 +44,29 @@ def recognises(record: Mapping[str, Any]) -> bool:
     return {"text", "questions"} <= record.keys() or {"original_paragraph", "context_retrieval", "qa"} <= record.keys()
 
 
-def read(path: Path) -> Iterator[Instance]:
-    """The Instances of one file; memory: one record, the ids, and the articles that its questions name.
+def texts_beside(path: Path) -> Path | None:
+    """The file of articles that by its name belongs to the questions in ``path``; the outputs of a system have none."""
+    return None if _is_output(path) else context_articles.file(path)
 
-    The file is gone through twice where there is a file of articles: first for the titles, of which no other's text is kept.
+
+def _is_output(path: Path) -> bool:
+    return "original_paragraph" in reading.head(path)
+
+
+def read(path: Path, texts: Path | None = None) -> Iterator[Instance]:
+    """The Instances of one file, with the articles in ``texts``; memory: one record, the ids, and the articles that its questions name.
+
+    The file is gone through twice where there is a file of articles: first for the titles, of which no other's text is kept. SettingsError
+    where ``texts`` are named beside the outputs of a system.
     """
-    if "original_paragraph" in reading.head(path):
+    if _is_output(path):
+        if texts is not None:
+            raise SettingsError(f"{path.name}: these are a system's outputs, which hold their own texts; leave out --paragraphs.")
         for number, (where, output) in enumerate(reading.records(path, OUTPUT)):
-            yield from_question(official_question(output, number, where), {"text": output["original_paragraph"]}, {}, where)
+            yield from_question(official_question(output, number), {"text": output["original_paragraph"]}, None, where)
         return
-    beside = context_articles.file(path)
-    articles = context_articles.read(beside, _named(path)) if beside else {}
+    beside = texts or context_articles.file(path)
+    articles = context_articles.read(beside, _named(path)) if beside and (texts or fits(beside)) else None
     ids = reading.Ids()
     empty = True
     for where, record in reading.records(path, RECORD):
@@ -66,18 +84,22 @@ def _named(path: Path) -> set[str]:
     return {title.lower() for question in questions for title in titles_of(question)}
 
 
-def from_question(question: Mapping[str, Any], record: Mapping[str, Any], articles: Mapping[str, str], where: str) -> Instance:
-    """The Instance of an official question about ``record``; ``articles`` are title in lower case → text.
+def from_question(question: Mapping[str, Any], record: Mapping[str, Any], articles: Mapping[str, str] | None, where: str) -> Instance:
+    """The Instance of an official question about ``record``; ``articles`` are title in lower case → text, None where there is no file.
 
-    BrokenInput where the answer is not what its type says, MissingInput where a text is to be shown that is not there.
+    MissingInput where a text is to be shown that is not there.
     """
-    answers, answer_type = answers_of(question["answer"], where)
+    given = answers_of(question["answer"])
     links = record.get("links", [])
     placed = [_stands(link, record["text"]) for link in links]
+    unplaced = [number for number, inside in enumerate(placed) if not inside]
+    absent = [] if articles is None else [title for title in _marked(question) if title != MAIN and title.lower() not in articles]
     notes = {field: question[field] for field in ("answer", "context", "question_links") if field in question}
     rest = {
-        "articles": [title for title in titles_of(question) if title != MAIN and title.lower() in articles],
-        "unplaced_links": [link for link, inside in zip(links, placed, strict=True) if not inside],
+        "articles": [title for title in titles_of(question) if title != MAIN and title.lower() in (articles or ())],
+        "absent_articles": absent,
+        "unplaced_links": [links[number] for number in unplaced],
+        "unplaced_at": [] if unplaced == list(range(len(links) - len(unplaced), len(links))) else unplaced,
         "record": {field: value for field, value in record.items() if field not in Record.__annotations__},
         "question": {field: value for field, value in question.items() if field not in Question.__annotations__},
     }
@@ -89,22 +111,52 @@ def from_question(question: Mapping[str, Any], record: Mapping[str, Any], articl
     return Instance(
         id=question["qid"],
         question=question["question"],
-        paragraphs=tuple(_paragraphs(question, record, mentions if "links" in record else None, articles, where)),
-        answers=answers,
+        paragraphs=tuple(_paragraphs(question, record, mentions if "links" in record else None, articles or {}, where)),
+        answers=given.answers,
         answer_id=None,
-        answer_type=answer_type,
+        answer_type=given.type,
         candidates=None,
         chains=None,
         decomposition=None,
-        answerable=answer_type != "none",
+        answerable=given.type != "none",
         group=question["qid"],
-        provenance=note(NAME, {**notes, **{name: value for name, value in rest.items() if value}}),
+        provenance=note_faults(
+            _faults(given.fault, question, record["text"], [(number, links[number]) for number in unplaced], absent),
+            beside=note(NAME, {**notes, **{name: value for name, value in rest.items() if value}}),
+        ),
     )
 
 
+def _marked(question: Mapping[str, Any]) -> list[str]:
+    """The titles of what sentences are marked in, each once."""
+    return list(dict.fromkeys(entry["passage"] for entry in question.get("context", ())))
+
+
 def _stands(link: Mapping[str, Any], text: str) -> bool:
+    return _inside(link, text) and not link.keys() - Link.__annotations__.keys()
+
+
+def _inside(link: Mapping[str, Any], text: str) -> bool:
     start, end = link["indices"]
-    return 0 <= start <= end <= len(text) and not link.keys() - Link.__annotations__.keys()
+    return bool(0 <= start <= end <= len(text))
+
+
+def _faults(
+    answer: Fault | None, question: Mapping[str, Any], text: str, unplaced: Sequence[tuple[int, Mapping[str, Any]]], absent: Sequence[str]
+) -> Iterator[Fault]:
+    """That of the ``answer``, and those of the question's type, of the record's ``unplaced`` links and of the ``absent`` articles."""
+    if answer is not None:
+        yield answer
+    yield from type_fault(question)
+    for number, link in unplaced:
+        if not _inside(link, text):
+            start, end = (str(place)[:SHOWN_DIGITS] for place in link["indices"])
+            detail = f"the paragraph has {len(text):,} characters, and the link stands at {start} to {end}"
+            yield Fault(kind="wrong-place", place=f"links.{number}.indices", detail=detail)
+    passages = [entry["passage"] for entry in question.get("context", ())] if absent else []
+    for title in absent:
+        detail = f"sentences of {title[:SHOWN]!r} are marked, and its text is not among the articles"
+        yield Fault(kind="absent-support", place=f"context.{passages.index(title)}.passage", detail=detail)
 
 
 def _paragraphs(
@@ -163,8 +215,11 @@ def _shared(instance: Instance) -> tuple[str, dict[str, Any]]:
     main, notes = main_of(instance) or _paragraph(MAIN, None, "", None, None), notes_of(instance)
     fields: dict[str, Any] = {**notes.get("record", {}), "title": main.title}
     if main.mentions is not None:
-        places = [{"target": mention.entity, "indices": [mention.start, mention.end]} for mention in main.mentions]
-        fields["links"] = [*places, *notes.get("unplaced_links", [])]
+        links: list[Any] = [{"target": mention.entity, "indices": [mention.start, mention.end]} for mention in main.mentions]
+        for at, link in zip_longest(notes.get("unplaced_at", ()), notes.get("unplaced_links", ())):
+            if link is not None:
+                links.insert(len(links) if at is None else at, link)
+        fields["links"] = links
     return main.text, fields
 
 

@@ -44,6 +44,7 @@ def notes_of(instance: Instance) -> Notes:
 def to_question(instance: Instance, articles: Articles) -> dict[str, Any]:
     """The official question, whose linked texts are added to ``articles``; BrokenInput where its answer is not known."""
     notes, main = notes_of(instance), main_of(instance)
+    articles.sought |= bool(notes.get("absent_articles"))
     shown = _shown(instance, main, notes, articles)
     context = _context(shown, notes)
     question: dict[str, Any] = {
@@ -123,12 +124,12 @@ def _places(paragraph: Paragraph) -> list[tuple[int, int]]:
 
 def _answer(instance: Instance, notes: Notes) -> Mapping[str, Any]:
     """The answer as noted, where it still is what the Instance says; else its first answer, or all of several spans."""
-    if not instance.answerable:
-        return notes["answer"] if "answer" in notes and notes["answer"]["type"] == "none" else {"type": "none"}
-    if not instance.answers:
+    if instance.answerable and not instance.answers:
         raise BrokenInput(f"instance {instance.id}: its answer is not known, and IIRC has no place for that; leave the question out.")
-    if "answer" in notes and answers_of(notes["answer"], f"instance {instance.id}, provenance, {NAME!r}")[0] == instance.answers:
+    if "answer" in notes and answers_of(notes["answer"]).answers == (instance.answers if instance.answerable else ()):
         return notes["answer"]
+    if not instance.answerable:
+        return {"type": "none"}
     first = instance.answers[0].strip()
     if (instance.answer_type == "number" and first) or (instance.answer_type == "boolean" and first.lower() in BOOLEAN):
         return {"type": "value" if instance.answer_type == "number" else "binary", "answer_value": first}

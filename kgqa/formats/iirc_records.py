@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import ConfigDict, Strict, TypeAdapter
 from typing_extensions import TypedDict
 
-from kgqa.errors import BrokenInput, MissingInput
 from kgqa.formats.context_articles import MAIN
+from kgqa.formats.faults import Fault
 from kgqa.formats.iirc_outputs import BOOLEAN
 
 
@@ -75,7 +76,11 @@ class Record(TypedDict):
 
 
 class Notes(TypedDict):
-    """What is noted of a question; ``articles`` are the titles of which the whole text was shown, ``unplaced_links`` are no mentions."""
+    """What is noted of a question.
+
+    ``articles`` are the titles of which the whole text was shown; ``absent_articles``, of passages with marked sentences, those whose text
+    was looked for and not there. ``unplaced_links`` are no mentions; ``unplaced_at`` is where they stand among all links, if not last.
+    """
 
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
@@ -83,13 +88,17 @@ class Notes(TypedDict):
     context: NotRequired[list[Evidence]]
     question_links: NotRequired[list[str]]
     articles: NotRequired[list[str]]
+    absent_articles: NotRequired[list[str]]
     unplaced_links: NotRequired[list[Link]]
+    unplaced_at: NotRequired[list[int]]
     record: NotRequired[dict[str, Any]]
     question: NotRequired[dict[str, Any]]
 
 
 RECORD = TypeAdapter(Record)
 NOTES = TypeAdapter(Notes)
+SHOWN = 80
+"""Characters of a text that a fault shows."""
 
 
 def titles_of(question: Mapping[str, Any]) -> list[str]:
@@ -107,20 +116,38 @@ def key_of(title: str) -> str:
     return title if title == MAIN else f"{title.lower()}\n"
 
 
-def answers_of(answer: Mapping[str, Any], where: str) -> tuple[tuple[str, ...], str]:
-    """The answers, and the type that they have in the normal form."""
-    kind, value = answer["type"], (answer.get("answer_value") or "").strip()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What an answer is in the normal form."""
+
+    answers: tuple[str, ...]
+    """Those that the official script compares with: none where it takes the span "none" for the answer."""
+    type: str
+    fault: Fault | None = None
+
+
+def answers_of(answer: Mapping[str, Any]) -> Answers:
+    """What an official answer says, and whether it is what its type promises.
+
+    As in the authors' conversion for their script (``make_drop_style.py``), an answer without spans or value is the one that there is none;
+    but a blank value is one that nothing agrees with, and a binary answer is a span whatever it says.
+    """
+    kind, value = answer["type"], answer.get("answer_value")
     if kind == "none":
-        return (), "none"
+        return Answers(answers=(), type="none")
     if kind == "span":
         spans = tuple(span["text"] for span in answer.get("answer_spans") or ())
-        if not spans:
-            raise MissingInput(f"{where}, field 'answer.answer_spans': a span answer needs at least one; mend or drop the question.")
-        return spans, "span" if len(spans) == 1 else "spans"
-    if not value:
-        raise MissingInput(f"{where}, field 'answer.answer_value': a {kind} answer needs one; mend or drop the question.")
+        return Answers(answers=spans, type="span" if len(spans) == 1 else "spans") if spans else _absent(kind, "answer.answer_spans")
+    if value is None or not value.strip():
+        return _absent(kind, "answer.answer_value", blank=bool(value) or (value is not None and kind == "binary"))
     if kind == "value":
-        return (value,), "number"
-    if value.lower() not in BOOLEAN:
-        raise BrokenInput(f"{where}, field 'answer.answer_value': expected yes or no, found {value[:80]!r}; mend or drop the question.")
-    return (value.lower(),), "boolean"
+        return Answers(answers=(value.strip(),), type="number")
+    if value.strip().lower() in BOOLEAN:
+        return Answers(answers=(value.strip().lower(),), type="boolean")
+    detail = f"the type is binary, and the value {value[:SHOWN]!r} is neither yes nor no"
+    return Answers(answers=(value,), type="span", fault=Fault(kind="contradiction", place="answer.answer_value", detail=detail))
+
+
+def _absent(kind: str, place: str, *, blank: bool = False) -> Answers:
+    fault = Fault(kind="absent-answer", place=place, detail=f"an answer of the type {kind} needs one, and there is none")
+    return Answers(answers=("",), type="span", fault=fault) if blank else Answers(answers=(), type="none", fault=fault)

@@ -3,7 +3,9 @@
 QED (Lamm et al. 2021) gives the answers of each annotator with their places, where the sentences begin and which of them explains the
 answer. A plain record, as MuSiQue's seed questions are, is ``id, question, answer, title, context``, and ``answers`` where there are
 several. A seed question may come in several wordings under one id; the second one's Instance is ``<id>#2``, and its group the id. An
-Instance that was a QED record, and whose answers and text are what they were, is written as one, any other as a plain record.
+Instance that was a QED record, and whose answers and text are what they were, is written as one, any other as a plain record. Spans that
+the paragraph has not where they say, and beginnings of sentences that do not rise within it, are noted as faults. Such beginnings are
+no sentences.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError
 from kgqa.formats import reading
+from kgqa.formats.faults import Fault, note_faults, noted_places
 from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text
 from kgqa.formats.provenance import note, noted
 from kgqa.formats.writing import write_lines
@@ -28,8 +31,10 @@ PURPOSE = (
 )
 SUFFIX = ".jsonl"
 NAME = "nq"
+STARTS = "sentence_starts"
+SELECTED = "annotation.selected_sentence"
 SHOWN = 60
-"""Characters of a text that a message shows."""
+"""Characters of a text, or digits of a place, that a message shows."""
 
 
 class Span(TypedDict):
@@ -137,7 +142,7 @@ class Wordings:
 
 
 def from_record(record: Mapping[str, Any], where: str) -> Instance:
-    """The Instance of a record of either kind; InputError where a span or the beginning of a sentence is not in the paragraph."""
+    """The Instance of a record of either kind; InputError where a field is not what it must be."""
     if _is_qed(record):
         return _from_qed(reading.validated(record, QED, where), where)
     plain = reading.validated(record, PLAIN, where)
@@ -151,29 +156,33 @@ def from_record(record: Mapping[str, Any], where: str) -> Instance:
 def _from_qed(record: QedRecord, where: str) -> Instance:
     text, starts = record["paragraph_text"], record.get("sentence_starts")
     answers = record["original_nq_answers"]
-    for annotator, spans in enumerate(answers):
-        for place, span in enumerate(spans):
-            _check_span(span, text, f"{where}, field 'original_nq_answers.{annotator}.{place}'")
     annotation = record.get("annotation")
     selected = annotation.get("selected_sentence") if annotation else None
-    if selected is not None:
-        _check_span(selected, text, f"{where}, field 'annotation.selected_sentence'")
-    if starts is not None and (any(not 0 <= start < len(text) for start in starts) or sorted(set(starts)) != starts):
-        raise BrokenInput(f"{where}, field 'sentence_starts': they do not rise within the paragraph; mend or drop the record.")
-    paragraph = _paragraph(record.get("title_text"), text, starts, selected)
+    faults = list(_faults(answers, selected, text, starts))
+    wrong = {fault.place for fault in faults}
+    sound = None if STARTS in wrong else starts
+    paragraph = _paragraph(record.get("title_text"), text, sound, None if SELECTED in wrong else selected)
     notes = {**_notes(record, QedRecord, "example_id"), "original_nq_answers": answers}
     if "annotation" in record:
         notes["annotation"] = record["annotation"]
+    if sound is None and starts is not None:
+        notes[STARTS] = starts
     strings = [span["string"] for spans in answers for span in spans]
     several = len(answers[0]) > 1 if answers else False
-    return _instance(record["example_id"], record["question_text"], strings, paragraph, notes, several=several)
+    return _instance(record["example_id"], record["question_text"], strings, paragraph, notes, several=several, faults=faults)
 
 
-def _check_span(span: Span, text: str, where: str) -> None:
-    start, end, string = span["start"], span["end"], span["string"]
-    if not 0 <= start <= end <= len(text) or text[start:end] != string:
-        shown = string if len(string) <= SHOWN else string[:SHOWN] + "..."
-        raise BrokenInput(f"{where}: the paragraph does not have {shown!r} at {start} to {end}; mend the place or drop the record.")
+def _faults(answers: list[list[Span]], selected: Span | None, text: str, starts: list[int] | None) -> Iterator[Fault]:
+    """Spans that ``text`` has not where they say, and sentences that do not begin one after the other within it."""
+    spans = [(span, f"original_nq_answers.{number}.{place}") for number, given in enumerate(answers) for place, span in enumerate(given)]
+    for span, place in spans if selected is None else [*spans, (selected, SELECTED)]:
+        start, end, string = span["start"], span["end"], span["string"]
+        if not 0 <= start <= end <= len(text) or text[start:end] != string:
+            shown = string if len(string) <= SHOWN else string[:SHOWN] + "..."
+            detail = f"the paragraph does not have {shown!r} at {str(start)[:SHOWN]} to {str(end)[:SHOWN]}"
+            yield Fault(kind="wrong-place", place=place, detail=detail)
+    if starts is not None and (any(not 0 <= start < len(text) for start in starts) or sorted(set(starts)) != starts):
+        yield Fault(kind="wrong-place", place=STARTS, detail="the beginnings of the sentences do not rise within the paragraph")
 
 
 def _paragraph(title: str | None, text: str, starts: list[int] | None = None, selected: Span | None = None) -> Paragraph:
@@ -200,7 +209,14 @@ def _notes(record: Mapping[str, Any], kind: type, name: str) -> dict[str, Any]:
 
 
 def _instance(
-    identifier: int | str, question: str, answers: list[str], paragraph: Paragraph, notes: dict[str, Any], *, several: bool = False
+    identifier: int | str,
+    question: str,
+    answers: list[str],
+    paragraph: Paragraph,
+    notes: dict[str, Any],
+    *,
+    several: bool = False,
+    faults: Iterable[Fault] = (),
 ) -> Instance:
     """Who gives an answer says that the paragraph supports it. ``several``: the first annotator's answer is more than one span."""
     return Instance(
@@ -215,7 +231,7 @@ def _instance(
         decomposition=None,
         answerable=True,
         group=str(identifier),
-        provenance=note(NAME, notes),
+        provenance=note_faults(faults, beside=note(NAME, notes)),
     )
 
 
@@ -240,15 +256,16 @@ def _qed(instance: Instance, notes: Mapping[str, Any], name: str) -> dict[str, A
     if paragraph.title is not None:
         record["title_text"] = paragraph.title
     record |= {"question_text": instance.question, "paragraph_text": paragraph.text}
-    if paragraph.sentences is not None:
-        record["sentence_starts"] = list(paragraph.sentences)
     record |= {key: value for key, value in notes.items() if key != "example_id"}
+    if paragraph.sentences is not None:
+        record[STARTS] = list(paragraph.sentences)
     try:
         again = from_record(record, f"instance {instance.id}")
     except InputError:
         return None
     same = again.answers == instance.answers and again.paragraphs[0].supporting_sentences == paragraph.supporting_sentences
-    return record if same else None
+    # A place that never held does not hold now; one that no longer holds does not fit.
+    return record if same and noted_places(again) == noted_places(instance) else None
 
 
 def _plain(instance: Instance, notes: Mapping[str, Any], name: str) -> dict[str, Any]:

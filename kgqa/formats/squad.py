@@ -2,7 +2,8 @@
 
 A question has one paragraph, whose id is ``<article>/<paragraph>``, counted from 0 among those that have questions. Its answers are the
 texts of all annotators, each once; what each annotator marked, with its place, is noted, as are unknown fields of file, article, paragraph
-and question. ``answer_start`` may be null: a file that was put together again does not always know the place.
+and question. ``answer_start`` may be null: a file that was put together again does not always know the place. A place where the paragraph
+has something else, and a question without answers, are kept as they are and noted as faults.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput
 from kgqa.formats import reading
-from kgqa.formats.provenance import note, noted, unknown_fields
+from kgqa.formats.faults import Fault, note_faults, noted_places
+from kgqa.formats.provenance import everything, note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph
 
 PURPOSE = "SQuAD 1.1's JSON: articles, paragraphs, and questions that a span of the paragraph answers"
@@ -33,6 +35,8 @@ BETWEEN = "\n\n"
 """Between the texts of a question with several paragraphs, which this format has no place for."""
 PLACE = re.compile(r"([0-9]+)/[0-9]+")
 """A paragraph's id in this format."""
+SHOWN = 80
+"""Characters of a text that is said not to be where its place says."""
 
 
 class Answer(TypedDict):
@@ -81,12 +85,13 @@ class File(TypedDict):
 
 
 class Notes(TypedDict):
-    """What is noted of a question; ``plausible_answers`` in SQuAD 2.0 only."""
+    """What is noted of a question; ``plausible_answers`` in SQuAD 2.0 only, ``is_impossible`` where the answers contradict it."""
 
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     answers: NotRequired[list[Answer]]
     plausible_answers: NotRequired[list[Answer]]
+    is_impossible: NotRequired[bool]
     file: NotRequired[dict[str, Any]]
     article: NotRequired[dict[str, Any]]
     paragraph: NotRequired[dict[str, Any]]
@@ -134,9 +139,8 @@ def _listed(value: object) -> list[Any]:
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file, of which all is in memory. Raises InputError with the question and field."""
     for entry in entries(path, FILE):
-        if not entry.question["answers"]:
-            raise BrokenInput(f"{entry.where}, field 'answers': the question has none, which SQuAD 1.1 does not allow; read it as squad2.")
-        yield instance_of(entry, NAME, Question)
+        absent = [Fault(kind="absent-answer", place="answers", detail="the question has none, which only SQuAD 2.0 allows")]
+        yield instance_of(entry, NAME, Question, faults=[] if entry.question["answers"] else absent)
 
 
 def entries(path: Path, kind: TypeAdapter[Any]) -> Iterator[Entry]:
@@ -167,22 +171,15 @@ def entries(path: Path, kind: TypeAdapter[Any]) -> Iterator[Entry]:
         raise BrokenInput(f"{path.name}: the file holds no question; give one that does.")
 
 
-def instance_of(entry: Entry, name: str, kind: type) -> Instance:
-    """The Instance of a question of ``kind``, noted under ``name``; without answers, it has none in the paragraph.
-
-    BrokenInput where an answer does not stand where it says.
-    """
+def instance_of(entry: Entry, name: str, kind: type, faults: Iterable[Fault] = ()) -> Instance:
+    """The Instance of a question of ``kind``, noted under ``name`` with its ``faults``; without answers, it has none in the paragraph."""
     question = entry.question
-    for number, answer in enumerate(question["answers"]):
-        if not stands(answer, entry.text):
-            raise BrokenInput(
-                f"{entry.where}, field 'answers.{number}.answer_start': the paragraph does not say {answer['text'][:80]!r} "
-                f"from character {str(answer['answer_start'])[:20]}; mend it, or set it to null where it is not known."
-            )
     answered = bool(question["answers"])
     notes = {"answers": question["answers"], **entry.notes, "question": unknown_fields(question, kind)}
     if "plausible_answers" in kind.__annotations__:
         notes["plausible_answers"] = question.get("plausible_answers")
+    if "is_impossible" in kind.__annotations__ and question["is_impossible"] == answered:
+        notes["is_impossible"] = question["is_impossible"]
     return Instance(
         id=question["id"],
         question=question["question"],
@@ -206,8 +203,18 @@ def instance_of(entry: Entry, name: str, kind: type) -> Instance:
         answerable=answered,
         group=question["id"],
         # An empty list of answers stays, so that a note is there.
-        provenance=note(name, {key: value for key, value in notes.items() if value or isinstance(value, list)}),
+        provenance=note_faults(
+            chain(faults, _misplaced(question["answers"], entry.text)),
+            beside=note(name, {key: value for key, value in notes.items() if value or isinstance(value, list | bool)}),
+        ),
     )
+
+
+def _misplaced(answers: Sequence[Answer], text: str) -> Iterator[Fault]:
+    for number, answer in enumerate(answers):
+        if not stands(answer, text):
+            detail = f"the paragraph does not have {answer['text'][:SHOWN]!r} from character {str(answer['answer_start'])[:20]}"
+            yield Fault(kind="wrong-place", place=f"answers.{number}.answer_start", detail=detail)
 
 
 def texts(answers: Sequence[Answer]) -> tuple[str, ...]:
@@ -222,13 +229,14 @@ def stands(answer: Answer, text: str) -> bool:
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:
-    """Write one file; BrokenInput for a question without an answer. Memory: one article."""
+    """Write one file; BrokenInput for a question without an answer that had one in this format. Memory: one article."""
     write_file(instances, path, to_question, version=VERSION)
 
 
 def to_question(instance: Instance) -> dict[str, Any]:
-    """The official question; BrokenInput where it has no answer."""
-    if not instance.answerable or not instance.answers:
+    """The official question; BrokenInput where it has no answer, unless that was so in a file of this format."""
+    had_none = not instance.answers and noted(instance, NAME).get("answers") == []
+    if not had_none and not (instance.answerable and instance.answers):
         raise BrokenInput(
             f"instance {instance.id}: it has no answer, and SQuAD 1.1 holds answered questions only; leave it out, or write squad2."
         )
@@ -238,17 +246,26 @@ def to_question(instance: Instance) -> dict[str, Any]:
 
 def notes_of(instance: Instance) -> Notes:
     """What either of the two formats noted."""
-    name = next((name for name in NAMES if noted(instance, name)), NAME)
-    return reading.validated(noted(instance, name), NOTES, f"instance {instance.id}, provenance, {name!r}")
+    known = everything(instance)
+    name = next((name for name in NAMES if known.get(name)), NAME)
+    return reading.validated(known.get(name, {}), NOTES, f"instance {instance.id}, provenance, {name!r}")
 
 
 def marked(instance: Instance, notes: Notes) -> list[dict[str, Any]]:
-    """The answers with their places: as noted where they still hold; else where the text has them exactly once, or null."""
+    """The answers with their places: as noted where they still hold or never did; else where the text has them exactly once, or null."""
     text = shown_text(instance)
-    found = notes.get("answers", [])
-    if texts(found) != instance.answers:
+    if not has_noted_answers(instance, notes):
         return [_placed(answer, text) for answer in instance.answers]
-    return [dict(answer) if stands(answer, text) else _placed(answer["text"], text) for answer in found]
+    never = noted_places(instance)
+    return [
+        dict(answer) if stands(answer, text) or f"answers.{number}.answer_start" in never else _placed(answer["text"], text)
+        for number, answer in enumerate(notes.get("answers", []))
+    ]
+
+
+def has_noted_answers(instance: Instance, notes: Notes) -> bool:
+    """Whether the answers are those that were noted."""
+    return texts(notes.get("answers", [])) == instance.answers
 
 
 def _placed(answer: str, text: str) -> dict[str, Any]:

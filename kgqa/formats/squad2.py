@@ -1,7 +1,7 @@
 """SQuAD 2.0's JSON: as SQuAD 1.1's, with questions that their paragraph does not answer (Rajpurkar et al. 2018).
 
 Such a question has ``is_impossible`` and no answers. Its ``plausible_answers``, which only look right, are noted; its paragraph supports
-nothing.
+nothing. Where ``is_impossible`` and the answers contradict each other, the answers count, as in the official script.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput
-from kgqa.formats.squad import Answer, entries, first_question, instance_of, marked, notes_of, write_file
+from kgqa.formats.faults import Fault
+from kgqa.formats.squad import Answer, entries, first_question, has_noted_answers, instance_of, marked, notes_of, write_file
 from kgqa.records import Instance
 
 PURPOSE = "SQuAD 2.0's JSON: as SQuAD 1.1's, with questions that their paragraph does not answer"
@@ -72,10 +73,13 @@ def recognises(record: Mapping[str, Any]) -> bool:
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file, of which all is in memory. Raises InputError with the question and field."""
     for entry in entries(path, FILE):
-        if entry.question["is_impossible"] == bool(entry.question["answers"]):
-            said, found = ("true", "answers") if entry.question["is_impossible"] else ("false", "no answers")
-            raise BrokenInput(f"{entry.where}, field 'is_impossible': this is {said}, but there are {found}; mend it.")
-        yield instance_of(entry, NAME, Question)
+        yield instance_of(entry, NAME, Question, faults=_contradiction(entry.question))
+
+
+def _contradiction(question: Mapping[str, Any]) -> Iterator[Fault]:
+    if question["is_impossible"] == bool(question["answers"]):
+        said, found = ("true", "answers") if question["answers"] else ("false", "no answers")
+        yield Fault(kind="contradiction", place="is_impossible", detail=f"this is {said}, but there are {found}")
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:
@@ -88,8 +92,10 @@ def to_question(instance: Instance) -> dict[str, Any]:
     if instance.answerable and not instance.answers:
         raise BrokenInput(f"instance {instance.id}: its answer is not known, and SQuAD 2.0 has no place for that; leave the question out.")
     notes = notes_of(instance)
-    record = {**notes.get("question", {}), "id": instance.id, "question": instance.question, "is_impossible": not instance.answerable}
+    same = has_noted_answers(instance, notes)
+    impossible = notes.get("is_impossible", not instance.answerable) if same else not instance.answerable
+    record = {**notes.get("question", {}), "id": instance.id, "question": instance.question, "is_impossible": impossible}
     record["answers"] = marked(instance, notes) if instance.answerable else []
-    if not instance.answerable and "plausible_answers" in notes:
+    if "plausible_answers" in notes and (same or not instance.answerable):
         record["plausible_answers"] = notes["plausible_answers"]
     return record

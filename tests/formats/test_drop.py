@@ -12,14 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput
 from kgqa.formats import drop, native
+from kgqa.formats.faults import faults_of
 from kgqa.formats.opening import open_dataset
 from kgqa.formats.provenance import noted
 from kgqa.metrics.drop import NAMES, answer_spans
 from kgqa.metrics.drop import drop as scores_of
 from kgqa.records import Instance
 from tests.formats.drawing import TEXT, instances, sets
+from tests.formats.keeping import check_kept, written
 
 EXAMPLES = Path(__file__).parent / "examples" / "drop_dev.json"
 EXTRA = st.dictionaries(st.sampled_from(["x", "wiki_url"]), TEXT, max_size=1)
@@ -159,6 +162,75 @@ def test_what_is_wrong_with_a_question_is_said(change: dict[str, Any], kind: typ
         list(drop.read(tmp_path / "x.json"))
     assert str(error.value).startswith("x.json")
     assert part in str(error.value)
+
+
+EMPTY = {"date": {"day": "", "month": "", "year": ""}, "number": "", "spans": []}
+BASELINE = {
+    "q_1": {
+        "passage": "Harne lies on the Sill.</s>The Sill is a river.",
+        "qa_pairs": [
+            {
+                "question": "What flows past Harne?",
+                "answer": {**EMPTY, "spans": ["the Sill"]},
+                "validated_answers": [{**EMPTY, "spans": ["the Sill"]}],
+                "query_id": "qid_1",
+            }
+        ],
+    },
+    "q_2": {
+        "passage": "",
+        "qa_pairs": [{"question": "Who built Harne?", "answer": EMPTY, "validated_answers": [EMPTY], "query_id": "qid_2"}],
+    },
+    "q_3": {
+        "passage": "Harne has 30 houses.",
+        "qa_pairs": [
+            {
+                "question": "How many houses has it?",
+                "answer": {**EMPTY, "number": "30"},
+                "validated_answers": [{**EMPTY, "number": "30"}],
+                "query_id": "qid_3",
+            }
+        ],
+    },
+}
+"""As the IIRC baseline writes its questions for its scorer (``make_drop_style.py``)."""
+
+
+@pytest.mark.parametrize("answer", [EMPTY, {}, {"spans": []}, {"date": {}, "worker_id": "k"}])
+def test_an_empty_answer_is_kept(answer: dict[str, Any], tmp_path: Path) -> None:
+    file = json.loads(EXAMPLES.read_text("utf-8"))
+    file["game_1"]["qa_pairs"][0]["answer"] = answer
+    instance = check_kept(written(file, tmp_path / "x_dev.json"), "d1", {"answer": "absent-answer"})
+    assert (instance.answers, instance.answer_type, instance.answerable) == ((), "none", False)
+    assert instance.paragraphs[0].supporting is None
+    assert drop.gold_answers(instance) == ((), ("3",), ("three",))
+    with pytest.raises(BrokenInput, match="which DROP does not know"):
+        drop.to_question(replace(instance, provenance=None))
+
+
+def test_an_answer_that_is_not_there_is_no_empty_one(tmp_path: Path) -> None:
+    unknown = next(instance for instance in drop.read(EXAMPLES) if instance.id == "d6")
+    assert (unknown.answerable, unknown.answers, faults_of(unknown)) == (True, (), ())
+    given = written({"d6": "260"}, tmp_path / "p.json")
+    with pytest.raises(MissingInput, match="instance d6: it has no answer to compare with"):
+        kgqa.evaluate(EXAMPLES, given)
+
+
+def test_iircs_questions_in_this_form_are_scored_as_its_script_does(tmp_path: Path) -> None:
+    path = written(BASELINE, tmp_path / "drop_dev.json")
+    instance = check_kept(path, "qid_2", {"answer": "absent-answer"})
+    assert drop.gold_answers(instance) == ((), ())
+    said = written({"qid_1": ["the Sill"], "qid_2": "none", "qid_3": "31"}, tmp_path / "p.json")
+    assert kgqa.evaluate(path, said, metric="iirc").scores.per_record[NAMES[0]] == {"qid_1": 1, "qid_2": 1, "qid_3": 0}
+    done = kgqa.evaluate(path, said)
+    # In DROP's own script the empty date is the span "  ", and a blank one is passed over.
+    assert (done.metric, done.scores.per_record[NAMES[1]]) == ("drop", {"qid_1": 1, "qid_2": 0, "qid_3": 0})
+    file = json.loads(json.dumps(BASELINE))
+    file["q_2"]["qa_pairs"][0]["validated_answers"] = [EMPTY, {**EMPTY, "spans": ["Ada"]}]
+    for answer, drops, iircs in (("Ada", 1, 1), ("none", 0, 1), ("Bo", 0, 0)):
+        written({"qid_1": "x", "qid_2": answer}, said)
+        scores = {metric: kgqa.evaluate(written(file, path), said, metric=metric).scores for metric in ("drop", "iirc")}
+        assert {name: found.per_record[NAMES[0]]["qid_2"] for name, found in scores.items()} == {"drop": drops, "iirc": iircs}
 
 
 def test_another_format_in_between(tmp_path: Path) -> None:
