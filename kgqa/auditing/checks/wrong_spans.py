@@ -16,7 +16,7 @@ from kgqa.auditing.words import within_word
 from kgqa.formats.faults import Fault
 from kgqa.records import Instance, Paragraph
 
-_PLACED = re.compile(r'"(?:answer_)?start"')
+_PLACED = re.compile(r'"(?:answer_)?start": *\d')
 """A place that the record alone has, as SQuAD's ``answer_start``: the reader compares it with the text, and notes what is wrong."""
 _SEEN = re.compile(r"paragraphs\.\d+\.(?:mentions|sentences|supporting_sentences)\b")
 """Places of which this check speaks in its own words."""
