@@ -20,7 +20,7 @@ from kgqa.errors import KgqaError
 from kgqa.formats.opening import open_dataset
 
 TITLE = "Reading imperfect sets"
-QUESTIONS = 10_000
+QUESTIONS = 4_000
 ROUNDS = 5
 GROUP = 5
 """Questions to a paragraph, where a format has them share one."""

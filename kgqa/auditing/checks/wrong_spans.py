@@ -54,10 +54,11 @@ def _outcome(instance: Instance, faults: Sequence[Fault]) -> float:
 
 
 def _all_faults(instance: Instance, faults: Sequence[Fault]) -> Iterator[str]:
-    paragraphs = (f"paragraph {paragraph.id}: {fault}" for paragraph in instance.paragraphs for fault in _sentence_faults(paragraph))
+    marked = [paragraph for paragraph in instance.paragraphs if paragraph.sentences or paragraph.supporting_sentences]
+    sentences = (f"paragraph {paragraph.id}: {fault}" for paragraph in marked for fault in _sentence_faults(paragraph))
     mentions = (f"paragraph {paragraph}: {fault}" for paragraph, fault in mention_faults(instance))
     noted = (told(fault) for fault in owned(faults, WrongSpans.name) if not _SEEN.match(fault.place))
-    return chain(noted, paragraphs, mentions)
+    return chain(noted, sentences, mentions)
 
 
 def _sentence_faults(paragraph: Paragraph) -> Iterator[str]:
