@@ -97,6 +97,23 @@ def test_mentions_that_do_not_are_wrong(text: str, marks: Marks, said: str) -> N
     assert said in fault
 
 
+@pytest.mark.parametrize(
+    ("text", "called", "names"),
+    [
+        ("|Brussels| is in Belgium.", ("region", "Brussels"), [("region", "Brussels-Capital Region"), ("city", "Brussels")]),
+        ("two |countries|", ("country", "countries"), [("country", "country"), ("countries", "countries")]),
+    ],
+)
+def test_a_form_of_its_own_name_may_be_another_entitys(text: str, called: tuple[str, str], names: Marks) -> None:
+    assert faults(text, [called], names) == []
+
+
+def test_a_name_that_is_marked_where_it_stands_is_displaced_nowhere() -> None:
+    text = "|Lisbon| has a |castle|."
+    assert faults(text, [("lisbon", "Lisbon"), ("lisbon", "castle")], CITIES) == []
+    assert len(faults("Lisbon has a |castle|.", [("lisbon", "castle")], CITIES)) == 1
+
+
 @pytest.mark.parametrize(("start", "end"), [(-1, 3), (3, 3), (4, 2), (0, 10), (10, 12)])
 def test_mentions_outside_their_text_are_wrong(start: int, end: int) -> None:
     text = replace(paragraph("Lisbon it", []), mentions=(Mention(entity="x", start=start, end=end),))
