@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import kgqa
+from kgqa.auditing.mentions import mention_faults
 from kgqa.formats import native, qangaroo, reading
 
 pytestmark = pytest.mark.real_data
@@ -112,3 +113,11 @@ def test_the_datasets_do_not_depend_on_the_number_of_workers(real_data: Path, me
     again = kgqa.generate("medline", source=real_data / "medline", workspace=tmp_path / "again", workers=4)
     for path in [*sorted(medhop.dataset.rglob("*.parquet")), medhop.dataset / "README.md"]:
         assert path.read_bytes() == (again.dataset / path.relative_to(medhop.dataset)).read_bytes(), path.name
+
+
+@pytest.mark.parametrize("twin", ["", "masked"])
+@pytest.mark.parametrize("name", ["wikihop", "medhop"])
+def test_no_real_mention_is_called_wrong(name: str, twin: str, request: pytest.FixtureRequest) -> None:
+    report: kgqa.Report = request.getfixturevalue(name)
+    instances = (each for path in native.split_files(report.dataset / twin).values() for each in native.read(path))
+    assert not [(each.id, fault) for each in instances for fault in mention_faults(each)]

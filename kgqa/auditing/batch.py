@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from kgqa.auditing.hops import paragraphs_in_hop_order
 from kgqa.auditing.lexical import best_holds, holds_any, overlap
+from kgqa.formats.faults import Fault, faults_of
 from kgqa.records import Instance
 from kgqa.splits.items import ItemBatch, keys_of
 from kgqa.splits.shingles import Words, word_hashes
@@ -39,6 +40,11 @@ class Batch:
         """``first`` is the place of the first question in its split, ``earlier`` are the sides that this one is compared with."""
         self.side, self.first, self.instances, self.earlier = side, first, instances, earlier
         self.items = ItemBatch(instances)
+
+    @cached_property
+    def faults(self) -> list[tuple[Fault, ...]]:
+        """The faults of content of each question."""
+        return list(map(faults_of, self.instances))
 
     @cached_property
     def paragraph_counts(self) -> npt.NDArray[np.int64]:

@@ -130,7 +130,8 @@ def _number(count: float) -> str:
 
 
 def _parts(finding: Finding) -> str:
-    if len(finding.parts) < 2:
+    # A set with one split is that split; another part says something of its own.
+    if len(finding.parts) < (2 if "split" in finding.parts_are else 1):
         return ""
     caption = f'<p class="muted"><small>{escape(finding.parts_are)}</small></p>'
     if finding.check == "support-position":

@@ -154,6 +154,7 @@ def planted() -> Iterator[tuple[str, Spoil]]:
     yield "support-position", lambda s: changed(s, lambda i, n: _sorted(i, lambda p: not p.supporting))
     yield "hop-order-shown", lambda s: changed(s, lambda i, n: _sorted(i, lambda p: _hop(i, p)))
     yield "hop-order-in-ids", lambda s: changed(s, lambda i, n: replace(i, id=f"2hop-{n}111-{n}222", decomposition=_named(i, n)))
+    yield "content-faults", lambda s: changed(s, lambda i, n: replace(i, paragraphs=(*i.paragraphs, i.paragraphs[-1])))
     yield "empty-fields", lambda s: changed(s, lambda i, n: replace(i, question=" "))
     yield "absent-answers", lambda s: changed(s, lambda i, n: replace(i, answers=("Xnowhere",)))
     yield "equal-titles", lambda s: changed(s, lambda i, n: with_paragraphs(i, lambda p: replace(p, title="Xtitle")))

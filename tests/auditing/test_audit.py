@@ -60,7 +60,7 @@ def test_findings_come_in_order_and_conditions_name_what_decided(audited: Audit)
     assert len(audited.findings) == len(CHECKS)
     assert [(o.condition, o.check, o.holds) for o in audited.outcomes] == [
         ("leakage>0", "shared-questions", True),
-        ("fault>0", "empty-fields", False),
+        ("fault>0", "content-faults", False),
         ("shared-questions<=0.2", "shared-questions", False),
     ]
     assert audited.failed

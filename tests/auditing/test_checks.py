@@ -169,7 +169,8 @@ def test_a_check_that_cannot_look_says_why_and_gives_no_figure(clean: Splits) ->
     found = findings({"dev": [bare(instance) for instance in clean["dev"]]})
     applying = {name for name, finding in found.items() if finding.applies}
     assert applying == {
-        "answer-in-question", "question-words", "answer-type", "answer-frequency", "empty-fields", "broken-references",
+        "answer-in-question", "question-words", "answer-type", "answer-frequency", "content-faults", "empty-fields",
+        "broken-references",
     }  # fmt: skip
     for name in set(NAMES) - applying:
         assert found[name].state == "does not apply"

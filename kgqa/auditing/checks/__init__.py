@@ -9,6 +9,7 @@ from kgqa.auditing.checks.answer_in_question import AnswerInQuestion
 from kgqa.auditing.checks.answer_type import AnswerType
 from kgqa.auditing.checks.broken_references import BrokenReferences
 from kgqa.auditing.checks.candidate_types import CandidateTypes
+from kgqa.auditing.checks.content_faults import ContentFaults
 from kgqa.auditing.checks.document_cue import DocumentCue
 from kgqa.auditing.checks.empty_fields import EmptyFields
 from kgqa.auditing.checks.equal_titles import EqualTitles
@@ -50,6 +51,7 @@ CHECKS: tuple[type[Check], ...] = (
     SupportPosition,
     HopOrderShown,
     HopOrderInIds,
+    ContentFaults,
     EmptyFields,
     AbsentAnswers,
     EqualTitles,

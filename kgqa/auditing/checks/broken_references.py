@@ -6,30 +6,41 @@ import numpy as np
 
 from kgqa.auditing.batch import Batch, Floats
 from kgqa.auditing.check import ShareCheck
+from kgqa.auditing.noted import listed, owned, told
 from kgqa.records import Instance
 
 
 class BrokenReferences(ShareCheck):
-    """Steps that need something which is not there, an answer that is no candidate, ids used twice, support marks without support."""
+    """Steps and supporting facts that need something which is not there, an answer that is no candidate, ids used twice, marks without use.
+
+    A supporting fact that names a paragraph or sentence which is not there has no place in an Instance; its reader noted it.
+    """
 
     name = "broken-references"
     family = "fault"
     title = "References that lead nowhere"
-    meaning = "The share of questions in which an id is used twice or leads nowhere, or nothing supports although support is marked."
+    meaning = (
+        "The share of questions in which an id is used twice, an id or supporting fact leads nowhere, or nothing supports although support "
+        "is marked."
+    )
     remedy = "Mend the record where it was made; a reader's score on it means nothing."
     nothing = "The set has no questions."
 
     def outcomes(self, batch: Batch) -> Floats:
         """1 where one is broken."""
-        return np.array([float(bool(_faults(instance))) for instance in batch.instances])
+        return np.array([float(bool(_all_faults(batch, number))) for number in range(len(batch.instances))])
 
     def badness(self, batch: Batch, number: int) -> float:
         """How many there are."""
-        return float(len(_faults(batch.instances[number])))
+        return float(len(_all_faults(batch, number)))
 
     def describe(self, batch: Batch, number: int) -> str:
         """What they are."""
-        return "; ".join(_faults(batch.instances[number]))
+        return listed(_all_faults(batch, number))
+
+
+def _all_faults(batch: Batch, number: int) -> list[str]:
+    return [*map(told, owned(batch.faults[number], BrokenReferences.name)), *_faults(batch.instances[number])]
 
 
 def _faults(instance: Instance) -> list[str]:

@@ -7,11 +7,12 @@ import numpy as np
 from kgqa.auditing.batch import Batch
 from kgqa.auditing.check import Check
 from kgqa.auditing.findings import Finding, Part, Worst, share_interval
+from kgqa.auditing.noted import listed, told
 from kgqa.records import Instance
 
 
 class EmptyFields(Check):
-    """Questions, answers, paragraphs and candidates without a visible character, and answers where there must be none or some.
+    """Questions, answers, titles, paragraphs and candidates without a visible character, and answers where there must be none or some.
 
     A set that never shows paragraphs, or never gives answers, as a test split does not, is not blamed for it. Memory: some counters.
     """
@@ -19,7 +20,10 @@ class EmptyFields(Check):
     name = "empty-fields"
     family = "fault"
     title = "Empty fields"
-    meaning = "The share of questions with an empty question, answer, paragraph or candidate, or with answers although unanswerable."
+    meaning = (
+        "The share of questions with an empty question, answer, title, paragraph or candidate, without an answer where there must be one, "
+        "or with answers although unanswerable."
+    )
     remedy = "Fill or drop these records."
 
     def __init__(self, *, seed: int) -> None:
@@ -32,13 +36,13 @@ class EmptyFields(Check):
     def update(self, batch: Batch) -> None:
         """Look at each question."""
         split = batch.side.name
-        for instance in batch.instances:
+        for instance, noted in zip(batch.instances, batch.faults, strict=True):
             self._total += 1
-            faults = faults_of(instance)
+            faults = [*faults_of(instance), *(told(fault) for fault in noted if fault.kind == "absent-answer")]
             lacking = [name for name in self._absent if not getattr(instance, name) and (name != "answers" or instance.answerable)]
             self._faulty += bool(faults)
             if faults:
-                self._worst.add(len(faults), split, instance.id, lambda found=faults: ", ".join(found))  # type: ignore[misc]
+                self._worst.add(len(faults), split, instance.id, lambda found=faults: listed(found))  # type: ignore[misc]
             for name in lacking:
                 self._absent[name][bool(faults)] += 1
                 self._without[name].add(0, split, instance.id, lambda field=name: f"no {field}")  # type: ignore[misc]
@@ -69,6 +73,8 @@ def faults_of(instance: Instance) -> list[str]:
         faults.append("an answer is empty")
     if not instance.answerable and instance.answers:
         faults.append("unanswerable, yet it has answers")
+    if any(paragraph.title is not None and not paragraph.title.strip() for paragraph in instance.paragraphs):
+        faults.append("a title is empty")
     if any(not paragraph.text.strip() for paragraph in instance.paragraphs):
         faults.append("a paragraph is empty")
     if any(not candidate.text.strip() for candidate in instance.candidates or ()):

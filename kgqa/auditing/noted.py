@@ -1,0 +1,51 @@
+"""Faults of content (``kgqa.formats.faults``) in an audit: which check looks at which, and how they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import MappingProxyType
+
+from kgqa.formats.faults import FAULTS, Fault
+
+OWNERS = MappingProxyType(
+    {
+        "wrong-place": "wrong-spans",
+        "absent-support": "broken-references",
+        "absent-paragraph": "broken-references",
+        "wrong-reference": "broken-references",
+        "unlisted-answer": "broken-references",
+        "absent-answer": "empty-fields",
+        "empty-question": "empty-fields",
+        "empty-answer": "empty-fields",
+        "empty-title": "empty-fields",
+    }
+)
+"""Kind of a fault → the check whose subject it is; ``content-faults`` counts all kinds, and those without a check of their own alone."""
+LIMIT = 400
+"""Characters that an example spends on faults; a record may have thousands."""
+
+
+def owned(faults: Iterable[Fault], check: str) -> list[Fault]:
+    """The faults that are the subject of ``check``."""
+    return [fault for fault in faults if OWNERS.get(fault.kind) == check]
+
+
+def told(fault: Fault) -> str:
+    """Place, kind and detail."""
+    return f"{fault.place}: {FAULTS[fault.kind]}: {fault.detail}"
+
+
+def listed(faults: Sequence[str]) -> str:
+    """The first of some faults, as far as there is room, and how many more there are."""
+    shown, length = 0, 0
+    while shown < len(faults) and length + len(faults[shown]) <= LIMIT:
+        length += len(faults[shown]) + 2
+        shown += 1
+    if not shown and faults:
+        return f"{faults[0][:LIMIT]}…{more(len(faults) - 1)}"
+    return "; ".join(faults[:shown]) + more(len(faults) - shown)
+
+
+def more(count: int) -> str:
+    """How many are not shown."""
+    return f"; and {count:,} more" if count else ""
