@@ -15,6 +15,7 @@ from kgqa.evaluation.scoring import METRICS
 from kgqa.formats.musique import TWIN
 from kgqa.formats.opening import QuestionSet, open_dataset
 from kgqa.formats.provenance import everything
+from kgqa.records import Instance
 
 OF_TRANSFORM: Mapping[str, str] = MappingProxyType(
     {"probe": "dire-probe", "sufficiency": "dire-sufficiency", "probe-of-sufficiency": "dire-probe-of-sufficiency"}
@@ -29,8 +30,8 @@ LOOKED_AT = 100
 def default_metric(source: QuestionSet) -> tuple[str, str]:
     """A metric, and what it was taken from; SettingsError where nothing tells."""
     if source.format in METRICS and source.format != "dire":
-        return source.format, "the format of the set"
-    first = [instance for split in source.files for instance in islice(source.read(split), LOOKED_AT)]
+        return _of_drop(source) if source.format == "drop" else (source.format, "the format of the set")
+    first = _first(source)
     if any(instance.id.endswith(TWIN) for instance in first):
         return "musique", "the ids of its unanswerable questions"
     provenances = [everything(instance) for instance in first]
@@ -48,6 +49,17 @@ def default_metric(source: QuestionSet) -> tuple[str, str]:
         if source.format == "dire" and transform:
             return "dire", "the format of the set"
     raise SettingsError(f"{source.path}: nothing tells which metric is meant; name one with --metric: {', '.join(METRICS)}.")
+
+
+def _of_drop(source: QuestionSet) -> tuple[str, str]:
+    """IIRC's authors give their questions in DROP's form, too, where an empty answer means that there is none."""
+    if all(instance.answerable for instance in _first(source)):
+        return "drop", "the format of the set"
+    return "iirc", "its empty answers, which mean none in IIRC's files"
+
+
+def _first(source: QuestionSet) -> list[Instance]:
+    return [instance for split in source.files for instance in islice(source.read(split), LOOKED_AT)]
 
 
 def has_metric(dataset: str | Path) -> bool:
