@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 
 from kgqa.errors import MissingInput
 from kgqa.formats import reading
-from kgqa.formats.faults import Fault, note_faults
+from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.provenance import note, noted
 from kgqa.formats.writing import write_list
 from kgqa.records import Instance, Paragraph
@@ -53,7 +53,7 @@ class Notes(TypedDict):
     given_facts: NotRequired[list[Annotated[Fact, Strict(False)]]]
     """All facts in the order of the record, where that is not the paragraphs'."""
     absent_fields: NotRequired[list[str]]
-    """Which of ``question`` and ``context`` the record has not."""
+    """Which of ``question`` and ``context`` the record has not, and without paragraphs, of which no fact is known, ``supporting_facts``."""
 
 
 RECORD = TypeAdapter(Record)
@@ -62,17 +62,25 @@ NOTES = TypeAdapter(Notes)
 
 def recognises(record: Mapping[str, Any]) -> bool:
     """Whether the fields are HotpotQA's, gold without paragraphs included, and not those of 2WikiMultihopQA, which has more."""
-    own = {"question", "context"} <= record.keys() or {"answer", "supporting_facts"} <= record.keys()
-    return "_id" in record and own and not {"evidences", "entity_ids"} & record.keys()
+    return "_id" in record and _is_question(record) and not {"evidences", "entity_ids"} & record.keys()
+
+
+def _is_question(record: Mapping[str, Any]) -> bool:
+    return {"question", "context"} <= record.keys() or {"answer", "supporting_facts"} <= record.keys()
+
+
+def check_whole(record: Mapping[str, Any], where: str) -> None:
+    """MissingInput where there is neither a question with paragraphs nor gold, which is answer and facts."""
+    if not _is_question(record):
+        field = "context" if "question" in record else "question"
+        raise MissingInput(f"{where}: the field {field!r} is missing; every such record has it, or 'answer' and 'supporting_facts'.")
 
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file; memory: one record, and all ids."""
     ids = reading.Ids()
     for where, record in reading.records(path, RECORD):
-        if not recognises(record):
-            field = "context" if "question" in record else "question"
-            raise MissingInput(f"{where}: the field {field!r} is missing; every such record has it, or 'answer' and 'supporting_facts'.")
+        check_whole(record, where)
         ids.add(record["_id"], where)
         yield from_record(record)
 
@@ -81,9 +89,9 @@ def from_record(record: Record) -> Instance:
     """The Instance of an official record."""
     paragraphs, supports = paragraphs_of(record.get("context", ()), record.get("supporting_facts"))
     answer = record.get("answer")
-    extra = {key: value for key, value in record.items() if key not in Record.__annotations__}
+    extra = {key: value for key, value in record.items() if key not in Record.__annotations__ and key not in Notes.__annotations__}
     extra |= {name: list(facts) for name, facts in (("absent_facts", supports.absent), ("given_facts", supports.given)) if facts}
-    lacking = [field for field in ("question", "context") if field not in record]
+    lacking = absent_fields(record)
     if lacking:
         extra["absent_fields"] = lacking
     return Instance(
@@ -100,6 +108,12 @@ def from_record(record: Record) -> Instance:
         group=record["_id"],
         provenance=note_faults(supports.faults, beside=note(NAME, extra)),
     )
+
+
+def absent_fields(record: Mapping[str, Any]) -> list[str]:
+    """As in ``Notes``."""
+    expected = ("question", "context") if record.get("context") else ("question", "context", "supporting_facts")
+    return [field for field in expected if field not in record]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +147,8 @@ def paragraphs_of(
             continue
         absent.append((title, sentence))
         if numbers:
-            detail = f"the paragraph {title!r} has {len(context[numbers[0]][1])} sentences and none with the number {sentence}"
+            shown = f"the paragraph {title[:CHARACTERS]!r}"
+            detail = f"{shown} has {len(context[numbers[0]][1])} sentences and none with the number {sentence}"
             faults.append(Fault(kind="absent-support", place=f"supporting_facts.{place}", detail=detail))
     marks = [None if facts is None else tuple(sorted(supporting.get(number, ()))) for number in range(len(context))]
     found = [(context[number][0], sentence) for number in sorted(supporting) for sentence in sorted(supporting[number])]
@@ -170,7 +185,7 @@ def to_record(instance: Instance) -> dict[str, Any]:
 
 
 def all_facts(instance: Instance, absent: Sequence[Fact], given: Sequence[Fact]) -> list[list[Any]]:
-    """The marked facts and the ``absent`` ones; in the order ``given``, where those are the same facts."""
+    """The marked facts and the ``absent`` ones; as they were ``given``, where those are the same facts."""
     found = [*facts_of(instance), *map(list, absent)]
     return list(map(list, given)) if {tuple(fact) for fact in found} == set(given) else found
 
