@@ -56,7 +56,7 @@ def _print_candidates(console: Console, instance: Instance) -> None:
 
 
 def _print_chains(console: Console, instance: Instance) -> None:
-    for candidate, chains in zip(instance.candidates or (), instance.chains or (), strict=bool(instance.chains)):
+    for candidate, chains in zip(instance.candidates or (), instance.chains or (), strict=False):
         if candidate.id == instance.answer_id:
             for chain in chains:
                 console.print("Chain: " + _plain(" → ".join(chain)), soft_wrap=True)
@@ -69,5 +69,6 @@ def _coloured(paragraph: Paragraph, candidates: set[str], answer: str | None) ->
     text = Text(printable(paragraph.text))
     for mention in paragraph.mentions or ():
         style = "bold green" if mention.entity == answer else "bold yellow" if mention.entity in candidates else "cyan"
-        text.stylize(style, mention.start, mention.end)
+        if mention.start >= 0:  # where a mention ends beyond the text, its part of the text is shown
+            text.stylize(style, mention.start, mention.end)
     return text

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
 
@@ -201,10 +201,10 @@ def facts_of(instance: Instance) -> list[list[Any]]:
 
 
 def sentences_of(paragraph: Paragraph) -> list[str]:
-    """The sentences, of which the first begins with the text."""
-    if paragraph.sentences is None:
-        return [paragraph.text]
+    """The sentences, of which the first begins with the text; all of it where their places are not in it, one behind the other."""
     starts = [0, *paragraph.sentences[1:]] if paragraph.sentences else []
+    if paragraph.sentences is None or any(before > after for before, after in pairwise([*starts, len(paragraph.text)])):
+        return [paragraph.text]
     ends = [*starts[1:], len(paragraph.text)]
     return [paragraph.text[start:end] for start, end in zip(starts, ends, strict=bool(starts))]
 

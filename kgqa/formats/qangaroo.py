@@ -94,6 +94,8 @@ def _support(paragraph: Paragraph, surface: str | None) -> str:
         return paragraph.text
     parts, at = [], 0
     for mention in paragraph.mentions:
+        if not at <= mention.start <= mention.end <= len(paragraph.text):
+            continue
         name = paragraph.text[mention.start : mention.end]
         parts += [paragraph.text[at : mention.start], name if name.startswith(PLACEHOLDER) else mention.entity]
         at = mention.end
