@@ -65,7 +65,8 @@ def note_faults(faults: Collection[Fault], *, beside: str | None) -> str | None:
     if beside is None or f'"{NAME}"' in beside:
         return note(NAME, _told(beside) | values, beside=beside)
     # Written behind what is there, which need not be parsed for it.
-    return f'{beside.rstrip()[:-1]}{"" if beside.strip() == "{}" else ", "}"{NAME}": {json.dumps(values, ensure_ascii=False)}}}'
+    before = beside.rstrip()[:-1].rstrip()
+    return f'{before}{"" if before == "{" else ", "}"{NAME}": {json.dumps(values, ensure_ascii=False)}}}'
 
 
 def _told(provenance: str | None) -> dict[str, Any]:
@@ -76,24 +77,28 @@ def _told(provenance: str | None) -> dict[str, Any]:
 
 def without_faults(instance: Instance, places: tuple[str, ...]) -> Instance:
     """``instance`` without the noted faults whose places begin with one of ``places``."""
-    if instance.provenance is None or f'"{NAME}"' not in instance.provenance:
+    told = noted_places(instance)
+    left = {place: value for place, value in told.items() if not place.startswith(places)}
+    if left == told:
         return instance
     others = {name: values for name, values in everything(instance).items() if name != NAME}
-    left = {place: told for place, told in noted(instance, NAME).items() if not place.startswith(places)}
     found = others | ({NAME: left} if left else {})
     return replace(instance, provenance=json.dumps(found, ensure_ascii=False) if found else None)
 
 
 def faults_of(instance: Instance) -> tuple[Fault, ...]:
     """The faults of an Instance, those that its reader noted first; BrokenInput where the note is none."""
-    # Most have none, and looking for the word is far cheaper than parsing what else is noted.
-    if instance.provenance is None or f'"{NAME}"' not in instance.provenance:
-        return tuple(_seen(instance))
     return (*_noted(instance), *_seen(instance))
 
 
+def noted_places(instance: Instance) -> dict[str, Any]:
+    """Place → what its reader noted there."""
+    # Most have none, and looking for the word is far cheaper than parsing what else is noted.
+    return noted(instance, NAME) if instance.provenance is not None and f'"{NAME}"' in instance.provenance else {}
+
+
 def _noted(instance: Instance) -> Iterator[Fault]:
-    for place, value in noted(instance, NAME).items():
+    for place, value in noted_places(instance).items():
         if not (isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value) and value[0] in FAULTS):
             raise BrokenInput(f"instance {instance.id}, provenance, '{NAME}.{place}': expected a kind of fault and words; set it to null.")
         yield Fault(kind=value[0], place=place, detail=value[1])

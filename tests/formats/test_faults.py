@@ -314,15 +314,16 @@ def test_native_rows_and_carried_ones_keep_such_places(tmp_path: Path, cli: Cli)
     outcome = cli("audit", tmp_path / "set", "--out", tmp_path / "audit")
     assert (outcome.status, outcome.err) == (0, "")
     (wrong,) = [
-        one for one in json.loads((tmp_path / "audit" / "audit.json").read_text("utf-8"))["findings"] if one["name"] == "wrong-spans"
+        one for one in json.loads((tmp_path / "audit" / "audit.json").read_text("utf-8"))["findings"] if one["check"] == "wrong-spans"
     ]
-    assert wrong["value"] == 1.0
+    assert wrong["figure"] == 1.0
 
 
 def test_nothing_breaks_on_such_places(tmp_path: Path, cli: Cli) -> None:
     for number, one in enumerate(wild(MILL)):
-        folder = tmp_path / str(number)
+        folder, out = tmp_path / str(number), tmp_path / f"{number}-out"
         folder.mkdir()
+        out.mkdir()
         native.write([one], folder / "dev.parquet")
         outcome = cli("show", folder)
         assert (outcome.status, outcome.err) == (0, "")
@@ -332,12 +333,12 @@ def test_nothing_breaks_on_such_places(tmp_path: Path, cli: Cli) -> None:
         for kind in KINDS:
             for level in ("paragraph", "sentence"):
                 try:
-                    kgqa.contrast(kind, folder, out=folder / f"{kind}-{level}", level=level)
+                    kgqa.contrast(kind, folder, out=out / f"{kind}-{level}", level=level)
                 except KgqaError as error:
                     assert str(error).endswith(".")  # noqa: PT017
         for to in ("hotpotqa", "twowiki"):
-            kgqa.convert(folder, to=to, out=folder / to)
-            (again,) = open_dataset(folder / to).instances()
+            kgqa.convert(folder, to=to, out=out / to)
+            (again,) = open_dataset(out / to).instances()
             assert [paragraph.text for paragraph in again.paragraphs] == [paragraph.text for paragraph in one.paragraphs]
 
 
