@@ -80,6 +80,8 @@ def read(path: Path) -> Iterator[Instance]:
     for where, record in reading.records(path, RECORD):
         if not recognises(record):
             raise MissingInput(f"{where}: the field 'evidences' is missing; every such record has it, or 'entity_ids'.")
+        if "question" not in record and not {"answer", "supporting_facts"} <= record.keys():
+            raise MissingInput(f"{where}: the field 'question' is missing; every such record has it, or 'answer' and 'supporting_facts'.")
         ids.add(record["_id"], where)
         yield from_record(record)
 

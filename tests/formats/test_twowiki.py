@@ -47,7 +47,7 @@ def records(draw: st.DrawFn) -> dict[str, Any]:
         record["supporting_facts"] = None if facts is None else [list(fact) for fact in facts]
     if "entity_ids" not in record or draw(st.booleans()):
         record["evidences"] = draw(st.none() | TRIPLES)
-    return record
+    return record if {"answer", "supporting_facts"} <= record.keys() else {"question": "q", **record}
 
 
 @given(st.lists(records(), min_size=1, max_size=3, unique_by=lambda record: record["_id"]))
