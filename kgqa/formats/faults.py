@@ -88,7 +88,8 @@ def without_faults(instance: Instance, places: tuple[str, ...]) -> Instance:
 
 def faults_of(instance: Instance) -> tuple[Fault, ...]:
     """The faults of an Instance, those that its reader noted first; BrokenInput where the note is none."""
-    return (*_noted(instance), *_seen(instance))
+    seen = tuple(_seen(instance)) if _is_suspect(instance) else ()
+    return (*_noted(instance), *seen) if f'"{NAME}"' in (instance.provenance or "") else seen
 
 
 def noted_places(instance: Instance) -> dict[str, Any]:
@@ -102,6 +103,25 @@ def _noted(instance: Instance) -> Iterator[Fault]:
         if not (isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value) and value[0] in FAULTS):
             raise BrokenInput(f"instance {instance.id}, provenance, '{NAME}.{place}': expected a kind of fault and words; set it to null.")
         yield Fault(kind=value[0], place=place, detail=value[1])
+
+
+def _is_suspect(instance: Instance) -> bool:
+    """Whether a closer look may find something: this is asked of every question, most of which are sound, and must cost next to nothing."""
+    paragraphs, answers = instance.paragraphs, instance.answers
+    if instance.candidates is not None or (paragraphs and not instance.question.strip()) or not all(map(str.strip, answers)):
+        return True
+    # Equal texts are of equal length, which is known without reading them.
+    if len({len(paragraph.text) for paragraph in paragraphs}) < len(paragraphs):
+        return True
+    for paragraph in paragraphs:
+        title, sentences, marks = paragraph.title, paragraph.sentences, paragraph.supporting_sentences
+        if paragraph.mentions or (title is not None and not title.strip()):
+            return True
+        if sentences and (max(sentences) > len(paragraph.text) or min(sentences) < 0):
+            return True
+        if marks and not (sentences and max(marks) < len(sentences) and min(marks) >= 0):
+            return True
+    return False
 
 
 def _seen(instance: Instance) -> Iterator[Fault]:

@@ -9,10 +9,9 @@ scorer takes as gold, are read too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NamedTuple, NotRequired
 
 from pydantic import ConfigDict, Strict, TypeAdapter
 from typing_extensions import TypedDict
@@ -58,6 +57,8 @@ class Notes(TypedDict):
 
 RECORD = TypeAdapter(Record)
 NOTES = TypeAdapter(Notes)
+HELD = frozenset(Record.__annotations__) | frozenset(Notes.__annotations__)
+"""Fields that are not noted as they are."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
@@ -89,8 +90,8 @@ def from_record(record: Record) -> Instance:
     """The Instance of an official record."""
     paragraphs, supports = paragraphs_of(record.get("context", ()), record.get("supporting_facts"))
     answer = record.get("answer")
-    extra = {key: value for key, value in record.items() if key not in Record.__annotations__ and key not in Notes.__annotations__}
-    extra |= {name: list(facts) for name, facts in (("absent_facts", supports.absent), ("given_facts", supports.given)) if facts}
+    extra = {key: value for key, value in record.items() if key not in HELD}
+    extra |= supports.named("absent_facts")
     lacking = absent_fields(record)
     if lacking:
         extra["absent_fields"] = lacking
@@ -112,12 +113,12 @@ def from_record(record: Record) -> Instance:
 
 def absent_fields(record: Mapping[str, Any]) -> list[str]:
     """As in ``Notes``."""
-    expected = ("question", "context") if record.get("context") else ("question", "context", "supporting_facts")
-    return [field for field in expected if field not in record]
+    if record.get("context"):
+        return [] if "question" in record else ["question"]
+    return [field for field in ("question", "context", "supporting_facts") if field not in record]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Supports:
+class Supports(NamedTuple):
     """What a record's supporting facts say beyond the marks of its paragraphs."""
 
     absent: Sequence[Fact]
@@ -125,6 +126,11 @@ class Supports:
     given: Sequence[Fact]
     """All of them, where they are not in the order in which :func:`facts_of` finds them; else none."""
     faults: Sequence[Fault]
+
+    def named(self, absent: str) -> dict[str, list[Fact]]:
+        """What is to be noted, and under which names: ``absent`` is that of the first."""
+        notes = {absent: list(self.absent)} if self.absent else {}
+        return notes | {"given_facts": list(self.given)} if self.given else notes
 
 
 def paragraphs_of(
@@ -158,14 +164,17 @@ def paragraphs_of(
 
 
 def _paragraph(number: int, title: str, sentences: Sequence[str], marked: tuple[int, ...] | None, between: str) -> Paragraph:
-    starts = accumulate((len(sentence) + len(between) for sentence in sentences), initial=0)
+    starts, at = [], 0
+    for sentence in sentences:
+        starts.append(at)
+        at += len(sentence) + len(between)
     return Paragraph(
         id=str(number),
         title=title,
         text=between.join(sentences),
         supporting=None if marked is None else bool(marked),
         mentions=None,
-        sentences=tuple(start for start, _ in zip(starts, sentences, strict=False)),
+        sentences=tuple(starts),
         supporting_sentences=marked,
     )
 

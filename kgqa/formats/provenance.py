@@ -9,6 +9,7 @@ from typing import Any
 from kgqa.errors import BrokenInput
 from kgqa.records import Instance
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 ORDER = "given_facts"
 """What several formats call the supporting facts in the order of the record."""
 LISTS = ("absent_facts", "supporting_facts")
@@ -51,7 +52,7 @@ def note(name: str, values: dict[str, Any], *, beside: str | None = None) -> str
     if not values:
         return beside
     try:
-        return json.dumps({**json.loads(beside or "{}"), name: values}, ensure_ascii=False)
+        return _encode({name: values} if beside is None else {**json.loads(beside), name: values})
     except RecursionError:
         raise BrokenInput(f"a field of {name} that is to be noted is nested too deeply; mend or drop the record.") from None
 

@@ -66,6 +66,7 @@ HELD = ("_id", "question", "context", "supporting_facts", "answer", "answer_id")
 """Fields that the normal form has a place for."""
 OURS = ("given_facts", "absent_fields", "empty_fields")
 """Notes that are no fields of a record."""
+NOT_NOTED = frozenset({*HELD, *OURS})
 MAY_BE_EMPTY = ("context", "supporting_facts", "evidences", "answer", "answer_id")
 
 
@@ -91,9 +92,10 @@ def from_record(record: Record) -> Instance:
     paragraphs, supports = hotpotqa.paragraphs_of(record.get("context", ()), record.get("supporting_facts"), between=BETWEEN)
     # Where a test file has a place for the answer, it is empty.
     answer = record.get("answer") or None
-    notes = {key: value for key, value in record.items() if key not in (*HELD, *OURS) and not (key == "evidences" and not value)}
-    notes |= {name: list(facts) for name, facts in (("supporting_facts", supports.absent), ("given_facts", supports.given)) if facts}
-    notes |= {name: fields for name, fields in (("absent_fields", _absent(record)), ("empty_fields", _empty(record))) if fields}
+    notes = {key: value for key, value in record.items() if key not in NOT_NOTED and (key != "evidences" or value)}
+    notes |= supports.named("supporting_facts")
+    absent, empty = _absent(record), _empty(record)
+    notes |= ({"absent_fields": absent} if absent else {}) | ({"empty_fields": empty} if empty else {})
     return Instance(
         id=record["_id"],
         question=record.get("question", ""),
@@ -111,12 +113,16 @@ def from_record(record: Record) -> Instance:
 
 
 def _absent(record: Record) -> list[str]:
-    expected = {"question": True, "supporting_facts": not record.get("context"), "answer_id": bool(record.get("answer"))}
-    return [field for field, is_expected in expected.items() if is_expected and field not in record]
+    expected = ["question"] if record.get("context") else ["question", "supporting_facts"]
+    if record.get("answer"):
+        expected.append("answer_id")
+    return [field for field in expected if field not in record]
 
 
 def _empty(record: Record) -> dict[str, Any]:
     """As in ``Notes``; a list of facts is written otherwise, and the list of triples by which a record is known."""
+    if all(map(record.get, MAY_BE_EMPTY)):
+        return {}
     written: dict[str, Any] = {"supporting_facts": []}
     if "entity_ids" not in record:
         written["evidences"] = []
@@ -129,7 +135,7 @@ def _empty(record: Record) -> dict[str, Any]:
 def to_record(instance: Instance) -> dict[str, Any]:
     """The official record; without triples or entity ids it has an empty list of triples, by which it is known."""
     known_notes = reading.validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
-    notes = {key: value for key, value in known_notes.items() if key not in (*HELD, *OURS)}
+    notes = {key: value for key, value in known_notes.items() if key not in NOT_NOTED}
     if "entity_ids" not in notes:
         notes.setdefault("evidences", [])
     record: dict[str, Any] = {"_id": instance.id, "question": instance.question}

@@ -11,6 +11,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,7 +25,7 @@ from kgqa.formats.opening import FORMATS, find_format, open_dataset
 from kgqa.formats.provenance import note, noted
 from kgqa.formats.rows import from_row, to_row
 from kgqa.recipes.contrasts import KINDS
-from kgqa.records import Instance, Mention
+from kgqa.records import Instance, Mention, Step
 from tests.conftest import Cli
 from tests.formats.drawing import instances, sets
 from tests.formats.test_beir import paragraph, question
@@ -432,3 +433,23 @@ def test_a_note_of_the_order_of_facts_is_not_true_of_a_part_of_the_question(tmp_
     assert found
     assert all("given_facts" not in noted(one, "hotpotqa") for one in found)
     assert kgqa.convert(tmp_path / "probe", to="dire", out=tmp_path / "dire.json").changed == {}
+
+
+def reasons(folder: Path, kind: str, instance: Instance, level: str = "paragraph") -> list[tuple[str, str]]:
+    """Why a question was left out of a set in which others were not."""
+    sound = [replace(MILL, id=f"s{number}", group=f"s{number}") for number in range(2)]
+    native.write([*sound, instance], folder / "dev.parquet")
+    kgqa.contrast(kind, folder, out=folder.with_name("out"), level=level)
+    rows = pq.read_table(folder.with_name("out") / "rejected.parquet").to_pylist()
+    return [(row["reason"], row["detail"]) for row in rows if row["id"] == instance.id]
+
+
+def test_contrast_says_why_it_leaves_a_question_out(tmp_path: Path) -> None:
+    (tmp_path / "steps").mkdir()
+    step = Step(id="1", question="Where?", answer="Harne", paragraph_id="elsewhere", depends_on=())
+    ((reason, detail),) = reasons(tmp_path / "steps", "probe", replace(MILL, decomposition=(step,)))
+    assert (reason, detail) == ("a supporting fact is not among the paragraphs", "step 1, paragraph elsewhere")
+    sentences = tmp_path / "more" / "sentences"
+    sentences.mkdir(parents=True)
+    wrong = replace(MILL, paragraphs=(replace(MILL.paragraphs[0], sentences=(0, 500)), *MILL.paragraphs[1:]))
+    assert reasons(sentences, "probe", wrong, "sentence") == [("a sentence is not where the source says", "paragraph a")]

@@ -281,7 +281,7 @@ class TestTheHub:
 
 
 def test_what_is_wrong_in_content_is_kept(tmp_path: Path) -> None:
-    rows = {
+    rows: dict[str, tuple[dict[str, Any], str]] = {
         "hotpotqa": ({**HOTPOTQA, "supporting_facts": {"title": ["Mill"], "sent_id": [9]}}, "absent-support"),
         "qangaroo": ({**QANGAROO, "answer": "sea"}, "unlisted-answer"),
     }
