@@ -106,7 +106,7 @@ def test_export_of_real_data_reads_back(medhop: kgqa.Report, tmp_path: Path) -> 
         assert len(list(qangaroo.read(tmp_path / f"{split}.masked.json"))) == len(written)
         for record, instance in zip(written, native.read(path), strict=True):
             official = reading.validated(qangaroo.to_record(instance), qangaroo.RECORD, "")
-            assert record == qangaroo.from_record(official, "")
+            assert record == qangaroo.from_record(official)
 
 
 def test_the_datasets_do_not_depend_on_the_number_of_workers(real_data: Path, medhop: kgqa.Report, tmp_path: Path) -> None:

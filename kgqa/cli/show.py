@@ -102,5 +102,6 @@ def _coloured(paragraph: Paragraph, candidates: set[str], answer: str | None) ->
     text = Text(printable(paragraph.text))
     for mention in paragraph.mentions or ():
         style = "bold green" if mention.entity == answer else "bold yellow" if mention.entity in candidates else "cyan"
-        text.stylize(style, mention.start, mention.end)
+        if mention.start >= 0:  # where a mention ends beyond the text, its part of the text is shown
+            text.stylize(style, mention.start, mention.end)
     return text

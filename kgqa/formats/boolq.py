@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput
 from kgqa.formats import reading
+from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.identifiers import Identifier
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.formats.strategyqa import ANSWERS
@@ -28,8 +29,8 @@ NAME = "boolq"
 SPOKEN = {"TRUE": True, "FALSE": False, "": None}
 """The contrast set's answers; a few were never given."""
 SAID = {text: value for value, text in ANSWERS.items()}
-SHOWN = 60
-"""Characters of a text that a message shows."""
+UNLISTED = "unlisted_answer"
+"""The field of a line for what the contrast set has as an answer and is none of them."""
 HEADINGS = "Gold Answer"
 """What stands for the answer where the contrast set's columns are named."""
 
@@ -133,14 +134,16 @@ def _noted(name: str, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _line(other: dict[str, Any], question: str, answer: str, where: str) -> Record:
-    if answer not in SPOKEN:
-        raise BrokenInput(f"{where}, field 'answer': expected TRUE, FALSE or nothing, found {answer[:SHOWN]!r}; mend or drop the record.")
-    return reading.validated({**other, "question": question, "answer": SPOKEN[answer]}, RECORD, where)
+    unlisted = {} if answer in SPOKEN else {UNLISTED: answer}
+    return reading.validated({**other, "question": question, "answer": SPOKEN.get(answer), **unlisted}, RECORD, where)
 
 
 def from_record(record: Record, number: str) -> Instance:
     """The Instance of a line, whose id is ``number`` where it has none."""
     name, answer = str(record.get("id", record.get("idx", number))), record.get("answer", record.get("label"))
+    notes = unknown_fields(record, Record)
+    odd = notes.get(UNLISTED) if answer is None else None
+    detail = f"{odd[:CHARACTERS]!r} is none of TRUE, FALSE and nothing" if isinstance(odd, str) else ""
     paragraph = Paragraph(
         id="0",
         title=record.get("title"),
@@ -162,7 +165,7 @@ def from_record(record: Record, number: str) -> Instance:
         decomposition=None,
         answerable=True,
         group=record.get("perturbs", name),
-        provenance=note(NAME, unknown_fields(record, Record)),
+        provenance=note_faults([Fault(kind="unlisted-answer", place="answer", detail=detail)] if detail else (), beside=note(NAME, notes)),
     )
 
 
@@ -184,7 +187,8 @@ def to_record(instance: Instance) -> dict[str, Any]:
     record["passage"] = paragraph.text
     if instance.group != instance.id:
         record["perturbs"] = instance.group
-    return record | {key: value for key, value in noted(instance, NAME).items() if key not in Record.__annotations__}
+    stale = {*Record.__annotations__, UNLISTED} if instance.answers else Record.__annotations__.keys()
+    return record | {key: value for key, value in noted(instance, NAME).items() if key not in stale}
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:

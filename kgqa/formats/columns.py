@@ -9,8 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from kgqa.errors import BrokenInput
 from kgqa.records import Instance, Mention, Paragraph
 
+LIMIT = 1 << 31
+"""Places are less than this."""
 MENTION = pa.struct([("entity", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
 PARAGRAPH = pa.struct(
     [
@@ -52,7 +55,25 @@ SCHEMA = pa.schema(
 
 
 def table_of(instances: Sequence[Instance]) -> pa.Table:
-    """What ``native.write`` would write. Memory: the table, and each different paragraph once more."""
+    """What ``native.write`` would write; BrokenInput for a place that a column has no room for.
+
+    Memory: the table, and each different paragraph once more.
+    """
+    try:
+        return _table_of(instances)
+    except (pa.ArrowInvalid, OverflowError):
+        wide = next((instance for instance in instances if any(map(_is_wide, instance.paragraphs))), None)
+        if wide is None:
+            raise
+        raise BrokenInput(f"instance {wide.id}: a mention or sentence is at a place beyond {LIMIT:,}; mend or drop the record.") from None
+
+
+def _is_wide(paragraph: Paragraph) -> bool:
+    places = (place for mention in paragraph.mentions or () for place in (mention.start, mention.end))
+    return any(not -LIMIT <= place < LIMIT for place in (*places, *(paragraph.sentences or ()), *(paragraph.supporting_sentences or ())))
+
+
+def _table_of(instances: Sequence[Instance]) -> pa.Table:
     columns: dict[str, pa.Array] = {"paragraphs": _shared_paragraphs(instances)}
     columns["candidates"] = _optional([instance.candidates for instance in instances], pa.list_(CANDIDATE))
     columns["decomposition"] = _optional([instance.decomposition for instance in instances], pa.list_(STEP))

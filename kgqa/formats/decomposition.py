@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kgqa.errors import BrokenInput
+from kgqa.formats.faults import Fault
 
 REFERENCE = re.compile(r"(?<!&)#([0-9]{1,4})(?![0-9])")
 """Not ``&#39;``, which is an apostrophe that was left in HTML."""
@@ -19,10 +19,12 @@ def dependencies(questions: Sequence[str], ids: Sequence[str]) -> list[tuple[str
     ]
 
 
-def check_references(questions: Sequence[str], where: str) -> None:
-    """Raise BrokenInput where a step refers to itself, to a later step or to none, where that cannot be text."""
+def wrong_references(questions: Sequence[str]) -> list[Fault]:
+    """The steps that refer to themselves, to a later step or to none, where that cannot be text; of each the first such reference."""
+    faults = []
     for place, question in enumerate(questions):
-        for number in map(int, REFERENCE.findall(question)):
-            if not 1 <= number <= place:
-                steps = f"only #1 to #{place} come before it" if place else "nothing comes before the first step"
-                raise BrokenInput(f"{where}, step {place + 1}: it refers to #{number}, but {steps}; mend the step or drop the record.")
+        wrong = next((number for number in map(int, REFERENCE.findall(question)) if not 1 <= number <= place), None)
+        if wrong is not None:
+            steps = f"only #1 to #{place} come before it" if place else "nothing comes before the first step"
+            faults.append(Fault(kind="wrong-reference", place=f"decomposition.{place}", detail=f"it refers to #{wrong}, but {steps}"))
+    return faults

@@ -79,6 +79,7 @@ def read(path: Path) -> Iterator[Instance]:
     counts: Counter[str] = Counter()
     ids, labelled = reading.Ids(), _Labels()
     for where, record in reading.records(path, RECORD):
+        hotpotqa.check_whole(record, where)
         number = counts[record["_id"]]
         counts[record["_id"]] += 1
         instance = from_record(record, where, transform=transform, number=number)

@@ -1,16 +1,17 @@
 """The texts of StrategyQA's evidence, in a file beside the questions: ``dev_paragraphs.json`` or ``.jsonl`` beside ``dev.json``.
 
-The official file is one object, id → title, content, section, headers and number. Ours is JSON lines with ``evidence_id``, ``title``,
-``contents`` and whatever else there is; it can be written while the questions are.
+The release has ``strategyqa_train_paragraphs.json``, which belongs to parts of its training set too. That is one object, id → title,
+content, section, headers and number. Ours is JSON lines with ``evidence_id``, ``title``, ``contents`` and whatever else there is; it can be
+written while the questions are.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os.path import isfile
 from pathlib import Path
 from typing import IO, Any, NotRequired
 
@@ -23,7 +24,9 @@ from kgqa.records import Instance, Paragraph
 
 NAMED = "paragraphs"
 """What stands in the names of such files."""
-_NAME = re.compile(rf"(?<!no_){NAMED}.*\.jsonl?(\.gz)?")
+OFFICIAL = "strategyqa_train"
+"""The stem of the questions whose texts are released."""
+SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 
 class Line(TypedDict):
@@ -66,47 +69,58 @@ class Passage:
         )
 
 
-def files(questions: Path) -> list[Path]:
-    """The file of texts that bears the name of ``questions``; where there is none, all that may hold some, sorted."""
-    folder = questions.parent
-    found = sorted(
-        path for path in folder.glob("*paragraphs*.json*") if _NAME.search(path.name) and path != questions and not path.is_dir()
-    )
-    own = [path for path in found if _stem(path) == f"{_stem(questions)}_paragraphs"]
-    return own[:1] or found
+def texts_beside(questions: Path) -> Path | None:
+    """The file of texts that bears the name of ``questions``, else the released one; None where neither is there."""
+    stems = dict.fromkeys((_stem(questions), OFFICIAL))
+    named = (questions.with_name(f"{stem}_{NAMED}{suffix}") for stem in stems for suffix in SUFFIXES)
+    return next((path for path in named if path != questions and isfile(path)), None)
 
 
-def holds_texts(path: Path) -> bool:
-    """Whether a file is called after paragraphs and its first entry is a text; or cannot be read, of which speaks who needs it."""
-    if NAMED not in path.name:
-        return False
+def fitting_beside(questions: Path) -> Path | None:
+    """The same, where it is a file of texts."""
+    found = texts_beside(questions)
+    return found if found is not None and fits(found) else None
+
+
+def fits(texts: Path) -> bool:
+    """Whether the first entry of a file, or its first line, is a text."""
+    return _kind(texts) != ""
+
+
+def _kind(texts: Path) -> str:
+    """Whether the texts are ``lines`` or ``entries`` of one object, or ``""``: none."""
     try:
-        _, _, entry = next(reading.members(path, "entry"), ("", "", {"content": ""}))
+        _, _, entry = next(reading.members(texts, "entry"), ("", "", {"content": ""}))
     except InputError:
-        entry = None  # a list, or nothing that can be read
+        return ""
     if isinstance(entry, dict):
-        return "content" in entry
+        return "entries" if isinstance(entry.get("content"), str) else ""
     try:
-        _, line = next(reading.values(path))
-    except (InputError, StopIteration):
-        return entry is None
-    return {"evidence_id", "contents"} <= line.keys()
+        _, line = next(reading.values(texts))
+    except InputError:
+        return ""
+    return "lines" if isinstance(line.get("evidence_id"), str) and isinstance(line.get("contents"), str) else ""
+
+
+def is_called_so(path: Path) -> bool:
+    """Whether a file has the official name of the texts of other files beside it, or the released one."""
+    stem = _stem(path).removesuffix(f"_{NAMED}")
+    if stem == _stem(path):
+        return False
+    return stem == OFFICIAL or any(isfile(path.with_name(f"{stem}{suffix}")) for suffix in SUFFIXES)
 
 
 def _stem(path: Path) -> str:
     return path.name.split(".json")[0]
 
 
-def read(paths: Sequence[Path], wanted: Collection[str]) -> dict[str, Passage]:
-    """Id → passage, of the ``wanted`` ids that have one; where several files have it, the first of them.
+def read(path: Path, wanted: Collection[str]) -> dict[str, Passage]:
+    """Id → passage, of the ``wanted`` ids that have one.
 
     Lines are read one by one; an official object is in memory whole. Raises InputError with file, line or id, and field.
     """
-    texts: dict[str, Passage] = {}
-    for path in paths if wanted else ():
-        passages = _lines(path) if ".jsonl" in path.name else _entries(path)
-        texts = {passage.id: passage for passage in passages if passage.id in wanted} | texts
-    return texts
+    passages = _lines(path) if _kind(path) == "lines" else _entries(path)
+    return {passage.id: passage for passage in passages if passage.id in wanted} if wanted else {}
 
 
 def _lines(path: Path) -> Iterator[Passage]:

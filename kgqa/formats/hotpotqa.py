@@ -9,17 +9,16 @@ scorer takes as gold, are read too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NamedTuple, NotRequired
 
 from pydantic import ConfigDict, Strict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import MissingInput
 from kgqa.formats import reading
-from kgqa.formats.faults import Fault, note_faults
+from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.provenance import note, noted
 from kgqa.formats.writing import write_list
 from kgqa.records import Instance, Paragraph
@@ -53,26 +52,36 @@ class Notes(TypedDict):
     given_facts: NotRequired[list[Annotated[Fact, Strict(False)]]]
     """All facts in the order of the record, where that is not the paragraphs'."""
     absent_fields: NotRequired[list[str]]
-    """Which of ``question`` and ``context`` the record has not."""
+    """Which of ``question`` and ``context`` the record has not, and without paragraphs, of which no fact is known, ``supporting_facts``."""
 
 
 RECORD = TypeAdapter(Record)
 NOTES = TypeAdapter(Notes)
+HELD = frozenset(Record.__annotations__) | frozenset(Notes.__annotations__)
+"""Fields that are not noted as they are."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
     """Whether the fields are HotpotQA's, gold without paragraphs included, and not those of 2WikiMultihopQA, which has more."""
-    own = {"question", "context"} <= record.keys() or {"answer", "supporting_facts"} <= record.keys()
-    return "_id" in record and own and not {"evidences", "entity_ids"} & record.keys()
+    return "_id" in record and _is_question(record) and not {"evidences", "entity_ids"} & record.keys()
+
+
+def _is_question(record: Mapping[str, Any]) -> bool:
+    return {"question", "context"} <= record.keys() or {"answer", "supporting_facts"} <= record.keys()
+
+
+def check_whole(record: Mapping[str, Any], where: str) -> None:
+    """MissingInput where there is neither a question with paragraphs nor gold, which is answer and facts."""
+    if not _is_question(record):
+        field = "context" if "question" in record else "question"
+        raise MissingInput(f"{where}: the field {field!r} is missing; every such record has it, or 'answer' and 'supporting_facts'.")
 
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file; memory: one record, and all ids."""
     ids = reading.Ids()
     for where, record in reading.records(path, RECORD):
-        if not recognises(record):
-            field = "context" if "question" in record else "question"
-            raise MissingInput(f"{where}: the field {field!r} is missing; every such record has it, or 'answer' and 'supporting_facts'.")
+        check_whole(record, where)
         ids.add(record["_id"], where)
         yield from_record(record)
 
@@ -81,9 +90,9 @@ def from_record(record: Record) -> Instance:
     """The Instance of an official record."""
     paragraphs, supports = paragraphs_of(record.get("context", ()), record.get("supporting_facts"))
     answer = record.get("answer")
-    extra = {key: value for key, value in record.items() if key not in Record.__annotations__}
-    extra |= {name: list(facts) for name, facts in (("absent_facts", supports.absent), ("given_facts", supports.given)) if facts}
-    lacking = [field for field in ("question", "context") if field not in record]
+    extra = {key: value for key, value in record.items() if key not in HELD}
+    extra |= supports.named("absent_facts")
+    lacking = absent_fields(record)
     if lacking:
         extra["absent_fields"] = lacking
     return Instance(
@@ -102,8 +111,14 @@ def from_record(record: Record) -> Instance:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Supports:
+def absent_fields(record: Mapping[str, Any]) -> list[str]:
+    """As in ``Notes``."""
+    if record.get("context"):
+        return [] if "question" in record else ["question"]
+    return [field for field in ("question", "context", "supporting_facts") if field not in record]
+
+
+class Supports(NamedTuple):
     """What a record's supporting facts say beyond the marks of its paragraphs."""
 
     absent: Sequence[Fact]
@@ -111,6 +126,11 @@ class Supports:
     given: Sequence[Fact]
     """All of them, where they are not in the order in which :func:`facts_of` finds them; else none."""
     faults: Sequence[Fault]
+
+    def named(self, absent: str) -> dict[str, list[Fact]]:
+        """What is to be noted, and under which names: ``absent`` is that of the first."""
+        notes = {absent: list(self.absent)} if self.absent else {}
+        return notes | {"given_facts": list(self.given)} if self.given else notes
 
 
 def paragraphs_of(
@@ -133,7 +153,8 @@ def paragraphs_of(
             continue
         absent.append((title, sentence))
         if numbers:
-            detail = f"the paragraph {title!r} has {len(context[numbers[0]][1])} sentences and none with the number {sentence}"
+            shown = f"the paragraph {title[:CHARACTERS]!r}"
+            detail = f"{shown} has {len(context[numbers[0]][1])} sentences and none with the number {sentence}"
             faults.append(Fault(kind="absent-support", place=f"supporting_facts.{place}", detail=detail))
     marks = [None if facts is None else tuple(sorted(supporting.get(number, ()))) for number in range(len(context))]
     found = [(context[number][0], sentence) for number in sorted(supporting) for sentence in sorted(supporting[number])]
@@ -143,14 +164,17 @@ def paragraphs_of(
 
 
 def _paragraph(number: int, title: str, sentences: Sequence[str], marked: tuple[int, ...] | None, between: str) -> Paragraph:
-    starts = accumulate((len(sentence) + len(between) for sentence in sentences), initial=0)
+    starts, at = [], 0
+    for sentence in sentences:
+        starts.append(at)
+        at += len(sentence) + len(between)
     return Paragraph(
         id=str(number),
         title=title,
         text=between.join(sentences),
         supporting=None if marked is None else bool(marked),
         mentions=None,
-        sentences=tuple(start for start, _ in zip(starts, sentences, strict=False)),
+        sentences=tuple(starts),
         supporting_sentences=marked,
     )
 
@@ -170,7 +194,7 @@ def to_record(instance: Instance) -> dict[str, Any]:
 
 
 def all_facts(instance: Instance, absent: Sequence[Fact], given: Sequence[Fact]) -> list[list[Any]]:
-    """The marked facts and the ``absent`` ones; in the order ``given``, where those are the same facts."""
+    """The marked facts and the ``absent`` ones; as they were ``given``, where those are the same facts."""
     found = [*facts_of(instance), *map(list, absent)]
     return list(map(list, given)) if {tuple(fact) for fact in found} == set(given) else found
 
@@ -186,10 +210,10 @@ def facts_of(instance: Instance) -> list[list[Any]]:
 
 
 def sentences_of(paragraph: Paragraph) -> list[str]:
-    """The sentences, of which the first begins with the text."""
-    if paragraph.sentences is None:
-        return [paragraph.text]
+    """The sentences, of which the first begins with the text; all of it where their places are not in it, one behind the other."""
     starts = [0, *paragraph.sentences[1:]] if paragraph.sentences else []
+    if paragraph.sentences is None or any(before > after for before, after in pairwise([*starts, len(paragraph.text)])):
+        return [paragraph.text]
     ends = [*starts[1:], len(paragraph.text)]
     return [paragraph.text[start:end] for start, end in zip(starts, ends, strict=bool(starts))]
 

@@ -201,7 +201,7 @@ FORMS = (
         name="qangaroo",
         columns=frozenset({"id", "query", "answer", "candidates", "supports"}),
         kind=qangaroo.RECORD,
-        read=qangaroo.from_record,
+        read=lambda row, _: qangaroo.from_record(row),
     ),
     Form(
         name="musique",
@@ -209,6 +209,11 @@ FORMS = (
         kind=musique.RECORD,
         read=musique.from_record,
     ),
-    Form(name="strategyqa", columns=frozenset({"qid", "question", "answer"}), kind=strategyqa.RECORD, read=strategyqa.from_record),
+    Form(
+        name="strategyqa",
+        columns=frozenset({"qid", "question", "answer"}),
+        kind=strategyqa.RECORD,
+        read=lambda row, _: strategyqa.from_record(row),
+    ),
 )
 """In the order in which they are tried."""

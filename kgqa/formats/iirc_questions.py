@@ -119,7 +119,8 @@ def _places(paragraph: Paragraph) -> list[tuple[int, int]]:
     """Where the supporting sentences stand, or the whole paragraph where none is marked."""
     starts = paragraph.sentences or ()
     ends = (*starts[1:], len(paragraph.text))
-    return [(starts[n], ends[n]) for n in paragraph.supporting_sentences or ()] or [(0, len(paragraph.text))]
+    marks = (number for number in paragraph.supporting_sentences or () if 0 <= number < len(starts))
+    return [(starts[number], ends[number]) for number in marks] or [(0, len(paragraph.text))]
 
 
 def _answer(instance: Instance, notes: Notes) -> Mapping[str, Any]:

@@ -2,7 +2,8 @@
 
 Written is a list of tasks and, beside it, ``<stem>.config.xml``, the labelling configuration that shows them. An answer that stands exactly
 once in the supporting paragraphs is marked beforehand, as a prediction. Read are tasks as they are exported again: what most people
-answered becomes the answer; the answer before that, all annotations and how many people made them are noted. A task without annotations
+answered becomes the answer; the answer before that, all annotations and how many people made them are noted. A label that says another
+text than stands at its place is taken at its word, one that says none gives no answer. A task without annotations
 keeps the answers in its data; where these say nothing of answers, a model's predictions are taken, which is noted too. All that a task's
 own fields do not say is in ``data.kgqa``.
 """
@@ -18,7 +19,8 @@ from typing import Any, cast
 from kgqa.errors import InputError, MissingInput
 from kgqa.formats import reading
 from kgqa.formats.carried import OURS, carried, provenance_of
-from kgqa.formats.label_studio_answers import Answer, answers_of, most_given, people
+from kgqa.formats.faults import note_faults, without_faults
+from kgqa.formats.label_studio_answers import Answer, answers_of, misplaced, most_given, people
 from kgqa.formats.label_studio_config import LABEL, PARAGRAPHS, SPAN, write_config
 from kgqa.formats.label_studio_tasks import NOTES, RECORD, Data, Notes, Option, Shown, Task
 from kgqa.formats.provenance import note, noted, unknown_fields
@@ -29,6 +31,8 @@ from kgqa.records import Instance
 PURPOSE = "Label Studio's tasks, with what people answered, and the configuration that shows them"
 SUFFIX = ".json"
 NAME = "label_studio"
+OWN = ("annotations.", "predictions.")
+"""Where the faults stand that are found anew whenever a task is read."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
@@ -65,12 +69,14 @@ def from_record(task: Task, where: str) -> Instance:
         "predictions": [] if predictions == _predictions(found) else predictions,
     }
     said = {key: value for key, value in said.items() if value}
+    faults = misplaced(annotations, "annotations", found)
     if not given and "answers" not in data:
         given = answers_of(predictions, found, where)
+        faults += misplaced(predictions, "predictions", found)
     if given:
         said["before"] = asdict(Answer.found_in(found)) if "answers" in data else None
         found = most_given(given).given_to(found)
-    return replace(found, provenance=note(NAME, said, beside=provenance_of(_beyond(data), where)))
+    return replace(found, provenance=note_faults(faults, beside=note(NAME, said, beside=provenance_of(_beyond(data), where))))
 
 
 def _unanswered(task: Task, where: str) -> Instance:
@@ -196,7 +202,7 @@ def _task(instance: Instance, said: Notes) -> dict[str, Any]:
     data |= {key: value for key, value in said.get("data", {}).items() if key not in data}
     task = {key: value for key, value in said.get("task", {}).items() if key != "data"} | {"data": data}
     plain = _unanswered(cast(Task, task), f"instance {instance.id}")
-    beyond = carried(shown, plain, [paragraph.id for paragraph in plain.paragraphs], NAME)
+    beyond = carried(without_faults(shown, OWN), plain, [paragraph.id for paragraph in plain.paragraphs], NAME)
     if beyond:
         data[OURS] = beyond
     if "annotations" in said:

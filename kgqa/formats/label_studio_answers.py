@@ -12,6 +12,7 @@ from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput
+from kgqa.formats.faults import CHARACTERS, Fault
 from kgqa.records import Instance
 
 YES, NO, NOT_ANSWERABLE = "yes", "no", "not answerable"
@@ -73,12 +74,28 @@ class Answer:
 
 
 def answers_of(annotations: Iterable[Annotation], instance: Instance, where: str) -> list[Answer]:
-    """What each annotation says that was not cancelled and says anything. BrokenInput where a label is not at its place."""
+    """What each annotation says that was not cancelled and says anything. BrokenInput where a label says no place."""
     given = []
     for annotation in annotations:
         if not annotation.get("was_cancelled", False) and (answer := _answer(annotation["result"], instance, where)):
             given.append(answer)
     return given
+
+
+def misplaced(annotations: Iterable[Annotation], field: str, instance: Instance) -> list[Fault]:
+    """The labels in ``field`` of the task that are not at their place in the paragraphs."""
+    return [
+        Fault(kind="wrong-place", place=f"{field}.{number}.result.{place}", detail=_said(result["value"]))
+        for number, annotation in enumerate(annotations)
+        if not annotation.get("was_cancelled", False)
+        for place, result in enumerate(annotation["result"])
+        if result["type"] in LABELS and _text_at(result["value"], instance) is None
+    ]
+
+
+def _said(value: Value) -> str:
+    text = value.get("text")
+    return f"{text[:CHARACTERS]!r} does not stand there" if isinstance(text, str) else "there is no such place in the paragraphs"
 
 
 def most_given(answers: Sequence[Answer]) -> Answer:
@@ -114,7 +131,8 @@ def _answer(results: Sequence[Result], instance: Instance, where: str) -> Answer
     if written:
         kind = "number" if _NUMBER.fullmatch(written[0]) else "span"
         return Answer(answers=tuple(dict.fromkeys(written)), answer_id=None, answer_type=kind, answerable=True)
-    marked = tuple(dict.fromkeys(_marked(result["value"], instance, where) for result in results if result["type"] in LABELS))
+    texts = (_marked(result["value"], instance, where) for result in results if result["type"] in LABELS)
+    marked = tuple(dict.fromkeys(text for text in texts if text is not None))
     if marked:
         return Answer(answers=marked, answer_id=None, answer_type="span" if len(marked) == 1 else "spans", answerable=True)
     return None
@@ -125,9 +143,23 @@ def _texts(value: Value) -> list[str]:
     return [text] if isinstance(text, str) else text
 
 
-def _marked(value: Value, instance: Instance, where: str) -> str:
-    """The marked text, which may go over several paragraphs. Offsets are in characters, or, as a browser counts, in UTF-16 units."""
-    first, last, start, end = _place(value, where)
+def _marked(value: Value, instance: Instance, where: str) -> str | None:
+    """The marked text: what the label says where its place says something else; None where neither says anything."""
+    if _place(value) is None:
+        raise BrokenInput(f"{where}, field 'annotations': a label says no place; mend or drop the annotation.")
+    said = value.get("text")
+    return said if isinstance(said, str) else _text_at(value, instance)
+
+
+def _text_at(value: Value, instance: Instance) -> str | None:
+    """The text at a label's place, which may go over several paragraphs; None where it is not what the label says, or no place.
+
+    Offsets are in characters, or, as a browser counts, in UTF-16 units.
+    """
+    place = _place(value)
+    if place is None:
+        return None
+    first, last, start, end = place
     texts = [paragraph.text for paragraph in instance.paragraphs[first : last + 1]]
     said = value.get("text")
     if 0 <= first <= last < len(instance.paragraphs):
@@ -135,17 +167,17 @@ def _marked(value: Value, instance: Instance, where: str) -> str:
             parts = [cut(text, start if not number else 0, end if number == last - first else None) for number, text in enumerate(texts)]
             if None not in parts and (not isinstance(said, str) or "".join("".join(filter(None, parts)).split()) == "".join(said.split())):
                 return said if isinstance(said, str) else "\n".join(filter(None, parts))
-    raise BrokenInput(f"{where}, field 'annotations': a label is not at its place in the paragraphs; mend or drop the annotation.")
+    return None
 
 
-def _place(value: Value, where: str) -> tuple[int, int, int, int]:
-    """The numbers of the first and last paragraph, and the offsets in them; of a plain text, paragraph 0."""
+def _place(value: Value) -> tuple[int, int, int, int] | None:
+    """The numbers of the first and last paragraph, and the offsets in them; of a plain text, paragraph 0. None where it says none."""
     try:
         if "startOffset" in value and "endOffset" in value:
             return int(str(value["start"])[:9]), int(str(value["end"])[:9]), value["startOffset"], value["endOffset"]
         return 0, 0, int(str(value["start"])[:9]), int(str(value["end"])[:9])
     except (KeyError, ValueError):
-        raise BrokenInput(f"{where}, field 'annotations': a label says no place; mend or drop the annotation.") from None
+        return None
 
 
 def _characters(text: str, start: int, end: int | None) -> str | None:

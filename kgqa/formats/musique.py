@@ -2,21 +2,23 @@
 
 In Full every question is there twice under one id, once with a paragraph that it needs taken away. Of that one the Instance's id is
 ``<id>#unanswerable``; its group is the official id, and the answer that it would have is noted. Steps depend on those that their question
-refers to as ``#1``. Files without paragraphs are read too: their steps then name paragraphs that are elsewhere.
+refers to as ``#1``. Files without paragraphs are read too: their steps then name paragraphs that are elsewhere. Of an unanswerable
+question a step may name the paragraph that was taken away; of any other that is a fault, as is a step without paragraph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NotRequired
 
 from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
-from kgqa.errors import BrokenInput, DuplicateId, MissingInput, UnknownId
+from kgqa.errors import DuplicateId, MissingInput
 from kgqa.formats import reading
 from kgqa.formats.decomposition import dependencies
+from kgqa.formats.faults import Fault, note_faults
 from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.formats.writing import write_lines
@@ -68,7 +70,7 @@ class Record(TypedDict):
 class Notes(TypedDict):
     """What is noted: unknown fields, those of paragraphs and steps by id, and what an unanswerable question's twin answers.
 
-    Of a step, the id is noted where it was text that looks like a number.
+    Of a step, the id is noted where it was text that looks like a number, and the idx of its paragraph where that is not there.
     """
 
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
@@ -77,10 +79,16 @@ class Notes(TypedDict):
     question_decomposition: NotRequired[dict[str, dict[str, Any]]]
     answer: NotRequired[str]
     answer_aliases: NotRequired[list[str]]
+    absent_fields: NotRequired[list[str]]
+    """Which of those that are written otherwise the record has not."""
+    null_fields: NotRequired[list[str]]
+    """Which of them are null."""
 
 
 RECORD = TypeAdapter(Record)
 NOTES = TypeAdapter(Notes)
+OURS = ("absent_fields", "null_fields")
+"""Notes that are no fields of a record."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
@@ -102,11 +110,11 @@ def read(path: Path) -> Iterator[Instance]:
 
 
 def from_record(record: Record, where: str) -> Instance:
-    """The Instance of an official record; InputError where an idx or a step's id is there twice, or a step names what is not there."""
+    """The Instance of an official record; InputError where an idx or a step's id is there twice."""
     if "paragraphs" not in record and "question_decomposition" not in record:
         raise MissingInput(f"{where}: the field 'paragraphs' is missing; every such record has it, or 'question_decomposition'.")
     answerable = record.get("answerable", True)
-    answers = _answers(record, where)
+    answers = _answers(record)
     steps = record.get("question_decomposition")
     paragraphs = tuple(map(_paragraph, record.get("paragraphs", ())))
     _check_unique([paragraph.id for paragraph in paragraphs], "paragraphs", "idx", where)
@@ -119,18 +127,31 @@ def from_record(record: Record, where: str) -> Instance:
         answer_type="span" if answers and answerable else "none",
         candidates=None,
         chains=None,
-        decomposition=None if steps is None else _steps(steps, {paragraph.id for paragraph in paragraphs}, where),
+        decomposition=None if steps is None else _steps(steps, where),
         answerable=answerable,
         group=record["id"],
-        provenance=note(NAME, _notes(record, answers, answerable)),
+        provenance=note_faults(_faults(record) if answerable else (), beside=note(NAME, _notes(record, answers, answerable))),
     )
 
 
-def _answers(record: Record, where: str) -> tuple[str, ...]:
+def _answers(record: Record) -> tuple[str, ...]:
+    """The answer and its aliases; where it is missing, these are what is known of it."""
     answer, aliases = record.get("answer"), record.get("answer_aliases", [])
-    if answer is None and aliases:
-        raise BrokenInput(f"{where}, field 'answer_aliases': there are aliases and no answer; add the answer, or drop them.")
-    return () if answer is None else (answer, *aliases)
+    return tuple(aliases) if answer is None else (answer, *aliases)
+
+
+def _faults(record: Record) -> list[Fault]:
+    """What is wrong with an answerable question."""
+    faults = []
+    if record.get("answer") is None and record.get("answer_aliases"):
+        faults.append(Fault(kind="absent-answer", place="answer", detail="there are only aliases of it"))
+    shown = {passage["idx"] for passage in record.get("paragraphs", ())}
+    for place, hop in enumerate(record.get("question_decomposition", ()) if shown else ()):
+        idx = hop.get("paragraph_support_idx")
+        if idx not in shown:
+            detail = "the step has none" if idx is None else f"no paragraph has the idx {idx}"
+            faults.append(Fault(kind="absent-paragraph", place=f"question_decomposition.{place}.paragraph_support_idx", detail=detail))
+    return faults
 
 
 def _paragraph(passage: Passage) -> Paragraph:
@@ -145,18 +166,16 @@ def _paragraph(passage: Passage) -> Paragraph:
     )
 
 
-def _steps(hops: Sequence[Hop], paragraphs: set[str], where: str) -> tuple[Step, ...]:
+def _steps(hops: Sequence[Hop], where: str) -> tuple[Step, ...]:
     ids = [str(hop["id"]) for hop in hops]
     _check_unique(ids, "question_decomposition", "id", where)
     depends_on = dependencies([hop["question"] for hop in hops], ids)
-    return tuple(_step(hop, depends_on[place], paragraphs, f"{where}, step {place + 1}") for place, hop in enumerate(hops))
+    return tuple(_step(hop, earlier) for hop, earlier in zip(hops, depends_on, strict=True))
 
 
-def _step(hop: Hop, depends_on: tuple[str, ...], paragraphs: set[str], where: str) -> Step:
+def _step(hop: Hop, depends_on: tuple[str, ...]) -> Step:
     idx = hop.get("paragraph_support_idx")
     paragraph = None if idx is None else str(idx)
-    if paragraphs and paragraph is not None and paragraph not in paragraphs:
-        raise UnknownId(f"{where}: paragraph_support_idx is {idx}, and no paragraph has that idx; mend the step or drop the record.")
     return Step(id=str(hop["id"]), question=hop["question"], answer=hop.get("answer"), paragraph_id=paragraph, depends_on=depends_on)
 
 
@@ -168,26 +187,37 @@ def _check_unique(ids: Sequence[str], field: str, name: str, where: str) -> None
 
 def _notes(record: Record, answers: Sequence[str], answerable: bool) -> dict[str, Any]:
     """As in ``Notes``."""
-    notes: dict[str, Any] = unknown_fields(record, Record)
+    notes: dict[str, Any] = {field: value for field, value in unknown_fields(record, Record).items() if field not in OURS}
     passages = {str(passage["idx"]): unknown_fields(passage, Passage) for passage in record.get("paragraphs", ())}
-    hops = {str(hop["id"]): _hop_notes(hop) for hop in record.get("question_decomposition", ())}
+    hops = {str(hop["id"]): _hop_notes(hop, passages.keys()) for hop in record.get("question_decomposition", ())}
     for field, values in (("paragraphs", passages), ("question_decomposition", hops)):
         if any(values.values()):
             notes[field] = {key: value for key, value in values.items() if value}
-    if answers and not answerable:
+    answer = record.get("answer")
+    if answers and answer is None:
+        notes["answer_aliases"] = list(answers)
+    elif answers and not answerable:
         notes["answer"], notes["answer_aliases"] = answers[0], list(answers[1:])
+    absent = [field for field in ("answer_aliases", "answerable") if field not in record and (answers or field == "answerable")]
+    if "answer" in record and answer is None:
+        notes["null_fields"] = ["answer"]
+    return notes | ({"absent_fields": absent} if absent else {})
+
+
+def _hop_notes(hop: Hop, shown: Collection[str]) -> dict[str, Any]:
+    notes = unknown_fields(hop, Hop)
+    if isinstance(hop["id"], str) and looks_like_number(hop["id"]):
+        notes["id"] = hop["id"]
+    idx = hop.get("paragraph_support_idx")
+    if shown and idx is not None and str(idx) not in shown:
+        notes["paragraph_support_idx"] = idx
     return notes
-
-
-def _hop_notes(hop: Hop) -> dict[str, Any]:
-    ambiguous = isinstance(hop["id"], str) and looks_like_number(hop["id"])
-    return unknown_fields(hop, Hop) | ({"id": hop["id"]} if ambiguous else {})
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
     """The official record; paragraphs whose ids are not all numbers are numbered in their order.
 
-    A step whose paragraph is not shown has none, except where no paragraphs are shown at all.
+    A step whose paragraph is not shown has none, except where it was not among those of the official record, or none are shown at all.
     """
     notes = reading.validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
     numbers = _numbers(instance.paragraphs)
@@ -199,12 +229,23 @@ def to_record(instance: Instance) -> dict[str, Any]:
     if instance.decomposition is not None:
         extra = notes.get("question_decomposition", {})
         record["question_decomposition"] = [_hop(step, numbers, extra) for step in instance.decomposition]
-    answers = instance.answers
+    record |= {**_written_answers(instance, notes), "answerable": instance.answerable}
+    for field in notes.get("absent_fields", ()):
+        if field in {"answer_aliases", "answerable"} and record.get(field) in ([], True):
+            del record[field]
+    return record | {field: value for field, value in unknown_fields(notes, Record).items() if field not in OURS}
+
+
+def _written_answers(instance: Instance, notes: Notes) -> dict[str, Any]:
+    """The fields of the answer and its aliases; of an unanswerable question, those that were noted."""
+    answers, aliases = instance.answers, notes.get("answer_aliases", [])
     if not answers and not instance.answerable and "answer" in notes:
-        answers = (notes["answer"], *notes.get("answer_aliases", []))
-    if answers:
-        record["answer"], record["answer_aliases"] = answers[0], list(answers[1:])
-    return {**record, "answerable": instance.answerable, **unknown_fields(notes, Record)}
+        answers = (notes["answer"], *aliases)
+    empty: dict[str, Any] = {"answer": None} if "answer" in notes.get("null_fields", ()) else {}
+    alone = aliases and "answer" not in notes and list(answers) == (aliases if instance.answerable else [])
+    if alone:
+        return {**empty, "answer_aliases": aliases}
+    return {"answer": answers[0], "answer_aliases": list(answers[1:])} if answers else empty
 
 
 def _numbers(paragraphs: Sequence[Paragraph]) -> dict[str, int]:
@@ -225,9 +266,10 @@ def _hop(step: Step, numbers: Mapping[str, int], notes: Mapping[str, Any]) -> di
     hop: dict[str, Any] = {"id": number_or_text(step.id), "question": step.question}
     if step.answer is not None:
         hop["answer"] = step.answer
-    shown = step.paragraph_id or ""
-    elsewhere = int(shown) if not numbers and looks_like_number(shown) else None
-    return {**hop, "paragraph_support_idx": numbers.get(shown, elsewhere), **notes.get(step.id, {})}
+    shown, noted_of_it = step.paragraph_id or "", notes.get(step.id, {})
+    is_elsewhere = not numbers or str(noted_of_it.get("paragraph_support_idx")) == shown
+    elsewhere = int(shown) if is_elsewhere and looks_like_number(shown) else None
+    return {**hop, **noted_of_it, "paragraph_support_idx": numbers.get(shown, elsewhere)}
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
 
-from kgqa.errors import BrokenInput, MissingInput, SettingsError, storage_errors, suggestion
+from kgqa.errors import BrokenInput, InputError, MissingInput, SettingsError, storage_errors, suggestion
 from kgqa.formats import evidence_texts, hub, reading
 from kgqa.formats.base import FileFormat, FolderFormat, TextsBeside
 from kgqa.formats.faults import FaultCounts, counted
@@ -100,11 +100,16 @@ class QuestionSet:
 
     def _passed_over(self) -> Iterator[str]:
         found = find_format(self.format)
-        if self.paragraphs is None and isinstance(found, TextsBeside):
-            for path in self.files.values():
-                texts = found.texts_beside(path) if isinstance(path, Path) else None
-                if texts is not None and not found.fits(texts):
-                    yield f"{texts.name} holds no texts of {self.format} and is passed over; name another file with --paragraphs."
+        if self.paragraphs is not None or not isinstance(found, TextsBeside):
+            return
+        files = [path for path in self.files.values() if isinstance(path, Path)]
+        beside = {texts for path in files if (texts := found.texts_beside(path)) is not None}
+        for texts in sorted(beside):
+            if not found.fits(texts):
+                yield f"{texts.name} holds no texts of {self.format} and is passed over; name another file with --paragraphs."
+        for file in _called_after_texts({path.parent for path in files}):
+            if file not in beside and file not in files and found.fits(file):
+                yield f"{file.name} is not what the texts of these questions are called, and is passed over; name it with --paragraphs."
 
     def check_outside(self, out: Path, option: str = "--out") -> None:
         """SettingsError where ``out`` lies inside the set's own folder, which it would change."""
@@ -161,6 +166,12 @@ def open_dataset(
         )
 
 
+def _called_after_texts(folders: Iterable[Path]) -> list[Path]:
+    """The files there whose names say that they may hold texts of questions."""
+    files = (file for folder in folders for file in folder.iterdir() if file.is_file() and file.name.endswith(_SUFFIXES))
+    return sorted(file for file in files if evidence_texts.NAMED in file.name or _ARTICLES in file.name)
+
+
 def _named_texts(path: Path, format: str) -> Path:  # noqa: A002
     """``path``, which must be a file of texts of the ``format``."""
     found = find_format(format)
@@ -205,10 +216,21 @@ def _data_files(folder: Path) -> list[Path]:
     lost = next((file for file in packed if not file.with_suffix("").exists() and evidence_texts.NAMED not in file.name), None)
     if lost is not None:
         raise BrokenInput(f"{lost}: of packed files only gzip's are read; unpack it, or move it away.")
-    files = [
-        file for file in found if file.name.endswith(_SUFFIXES) and _ARTICLES not in file.name and not evidence_texts.holds_texts(file)
-    ]
+    files = [file for file in found if file.name.endswith(_SUFFIXES) and _ARTICLES not in file.name and _holds_questions(file)]
     return [file for file in files if _MASKED not in file.name] or files
+
+
+def _holds_questions(file: Path) -> bool:
+    """Whether it is not called after paragraphs, or is no file of texts nevertheless, but one of questions."""
+    if evidence_texts.NAMED not in file.name:
+        return True
+    if evidence_texts.is_called_so(file) or evidence_texts.fits(file):
+        return False
+    try:
+        record = reading.head(file)
+    except InputError:
+        return False
+    return any(_recognised_by(name, record) for name in FILE_FORMATS)
 
 
 def _split_of(path: Path) -> str | None:

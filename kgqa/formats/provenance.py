@@ -9,6 +9,9 @@ from typing import Any
 from kgqa.errors import BrokenInput
 from kgqa.records import Instance
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+ORDER = "given_facts"
+"""What several formats call the supporting facts in the order of the record."""
 LISTS = ("absent_facts", "supporting_facts")
 """What several formats note under one name, and whoever counts it must find as a list."""
 
@@ -49,9 +52,20 @@ def note(name: str, values: dict[str, Any], *, beside: str | None = None) -> str
     if not values:
         return beside
     try:
-        return json.dumps({**json.loads(beside or "{}"), name: values}, ensure_ascii=False)
+        return _encode({name: values} if beside is None else {**json.loads(beside), name: values})
     except RecursionError:
         raise BrokenInput(f"a field of {name} that is to be noted is nested too deeply; mend or drop the record.") from None
+
+
+def without_order(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """A provenance without the order in which a record named its supporting facts, which is untrue of a part of its question."""
+    if not any(isinstance(values, dict) and ORDER in values for values in notes.values()):
+        return dict(notes)
+    left = {
+        name: {field: value for field, value in values.items() if field != ORDER} if isinstance(values, dict) else values
+        for name, values in notes.items()
+    }
+    return {name: values for name, values in left.items() if values != {} or notes[name] == {}}
 
 
 def unknown_fields(fields: Mapping[str, Any], kind: type) -> dict[str, Any]:

@@ -7,7 +7,8 @@ it is. The format has no place for paragraph ids, titles, mentions, chains and a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NotRequired
 
@@ -52,7 +53,10 @@ def recognises(record: Mapping[str, Any]) -> bool:
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
-    """The official record of a multiple-choice Instance with one answer; BrokenInput where it is no such question."""
+    """The official record of a multiple-choice Instance with one answer; BrokenInput where it is no such question.
+
+    What a recipe made, or was answered in free words, is held to what official files promise; what was read may break it.
+    """
     if instance.candidates is None or not instance.answers:
         raise BrokenInput(f"instance {instance.id}: QAngaroo holds questions with candidates and one answer only; this one has none.")
     surface, query = _recipe_notes(instance)
@@ -60,11 +64,12 @@ def to_record(instance: Instance) -> dict[str, Any]:
     record = {
         "id": instance.id,
         "query": instance.question.lower() if surface == "label" else query,
-        "answer": shown.get(instance.answer_id or "", instance.answers[0]),
+        "answer": shown[instance.answer_id] if instance.answer_id in shown else instance.answers[0],
         "candidates": sorted(shown.values()) if surface else list(shown.values()),
         "supports": [_support(paragraph, surface) for paragraph in instance.paragraphs],
     }
-    _check(record, f"instance {instance.id}")
+    if surface or instance.answer_type != "candidate":
+        _check(record, f"instance {instance.id}")
     return record | {key: value for key, value in noted(instance, NAME).items() if key not in record}
 
 
@@ -89,15 +94,16 @@ def _support(paragraph: Paragraph, surface: str | None) -> str:
         return paragraph.text
     parts, at = [], 0
     for mention in paragraph.mentions:
+        if not at <= mention.start <= mention.end <= len(paragraph.text):
+            continue
         name = paragraph.text[mention.start : mention.end]
         parts += [paragraph.text[at : mention.start], name if name.startswith(PLACEHOLDER) else mention.entity]
         at = mention.end
     return "".join(parts) + paragraph.text[at:]
 
 
-def from_record(record: Record, where: str) -> Instance:
-    """The Instance of an official record, masked or not; BrokenInput where the answer is no candidate or a candidate is there twice."""
-    _check(record, where)
+def from_record(record: Record) -> Instance:
+    """The Instance of an official record, masked or not; the id of a candidate is its text, and ``<text>#2`` where it is there again."""
     return Instance(
         id=record["id"],
         question=record["query"],
@@ -106,15 +112,28 @@ def from_record(record: Record, where: str) -> Instance:
             for number, text in enumerate(record["supports"])
         ),
         answers=(record["answer"],),
-        answer_id=record["answer"],
+        answer_id=record["answer"] if record["answer"] in record["candidates"] else None,
         answer_type="candidate",
-        candidates=tuple(Candidate(id=text, text=text) for text in record["candidates"]),
+        candidates=_candidates(record["candidates"]),
         chains=None,
         decomposition=None,
         answerable=True,
         group=record["id"],
         provenance=note(NAME, {key: value for key, value in record.items() if key not in HELD}),
     )
+
+
+def _candidates(texts: Sequence[str]) -> tuple[Candidate, ...]:
+    if len(set(texts)) == len(texts):
+        return tuple([Candidate(id=text, text=text) for text in texts])
+    taken, seen, found = set(texts), set[str](), []
+    for text in texts:
+        free = (f"{text}#{number}" for number in count(2))
+        name = text if text not in seen else next(name for name in free if name not in taken)
+        taken.add(name)
+        seen.add(text)
+        found.append(Candidate(id=name, text=text))
+    return tuple(found)
 
 
 def _check(record: Mapping[str, Any], where: str) -> None:
@@ -136,4 +155,4 @@ def read(path: Path) -> Iterator[Instance]:
     ids = reading.Ids()
     for where, record in reading.records(path, RECORD):
         ids.add(record["id"], where)
-        yield from_record(record, where)
+        yield from_record(record)

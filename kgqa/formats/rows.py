@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
-from kgqa.errors import BrokenInput, DuplicateId
+from kgqa.errors import DuplicateId
 from kgqa.formats import native, reading
 from kgqa.records import Instance
 
@@ -95,9 +95,4 @@ def from_row(value: object, where: str) -> Instance:
     if len(set(ids)) < len(ids):
         twice = next(id for id in ids if ids.count(id) > 1)  # noqa: A001 - what the field is called
         raise DuplicateId(f"{where}: two paragraphs have the id {twice}; give one of them another.")
-    for paragraph in found.paragraphs:
-        marks, most = paragraph.supporting_sentences or (), len(paragraph.sentences or ())
-        places = [*(paragraph.sentences or ()), *(place for m in paragraph.mentions or () for place in (m.start, m.end))]
-        if any(not 0 <= place <= len(paragraph.text) for place in places) or any(not 0 <= mark < most for mark in marks):
-            raise BrokenInput(f"{where}, paragraph {paragraph.id}: a sentence or mention is outside its text; mend or drop the record.")
     return found

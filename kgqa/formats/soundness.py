@@ -1,14 +1,13 @@
-"""Whether the rows of a Parquet file are Instances: columns of the right kind, nothing null that must be there, places inside their texts.
+"""Whether the rows of a Parquet file are Instances: columns of the right kind, nothing null that must be there, known answer types.
 
-Arrow lets a file say less than an Instance must; what is wrong is found here, column by column, before any record is made of it.
+Arrow lets a file say less than an Instance must; what is wrong is found here, column by column, before any record is made of it. A mention
+or sentence outside its text is no fault of the form: ``faults.py`` sees it.
 """
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from kgqa.records import ANSWER_TYPES
 
@@ -67,7 +66,7 @@ def _fault(rows: pa.RecordBatch) -> str | None:
     unknown = set(pc.unique(rows["answer_type"]).to_pylist()) - ANSWER_TYPES.keys()
     if unknown:
         return f"field 'answer_type': {sorted(unknown)[0]!r} is none of {', '.join(ANSWER_TYPES)}"
-    return _place_outside(rows["paragraphs"].flatten())
+    return None
 
 
 def _null(column: pa.Array, path: str) -> str | None:
@@ -82,30 +81,3 @@ def _null(column: pa.Array, path: str) -> str | None:
         values = column.flatten()
         return f"{path}.element" if values.null_count else _null(values, path)
     return None
-
-
-def _place_outside(paragraphs: pa.StructArray) -> str | None:
-    lengths = pc.utf8_length(paragraphs.field("text")).to_numpy(zero_copy_only=False)
-    sentences, mentions = paragraphs.field("sentences"), paragraphs.field("mentions")
-    if _outside(sentences, lengths):
-        return "field 'paragraphs.sentences': a sentence begins outside its text"
-    if _outside(paragraphs.field("supporting_sentences"), _sizes(sentences) - 1):
-        return "field 'paragraphs.supporting_sentences': there is no sentence with this number"
-    found = mentions.flatten()
-    starts, ends = (found.field(name).to_numpy(zero_copy_only=False) for name in ("start", "end"))
-    limits = np.repeat(lengths, _sizes(mentions))
-    if ((starts < 0) | (starts > ends) | (ends > limits)).any():
-        return "field 'paragraphs.mentions': a mention is outside its text"
-    return None
-
-
-def _sizes(lists: pa.Array) -> NDArray[np.int64]:
-    """How many values each list has; a null has none."""
-    sizes: NDArray[np.int64] = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
-    return sizes
-
-
-def _outside(lists: pa.Array, limits: NDArray[np.int64]) -> bool:
-    """Whether a value of a list is below 0 or above the list's limit."""
-    values = lists.flatten().to_numpy(zero_copy_only=False)
-    return bool(((values < 0) | (values > np.repeat(limits, _sizes(lists)))).any())

@@ -2,9 +2,9 @@
 
 ``evidence[annotator][step]`` lists ids of paragraphs, "operation" or "no_evidence"; it is noted, as are ``term``, ``description`` and
 ``facts``. The paragraphs are those of all annotators, in the order in which they name them, as far as their texts stand in a file beside
-the questions: ``dev_paragraphs.json`` or ``.jsonl`` beside ``dev.json``, else all that are called ``*paragraphs*.json*``. That is the
-official object (id → title, content and more) or JSON lines with ``evidence_id``, title and contents. An id without a text stays in the
-note.
+the questions, ``dev_paragraphs.json`` or ``.jsonl`` beside ``dev.json``, or the released ``strategyqa_train_paragraphs.json``, or in one
+that is named. That is the official object (id → title, content and more) or JSON lines with ``evidence_id``, title and contents. An id
+without a text stays in the note; a step that refers to one which does not come before it is a fault.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput
 from kgqa.formats import evidence_texts, reading
-from kgqa.formats.decomposition import check_references, dependencies
-from kgqa.formats.evidence_texts import Passage
+from kgqa.formats.decomposition import dependencies, wrong_references
+from kgqa.formats.evidence_texts import Passage, fits, texts_beside
+from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.provenance import note, noted
 from kgqa.formats.writing import write_list
 from kgqa.records import Instance, Step
@@ -29,6 +30,7 @@ from kgqa.records import Instance, Step
 PURPOSE = "StrategyQA's JSON: boolean questions, decompositions, and evidence paragraphs in a file beside"
 SUFFIX = ".json"
 NAME = "strategyqa"
+__all__ = ["PURPOSE", "SUFFIX", "fits", "read", "recognises", "texts_beside", "write"]
 TEXTS = "strategyqa_paragraphs"
 """The key under which the paragraphs' sections, headers and numbers are noted, by id; of other ids there was no text."""
 ANSWERS = {True: "yes", False: "no"}
@@ -65,6 +67,8 @@ class Notes(TypedDict):
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     evidence: NotRequired[Evidence | None]
+    null_fields: NotRequired[list[str]]
+    """Which of ``HELD`` are null."""
 
 
 RECORD = TypeAdapter(Record)
@@ -72,6 +76,7 @@ NOTES = TypeAdapter(Notes)
 EXTRA = TypeAdapter(dict[str, dict[str, Any]])
 HELD = ("qid", "question", "answer", "decomposition")
 """Fields that the normal form has a place for."""
+NULL = "null_fields"
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
@@ -79,20 +84,21 @@ def recognises(record: Mapping[str, Any]) -> bool:
     return {"qid", "question"} <= record.keys()
 
 
-def read(path: Path) -> Iterator[Instance]:
+def read(path: Path, texts: Path | None = None) -> Iterator[Instance]:
     """The Instances of one file; memory: one record, all ids, and the texts that its questions name.
 
     The file is gone through twice where there is a file of texts: first for the ids of the evidence, as no other texts are kept.
     """
-    beside = evidence_texts.files(path)
+    found = evidence_texts.fitting_beside(path) if texts is None else texts
     wanted: set[str] = set()
-    for _, record in reading.records(path, RECORD) if beside else ():
+    for _, record in reading.records(path, RECORD) if found else ():
         wanted.update(evidence_ids(record.get("evidence")))
-    texts = evidence_texts.read(beside, wanted)
+    # A file that holds none of the texts says nothing of those that a question lacks.
+    passages = (evidence_texts.read(found, wanted) if found else None) or None
     ids = reading.Ids()
     for where, record in reading.records(path, RECORD):
         ids.add(record["qid"], where)
-        yield from_record(record, where, texts)
+        yield from_record(record, passages)
 
 
 def evidence_ids(evidence: Evidence | None) -> list[str]:
@@ -101,11 +107,17 @@ def evidence_ids(evidence: Evidence | None) -> list[str]:
     return list(dict.fromkeys(name for entry in entries if isinstance(entry, list) for name in entry))
 
 
-def from_record(record: Record, where: str, texts: Mapping[str, Passage] = MappingProxyType({})) -> Instance:
-    """The Instance of an official record with the ``texts`` of its paragraphs; BrokenInput where a step refers to none before it."""
+def from_record(record: Record, texts: Mapping[str, Passage] | None = None) -> Instance:
+    """The Instance of an official record with the ``texts`` of its paragraphs; None: there is no file of texts that could lack one."""
     answer, questions = record.get("answer"), record.get("decomposition")
-    found = [texts[name] for name in evidence_ids(record.get("evidence")) if name in texts]
-    provenance = note(NAME, {key: value for key, value in record.items() if key not in HELD})
+    named = evidence_ids(record.get("evidence"))
+    found = [texts[name] for name in named if name in texts] if texts else []
+    faults = wrong_references(questions or ())
+    if texts is not None and len(found) < len(named):
+        faults.append(_without_text(texts, named))
+    notes = {key: value for key, value in record.items() if key not in HELD and key != NULL}
+    empty = [field for field in HELD if field in record and record.get(field) is None]
+    provenance = note(NAME, notes | ({NULL: empty} if empty else {}))
     return Instance(
         id=record["qid"],
         question=record["question"],
@@ -115,16 +127,22 @@ def from_record(record: Record, where: str, texts: Mapping[str, Passage] = Mappi
         answer_type="none" if answer is None else "boolean",
         candidates=None,
         chains=None,
-        decomposition=None if questions is None else _steps(questions, where),
+        decomposition=None if questions is None else _steps(questions),
         answerable=True,
         group=record["qid"],
-        provenance=note(TEXTS, {passage.id: dict(passage.extra) for passage in found}, beside=provenance),
+        provenance=note_faults(faults, beside=note(TEXTS, {passage.id: dict(passage.extra) for passage in found}, beside=provenance)),
     )
 
 
-def _steps(questions: Sequence[str], where: str) -> tuple[Step, ...]:
+def _without_text(texts: Mapping[str, Passage], named: Sequence[str]) -> Fault:
+    absent = [name for name in named if name not in texts]
+    others = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+    detail = f"{absent[0][:CHARACTERS]!r}{others} of {len(named)}"
+    return Fault(kind="absent-text", place="evidence", detail=detail)
+
+
+def _steps(questions: Sequence[str]) -> tuple[Step, ...]:
     ids = [str(number) for number in range(1, len(questions) + 1)]
-    check_references(questions, where)
     depends_on = dependencies(questions, ids)
     return tuple(
         Step(id=ids[place], question=question, answer=None, paragraph_id=None, depends_on=depends_on[place])
@@ -135,9 +153,9 @@ def _steps(questions: Sequence[str], where: str) -> tuple[Step, ...]:
 def to_record(instance: Instance, names: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
     """The official record; ``names`` are what some paragraphs are called in the file of texts.
 
-    BrokenInput where the answer is not yes or no, and where a step refers to none before it. Evidence whose paragraph is not
-    there any more is left out; evidence that never had a text stays. Supporting paragraphs that nobody names become the evidence of one
-    more annotator: for the step that they belong to, else for the last one.
+    BrokenInput where the answer is not yes or no. Evidence whose paragraph is not there any more is left out; evidence that never had a
+    text stays. Supporting paragraphs that nobody names become the evidence of one more annotator: for the step that they belong to, else
+    for the last one.
     """
     if instance.answers and instance.answers[0] not in ANSWERS.values():
         raise BrokenInput(f"instance {instance.id}: StrategyQA's answers are yes and no; leave this question out, or write another format.")
@@ -147,12 +165,12 @@ def to_record(instance: Instance, names: Mapping[str, str] = MappingProxyType({}
         record["answer"] = instance.answers[0] == ANSWERS[True]
     if instance.decomposition is not None:
         record["decomposition"] = [step.question for step in instance.decomposition]
-        _steps(record["decomposition"], f"instance {instance.id}")
+    record |= {field: None for field in notes.get("null_fields", ()) if field in HELD and field not in record}
     evidence = _evidence(instance, notes.get("evidence") or [], names)
     if evidence:
         record["evidence"] = evidence
     known = [field for field in Record.__annotations__ if field in record or field in notes]
-    return {field: record.get(field, notes.get(field)) for field in known} | {k: v for k, v in notes.items() if k not in known}
+    return {field: record.get(field, notes.get(field)) for field in known} | {k: v for k, v in notes.items() if k not in (*known, NULL)}
 
 
 def _noted(instance: Instance) -> Notes:

@@ -46,21 +46,28 @@ class Record(TypedDict):
 
 
 class Notes(TypedDict):
-    """What is noted: all fields that are not ``HELD``, and of supporting facts what HotpotQA's notes have.
-
-    ``supporting_facts`` are those whose paragraph or sentence is not there.
-    """
+    """What is noted: all fields that are not ``HELD``, and what else the normal form has no place for."""
 
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     supporting_facts: NotRequired[list[Annotated[hotpotqa.Fact, Strict(False)]]]
+    """Those whose paragraph or sentence is not there."""
     given_facts: NotRequired[list[Annotated[hotpotqa.Fact, Strict(False)]]]
+    """All of them in the order of the record, where that is not the paragraphs'."""
+    absent_fields: NotRequired[list[str]]
+    """Which of those that are written otherwise the record has not."""
+    empty_fields: NotRequired[dict[str, Any]]
+    """Those that are there and empty, with what stands there, where they are not written otherwise."""
 
 
 RECORD = TypeAdapter(Record)
 NOTES = TypeAdapter(Notes)
 HELD = ("_id", "question", "context", "supporting_facts", "answer", "answer_id")
 """Fields that the normal form has a place for."""
+OURS = ("given_facts", "absent_fields", "empty_fields")
+"""Notes that are no fields of a record."""
+NOT_NOTED = frozenset({*HELD, *OURS})
+MAY_BE_EMPTY = ("context", "supporting_facts", "evidences", "answer", "answer_id")
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
@@ -74,6 +81,8 @@ def read(path: Path) -> Iterator[Instance]:
     for where, record in reading.records(path, RECORD):
         if not recognises(record):
             raise MissingInput(f"{where}: the field 'evidences' is missing; every such record has it, or 'entity_ids'.")
+        if "question" not in record and not {"answer", "supporting_facts"} <= record.keys():
+            raise MissingInput(f"{where}: the field 'question' is missing; every such record has it, or 'answer' and 'supporting_facts'.")
         ids.add(record["_id"], where)
         yield from_record(record)
 
@@ -83,8 +92,10 @@ def from_record(record: Record) -> Instance:
     paragraphs, supports = hotpotqa.paragraphs_of(record.get("context", ()), record.get("supporting_facts"), between=BETWEEN)
     # Where a test file has a place for the answer, it is empty.
     answer = record.get("answer") or None
-    notes = {key: value for key, value in record.items() if key not in HELD and not (key == "evidences" and not value)}
-    notes |= {name: list(facts) for name, facts in (("supporting_facts", supports.absent), ("given_facts", supports.given)) if facts}
+    notes = {key: value for key, value in record.items() if key not in NOT_NOTED and (key != "evidences" or value)}
+    notes |= supports.named("supporting_facts")
+    absent, empty = _absent(record), _empty(record)
+    notes |= ({"absent_fields": absent} if absent else {}) | ({"empty_fields": empty} if empty else {})
     return Instance(
         id=record["_id"],
         question=record.get("question", ""),
@@ -101,15 +112,33 @@ def from_record(record: Record) -> Instance:
     )
 
 
+def _absent(record: Record) -> list[str]:
+    expected = ["question"] if record.get("context") else ["question", "supporting_facts"]
+    if record.get("answer"):
+        expected.append("answer_id")
+    return [field for field in expected if field not in record]
+
+
+def _empty(record: Record) -> dict[str, Any]:
+    """As in ``Notes``; a list of facts is written otherwise, and the list of triples by which a record is known."""
+    if all(map(record.get, MAY_BE_EMPTY)):
+        return {}
+    written: dict[str, Any] = {"supporting_facts": []}
+    if "entity_ids" not in record:
+        written["evidences"] = []
+    if record.get("answer"):
+        written["answer_id"] = None
+    found = {field: record.get(field) for field in MAY_BE_EMPTY if field in record and not record.get(field)}
+    return {field: value for field, value in found.items() if field not in written or value != written[field]}
+
+
 def to_record(instance: Instance) -> dict[str, Any]:
     """The official record; without triples or entity ids it has an empty list of triples, by which it is known."""
     known_notes = reading.validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
-    notes = {key: value for key, value in known_notes.items() if key not in (*HELD, "given_facts")}
+    notes = {key: value for key, value in known_notes.items() if key not in NOT_NOTED}
     if "entity_ids" not in notes:
         notes.setdefault("evidences", [])
-    record: dict[str, Any] = {"_id": instance.id}
-    if instance.question or instance.paragraphs:
-        record["question"] = instance.question
+    record: dict[str, Any] = {"_id": instance.id, "question": instance.question}
     if instance.paragraphs:
         record["context"] = [[paragraph.title or "", sentences_of(paragraph)] for paragraph in instance.paragraphs]
     if all(paragraph.supporting is not None for paragraph in instance.paragraphs):
@@ -119,6 +148,11 @@ def to_record(instance: Instance) -> dict[str, Any]:
         record["answer"] = instance.answers[0]
     if instance.answer_id is not None or instance.answers:
         record["answer_id"] = instance.answer_id
+    for field in known_notes.get("absent_fields", ()):
+        if field in HELD and not record.get(field):
+            record.pop(field, None)
+    empty = known_notes.get("empty_fields", {})
+    record |= {field: empty[field] for field in MAY_BE_EMPTY if field in empty and not (record.get(field) or notes.get(field))}
     known = [field for field in Record.__annotations__ if field in record or field in notes]
     return {field: record.get(field, notes.get(field)) for field in known} | {k: v for k, v in notes.items() if k not in known}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kgqa.metrics.normalize import ARTICLES
-from kgqa.records import Paragraph
+from kgqa.records import Mention, Paragraph
 
 CLOSED = frozenset({"yes", "no"})
 """Answers that no text states."""
@@ -99,6 +99,12 @@ def states(text: str, wanted: Iterable[Stated]) -> bool:
 def shown(paragraph: Paragraph) -> Text:
     """Title and text of a paragraph."""
     return Text(f"{paragraph.title or ''}\n{paragraph.text}")
+
+
+def placed(paragraph: Paragraph) -> list[Mention]:
+    """The mentions that name something in the text; a set may have others, whose places are outside it."""
+    length = len(paragraph.text)
+    return [mention for mention in paragraph.mentions or () if 0 <= mention.start < mention.end <= length]
 
 
 def paragraph_states(paragraph: Paragraph, wanted: Iterable[Stated], entity: str | None = None) -> bool:

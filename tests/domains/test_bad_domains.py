@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +23,6 @@ MATCH (e:Entity)-[:ABOUT]->(d:Document) RETURN e.id AS entity, d.id AS document
 """
 USING = OWN + '[projection]\nfiles = ["mine.cypher"]\nentity_to_document = ["mine"]\n'
 RUNS = pytest.mark.parametrize("dry", [[], ["--dry-run"]], ids=["run", "dry run"])
-one_statement = pytest.mark.skipif(importlib.util.find_spec("kgqa.store.cypher") is None, reason="statements are not counted yet")
 
 
 def refused(folder: Path, cli: Cli, *parts: str, more: tuple[str, ...] = ()) -> None:
@@ -181,7 +179,6 @@ def test_a_query_that_does_more_than_to_read_is_refused_before_anything_runs(nam
     refused(tmp_path, cli, "query mine (mine.cypher): ", part, more=tuple(dry))
 
 
-@one_statement
 @pytest.mark.parametrize("second", ["MATCH (n) RETURN n.id", "MATCH (n) DETACH DELETE n", "RETURN 1 AS x"])
 def test_a_query_with_two_statements_is_refused_before_anything_runs(second: str, tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "own.toml").write_text(USING)

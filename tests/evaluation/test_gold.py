@@ -126,7 +126,7 @@ def test_musique_numbers_paragraphs_by_id_or_by_place() -> None:
 
 
 def test_supporting_paragraphs_are_evidence_where_none_is_noted() -> None:
-    instance = strategyqa.from_record(strategy("s", answer=True), "here")  # type: ignore[arg-type]
+    instance = strategyqa.from_record(strategy("s", answer=True))  # type: ignore[arg-type]
     assert gold.strategyqa_question(instance).evidence == (frozenset({"Mill-1"}), frozenset({"Mill-1", "Rye-2"}))
     other = replace(read(hotpot("h1", answer="yes")), decomposition=instance.decomposition)
     question = gold.strategyqa_question(other)

@@ -218,11 +218,6 @@ HEAD = "query-id\tcorpus-id\tscore\n"
             "queries.jsonl, line 2, field 'answer': expected no such field",
         ),
         (
-            {"queries": [QUERIES[0], {"_id": "q1", "text": "", "metadata": {"kgqa": {"paragraphs": {"d1": {"sentences": [99]}}}}}]},
-            BrokenInput,
-            "queries.jsonl, line 2, paragraph d1: a sentence or mention is outside its text",
-        ),
-        (
             {"queries": [QUERIES[0], {"_id": "q1", "text": "", "metadata": {"kgqa": {"paragraphs": {"d1": {"id": "d2"}}}}}]},
             DuplicateId,
             "queries.jsonl, line 2: two paragraphs have the id d2",

@@ -135,9 +135,8 @@ def test_broken_lines(record: dict[str, Any], error: type[KgqaError], part: str,
 @pytest.mark.parametrize(
     ("change", "error", "part"),
     [
-        ({"answer": "MAYBE"}, BrokenInput, "x.json, entry 2, field 'answer': expected TRUE, FALSE or nothing, found 'MAYBE'"),
-        ({"answer": "Gold Answer"}, BrokenInput, "entry 2, field 'answer': expected TRUE, FALSE or nothing, found 'Gold Answer'"),
-        ({"perturbed_questions": [{"perturbed_q": "q", "answer": "yes"}]}, BrokenInput, "entry 2, perturbed question 1, field 'answer'"),
+        ({"answer": True}, BrokenInput, "x.json, entry 2, field 'answer': expected text, found true or false"),
+        ({"perturbed_questions": [{"perturbed_q": "q", "answer": 1}]}, BrokenInput, "field 'perturbed_questions.0.answer': expected text"),
         ({"paragraph": None}, BrokenInput, "entry 2, field 'paragraph': expected text, found null"),
         ({"perturbed_questions": [{"answer": "TRUE"}]}, MissingInput, "the field 'perturbed_questions.0.perturbed_q' is missing"),
     ],

@@ -154,9 +154,9 @@ REQUIRED: dict[str, tuple[tuple[str | int, ...], ...]] = {
     "beir_dev": ((0, "_id"), (0, "text")),
     "boolq_dev.json": (("data", 1, "paragraph"), ("data", 1, "perturbed_questions"), ("data", 1, "perturbed_questions", 0, "perturbed_q")),
     "boolq_dev.jsonl": ((0, "question"), (0, "passage")),
-    "dire_dev.json": ((0, "_id"), (0, "question"), (0, "context")),
+    "dire_dev.json": ((0, "_id"),),
     "drop_dev.json": (("*", "passage"), ("*", "qa_pairs"), ("*", "qa_pairs", 0, "query_id"), ("*", "qa_pairs", 0, "question")),
-    "hotpotqa_dev.json": ((0, "_id"), (0, "question"), (0, "context")),
+    "hotpotqa_dev.json": ((0, "_id"), (3, "question"), (3, "context")),
     "iirc_dev.json": ((0, "text"), (0, "questions"), (0, "questions", 0, "question")),
     "iirc_dev.jsonl": ((0, "question"), (0, "qa")),
     "label_studio_dev.json": ((0, "data"), (0, "data", "question"), (0, "data", "paragraphs"), (0, "annotations", 0, "result")),
@@ -176,7 +176,7 @@ REQUIRED: dict[str, tuple[tuple[str | int, ...], ...]] = {
         ("data", 0, "paragraphs", 0, "qas", 0, "id"),
     ),
     "strategyqa_dev.json": ((0, "qid"), (0, "question")),
-    "twowiki_dev.json": ((0, "_id"), (0, "question")),
+    "twowiki_dev.json": ((0, "_id"), (3, "question")),
 }
 """Fields without which a record is none; ``*`` is the first key."""
 QUESTIONS: dict[str, tuple[str | int, ...]] = {

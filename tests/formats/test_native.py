@@ -106,13 +106,6 @@ def changed(*path: str | int, value: object) -> dict[str, Any]:
         ([changed("chains", value=[[["Q1", None]]])], BrokenInput, "field 'chains.element': this is null"),
         ([changed("decomposition", 0, "depends_on", value=None)], BrokenInput, "field 'decomposition.depends_on': this is null"),
         ([changed("answer_type", value="name")], BrokenInput, "field 'answer_type': 'name' is none of candidate, span"),
-        ([changed("paragraphs", 0, "mentions", 0, "end", value=14)], BrokenInput, "a mention is outside its text"),
-        ([changed("paragraphs", 0, "mentions", 0, "start", value=-1)], BrokenInput, "a mention is outside its text"),
-        ([changed("paragraphs", 0, "mentions", 0, "start", value=4)], BrokenInput, "a mention is outside its text"),
-        ([changed("paragraphs", 0, "sentences", value=[14])], BrokenInput, "a sentence begins outside its text"),
-        ([changed("paragraphs", 0, "supporting_sentences", value=[1])], BrokenInput, "there is no sentence with this number"),
-        ([changed("paragraphs", 0, "supporting_sentences", value=[-1])], BrokenInput, "there is no sentence with this number"),
-        ([changed("paragraphs", 0, "sentences", value=None)], BrokenInput, "there is no sentence with this number"),
         ([changed("paragraphs", value=ROW["paragraphs"] * 2)], DuplicateId, "row 1: two paragraphs of question q1 have the same id"),
     ],
 )

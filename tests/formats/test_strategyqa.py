@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput
+from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput, SettingsError
 from kgqa.formats import native, strategyqa
+from kgqa.formats.faults import faults_of
 from kgqa.formats.opening import open_dataset
 from kgqa.formats.provenance import noted
 from kgqa.metrics.strategyqa import Prediction, Question
@@ -27,7 +28,7 @@ OPTIONAL = {
     "term": TEXT | st.none(),
     "description": TEXT,
     "facts": st.lists(TEXT, max_size=2),
-    "answer": st.booleans(),
+    "answer": st.none() | st.booleans(),
     "evidence": st.lists(st.lists(st.lists(ENTRIES, max_size=3), max_size=2), max_size=2),
     "more": st.integers(),
 }
@@ -41,13 +42,12 @@ def paragraph(name: str, text: str, *, supporting: bool | None = True) -> Paragr
 
 @st.composite
 def records(draw: st.DrawFn) -> dict[str, Any]:
-    """Records with steps that refer to earlier ones, and with evidence that may have a text."""
+    """Records with steps that refer to earlier ones or to none, and with evidence that may have a text."""
     record = {"qid": draw(TEXT.filter(bool)), "question": draw(TEXT), **draw(st.fixed_dictionaries({}, optional=OPTIONAL))}
     if draw(st.booleans()):
         count = draw(st.integers(0, 3))
         record["decomposition"] = [
-            draw(TEXT) + "".join(f" #{n}" for n in (draw(st.lists(st.integers(1, place), max_size=2)) if place else []))
-            for place in range(count)
+            draw(TEXT) + "".join(f" #{n}" for n in draw(st.lists(st.integers(0, place + 1), max_size=2))) for place in range(count)
         ]
     return record
 
@@ -102,13 +102,87 @@ def test_the_official_file_of_texts_is_one_object(tmp_path: Path) -> None:
     assert noted(ship, "strategyqa_paragraphs")["Ship-1"] == {"section": "", "headers": [""], "para_index": 1}
 
 
-def test_a_files_own_texts_come_first(tmp_path: Path) -> None:
+def texts(path: Path, text: str) -> Path:
+    """A file with a text for one id."""
+    path.write_text(json.dumps({"evidence_id": "Ship-1", "contents": text}), "utf-8")
+    return path
+
+
+def shown(opened: Path, **options: Any) -> tuple[list[str], list[str]]:
+    """The texts of the second question, and what is to be said of the set."""
+    source = open_dataset(opened, **options)
+    return [paragraph.text for paragraph in list(source.instances())[1].paragraphs], source.remarks
+
+
+@pytest.mark.parametrize("name", ["dev_paragraphs.json", "dev_paragraphs.jsonl", "strategyqa_train_paragraphs.json"])
+def test_only_a_file_of_the_official_name_is_taken(name: str, tmp_path: Path) -> None:
+    questions = tmp_path / "dev.json"
+    questions.write_bytes(EXAMPLES.read_bytes())
+    other = texts(tmp_path / "dev_evidence_paragraphs_998.jsonl", "other")
+    for opened in (questions, tmp_path):
+        found, (remark, *_) = shown(opened)
+        assert found == []
+        assert remark.startswith(
+            "dev_evidence_paragraphs_998.jsonl is not what the texts of these questions are called, and is passed over"
+        )
+        assert shown(opened, paragraphs=other)[0] == ["other"]
+    texts(tmp_path / name, "own")
+    for opened in (questions, tmp_path):
+        assert shown(opened)[0] == ["own"]
+        assert shown(opened, paragraphs=other)[0] == ["other"]
+
+
+def test_a_files_own_texts_come_before_the_released_ones(tmp_path: Path) -> None:
     (tmp_path / "dev.json").write_bytes(EXAMPLES.read_bytes())
-    for name, text in (("all_paragraphs_2.jsonl", "all"), ("more_paragraphs.jsonl", "more"), ("a_no_paragraphs.jsonl", "none")):
-        (tmp_path / name).write_text(json.dumps({"evidence_id": "Ship-1", "contents": text}), "utf-8")
-    assert [p.text for p in list(strategyqa.read(tmp_path / "dev.json"))[1].paragraphs] == ["all"]
-    (tmp_path / "dev_paragraphs.jsonl").write_text(json.dumps({"evidence_id": "Ship-1", "contents": "own"}), "utf-8")
-    assert [p.text for p in list(strategyqa.read(tmp_path / "dev.json"))[1].paragraphs] == ["own"]
+    texts(tmp_path / "strategyqa_train_paragraphs.json", "released")
+    texts(tmp_path / "dev_paragraphs.jsonl", "own")
+    assert shown(tmp_path / "dev.json")[0] == ["own"]
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"Ship-1": {"title": "Ship"}}', '{"evidence_id": "Ship-1"}', "", "\xff", '{"Ship-1": 3}', "[[1]]"]
+)
+@pytest.mark.parametrize("name", ["dev_paragraphs.json", "strategyqa_train_paragraphs.json", "all_paragraphs_dev.json"])
+def test_a_file_that_holds_no_texts_is_passed_over(name: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / "dev.json").write_bytes(EXAMPLES.read_bytes())
+    (tmp_path / name).write_bytes(content.encode("latin-1"))
+    for opened in (tmp_path / "dev.json", tmp_path):
+        found, remarks = shown(opened)
+        assert found == []
+        said = f"{name} holds no texts of strategyqa and is passed over; name another file with --paragraphs."
+        assert (said in remarks) == (name != "all_paragraphs_dev.json")
+    with pytest.raises(BrokenInput, match=f"{name}: this is no file of texts of strategyqa"):
+        open_dataset(tmp_path / "dev.json", paragraphs=tmp_path / name)
+
+
+def test_a_named_file_must_be_there_and_the_format_must_have_texts_beside(tmp_path: Path) -> None:
+    with pytest.raises(MissingInput, match=r"none\.json: there is no such file of paragraphs"):
+        open_dataset(EXAMPLES, paragraphs=tmp_path / "none.json")
+    with pytest.raises(SettingsError, match="--paragraphs names a file of texts, and the questions of hotpotqa hold their own"):
+        open_dataset(EXAMPLES.with_name("hotpotqa_dev.json"), paragraphs=EXAMPLES)
+
+
+def test_a_step_that_refers_to_none_before_it_is_a_fault(tmp_path: Path) -> None:
+    record = json.loads(EXAMPLES.read_text("utf-8"))[0] | {"decomposition": ["What is #1?", "Is #1 it, and #4?", "#1 or #2?"]}
+    (tmp_path / "x.json").write_text(json.dumps([record]), "utf-8")
+    (instance,) = strategyqa.read(tmp_path / "x.json")
+    assert [step.depends_on for step in instance.decomposition or ()] == [(), ("1",), ("1", "2")]
+    assert [(fault.kind, fault.place, fault.detail) for fault in faults_of(instance)] == [
+        ("wrong-reference", "decomposition.0", "it refers to #1, but nothing comes before the first step"),
+        ("wrong-reference", "decomposition.1", "it refers to #4, but only #1 to #1 come before it"),
+    ]
+    assert strategyqa.to_record(instance) == record
+
+
+def test_evidence_without_a_text_is_counted_where_there_is_a_file_of_texts(tmp_path: Path) -> None:
+    (tmp_path / "dev.json").write_bytes(EXAMPLES.read_bytes())
+    assert [faults_of(instance) for instance in strategyqa.read(tmp_path / "dev.json")] == [(), (), ()]
+    texts(tmp_path / "dev_paragraphs.jsonl", "own")
+    (fault,), second, third = (faults_of(instance) for instance in strategyqa.read(tmp_path / "dev.json"))
+    assert (fault.kind, fault.place, fault.detail) == ("absent-text", "evidence", "'Tower of Hercules-1' and 3 more of 4")
+    assert (second, third) == ((), ())
+    # A corpus may lack texts: that breaks no promise of the questions.
+    assert len(list(open_dataset(tmp_path / "dev.json", strict=True).instances())) == 3
 
 
 def gold_question(instance: Instance) -> Question:
@@ -174,8 +248,6 @@ def test_an_answer_that_is_neither_yes_nor_no_has_no_place() -> None:
     first = next(strategyqa.read(EXAMPLES))
     with pytest.raises(BrokenInput, match="instance s1: StrategyQA's answers are yes and no"):
         strategyqa.to_record(replace(first, answers=("Cádiz",)))
-    with pytest.raises(BrokenInput, match="instance s1, step 1: it refers to #1"):
-        strategyqa.to_record(replace(first, decomposition=(first.decomposition or ())[1:]))
 
 
 @pytest.mark.parametrize(
@@ -183,11 +255,9 @@ def test_an_answer_that_is_neither_yes_nor_no_has_no_place() -> None:
     [
         ({"answer": "yes"}, BrokenInput, "field 'answer': expected true or false, found text"),
         ({"facts": "one"}, BrokenInput, "field 'facts': expected a list, found text"),
+        ({"decomposition": "What?"}, BrokenInput, "field 'decomposition': expected a list, found text"),
         ({"evidence": [[[3]]]}, BrokenInput, "field 'evidence.0.0.0': expected a list of paragraph ids, or text"),
         ({"evidence": [[[["Ship-1", None]]]]}, BrokenInput, "field 'evidence.0.0.0': expected a list of paragraph ids"),
-        ({"decomposition": ["Is #1 it?"]}, BrokenInput, "step 1: it refers to #1, but nothing comes before the first step"),
-        ({"decomposition": ["What?", "Is #1 it?", "#4?"]}, BrokenInput, "step 3: it refers to #4, but only #1 to #2 come before it"),
-        ({"decomposition": ["What?", "Is #0 it?"]}, BrokenInput, "step 2: it refers to #0"),
     ],
 )
 def test_what_is_wrong_with_a_record_is_said(change: dict[str, Any], kind: type[InputError], part: str, tmp_path: Path) -> None:
@@ -201,15 +271,18 @@ def test_what_is_wrong_with_a_record_is_said(change: dict[str, Any], kind: type[
 @pytest.mark.parametrize(
     ("name", "content", "part"),
     [
-        ("x_paragraphs.jsonl", '{"evidence_id": "Ship-1"}', "x_paragraphs.jsonl, line 1: the field 'contents' is missing"),
         (
             "x_paragraphs.jsonl",
             '{"evidence_id": "a", "contents": "b"}\n' * 2,
             "x_paragraphs.jsonl, line 2: id a was already used in line 1",
         ),
-        ("x_paragraphs.json", "[]", "x_paragraphs.json: expected an object, found a list"),
-        ("x_paragraphs.json", '{"Ship-1": {"title": "Ship"}}', "x_paragraphs.json: the field 'Ship-1.content' is missing"),
-        ("paragraphs.json", "{", "paragraphs.json, character"),
+        (
+            "x_paragraphs.jsonl",
+            '{"evidence_id": "a", "contents": "b"}\n{"evidence_id": "b"}',
+            "x_paragraphs.jsonl, line 2: the field 'contents' is missing",
+        ),
+        ("x_paragraphs.json", '{"a": {"content": "b"}, "b": 3}', "x_paragraphs.json, field 'b': expected an object, found a number"),
+        ("x_paragraphs.json", '{"a": {"content": "b"}', "x_paragraphs.json, character"),
     ],
 )
 def test_what_is_wrong_with_the_texts_is_said(name: str, content: str, part: str, tmp_path: Path) -> None:
@@ -239,7 +312,7 @@ def test_notes_that_are_none_of_ours_are_named() -> None:
 
 @pytest.mark.real_data
 def test_the_official_records_come_back(real_data: Path, tmp_path: Path) -> None:
-    source = open_dataset(real_data / "strategyqa")
+    source = open_dataset(real_data / "strategyqa", paragraphs=real_data / "strategyqa" / "dev_evidence_paragraphs_998.jsonl")
     assert (source.format, list(source.files)) == ("strategyqa", ["train", "dev"])
     sets = {split: list(source.read(split)) for split in source.files}
     assert {split: len(instances) for split, instances in sets.items()} == {"train": 2061, "dev": 229}
@@ -252,6 +325,8 @@ def test_the_official_records_come_back(real_data: Path, tmp_path: Path) -> None
     assert len(held["dev"]) == 998
     assert held["dev"] == named["dev"]
     assert held["train"] == named["train"] & named["dev"]
+    lacking = sum(not set(strategyqa.evidence_ids(noted(q, "strategyqa")["evidence"])) <= named["dev"] for q in sets["train"])
+    assert source.faults.kinds == {"absent-text": lacking}
     assert sum(instance.answers == ("yes",) for instance in sets["train"] + sets["dev"]) == 1071
     for split, instances in sets.items():
         strategyqa.write(instances, tmp_path / f"{split}.json")

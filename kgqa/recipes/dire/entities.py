@@ -14,7 +14,7 @@ from itertools import chain, islice
 from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.recipes.dire.kinds import LEAD, PERSON, WHO, Kind, answer_kinds, first_name, split_title, title_kinds
 from kgqa.recipes.drawing import Reservoir, draw
-from kgqa.recipes.stating import Stated, stated
+from kgqa.recipes.stating import Stated, placed, stated
 from kgqa.records import Instance, Paragraph
 
 PAGES, ANSWERS = 100_000, 50_000
@@ -46,9 +46,7 @@ def about(paragraph: Paragraph) -> Entity | None:
         return None
     name = split_title(paragraph.title)[0]
     spelled = name.lower()
-    ids = (
-        m.entity for m in paragraph.mentions or () if m.end - m.start == len(name) and paragraph.text[m.start : m.end].lower() == spelled
-    )
+    ids = (m.entity for m in placed(paragraph) if m.end - m.start == len(name) and paragraph.text[m.start : m.end].lower() == spelled)
     return Entity(name, next(ids, None))
 
 
@@ -113,7 +111,7 @@ def _before_answers(instance: Instance) -> Iterator[Entity]:
     shown = {paragraph.id: paragraph for paragraph in instance.paragraphs}
     for path in (path for paths in instance.chains or () for path in paths if len(path) >= LINKED and path[-2] in shown):
         paragraph = shown[path[-2]]
-        spelled = (paragraph.text[m.start : m.end] for m in paragraph.mentions or () if m.entity == path[-3])
+        spelled = (paragraph.text[m.start : m.end] for m in placed(paragraph) if m.entity == path[-3])
         yield from (Entity(name, path[-3]) for name in spelled)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from kgqa.recipes.stating import Stated, names, paragraph_states, states
@@ -110,6 +111,13 @@ def facts_of(instance: Instance, level: str) -> tuple[Fact, ...]:
     if level == "paragraph":
         return tuple((place, None) for place in range(len(instance.paragraphs)))
     return tuple((place, number) for place, entry in enumerate(instance.paragraphs) for number in range(len(entry.sentences or ())))
+
+
+def has_sentences(paragraph: Paragraph) -> bool:
+    """Whether its sentences follow each other in the text, and every supporting one is among them."""
+    starts = paragraph.sentences or ()
+    ordered = all(before <= after for before, after in pairwise((0, *starts, len(paragraph.text))))
+    return ordered and all(0 <= mark < len(starts) for mark in paragraph.supporting_sentences or ())
 
 
 def sentence_bounds(paragraph: Paragraph, sentence: int) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kgqa.formats.provenance import without_order
 from kgqa.recipes.dire.cutting import cut
 from kgqa.recipes.dire.facts import NAME, Fact, Question, support_of
 from kgqa.records import Instance, Paragraph, Step
@@ -67,7 +68,7 @@ def parts_of(question: Question, transform: str, *, some_unmarked: bool = False)
     shared = note_of(question.instance, transform, level=question.level, noted=question.noted)
     if question.dropped:
         shared["dropped"] = question.dropped
-    others = {name: value for name, value in question.noted.items() if name != NAME}
+    others = without_order({name: value for name, value in question.noted.items() if name != NAME})
     head = f"{_encode(others)[:-1]}{', ' if others else ''}{_encode(NAME)}: {_encode(shared)[:-1]}, "
     unmarked = tuple(map(_without_marks, question.instance.paragraphs)) if some_unmarked else ()
     return Parts(question, transform, head, unmarked)

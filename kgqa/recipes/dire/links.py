@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kgqa.recipes.dire.entities import LINKED, entity_kinds
 from kgqa.recipes.dire.kinds import Kind, answer_kinds, split_title, title_kinds
-from kgqa.recipes.stating import Stated, Text, names, states
+from kgqa.recipes.stating import Stated, Text, names, placed, states
 from kgqa.records import Instance, Paragraph
 
 
@@ -50,7 +50,7 @@ def links(instance: Instance, supporting: list[Supporting], stating: list[Suppor
 
 def spellings(paragraphs: Iterable[Paragraph], entity: str | None) -> tuple[str, ...]:
     """How these paragraphs call an entity."""
-    found = (paragraph.text[m.start : m.end] for paragraph in paragraphs for m in paragraph.mentions or () if m.entity == entity)
+    found = (paragraph.text[m.start : m.end] for paragraph in paragraphs for m in placed(paragraph) if m.entity == entity)
     return tuple(dict.fromkeys(found)) if entity is not None else ()
 
 

@@ -9,9 +9,9 @@ from typing import Any
 from kgqa.errors import SettingsError
 from kgqa.formats.provenance import everything
 from kgqa.recipes.dire.alternatives import without_alternatives
-from kgqa.recipes.dire.facts import NAME, Question, facts_of, texts_of
+from kgqa.recipes.dire.facts import NAME, Question, facts_of, has_sentences, texts_of
 from kgqa.recipes.dire.instances import showing
-from kgqa.recipes.rejection import Rejection, without_answer
+from kgqa.recipes.rejection import Rejection, step_elsewhere, without_answer
 from kgqa.records import Instance, Paragraph
 
 MAX_FACTS = 6
@@ -26,6 +26,7 @@ UNMARKED = "the source does not say which facts support the answer"
 REASONS = {
     "absent": "a supporting fact is not among the paragraphs",
     "sentences": "the source does not say where the sentences of its paragraphs begin",
+    "places": "a sentence is not where the source says",
     "alternatives": "the paragraphs marked as supporting are not those of the chains to the answer",
     "few": "fewer than two supporting facts, so that there is nothing to connect",
     "many": "more supporting facts than max_facts",
@@ -98,11 +99,20 @@ def _unusable(instance: Instance, level: str, noted: Mapping[str, Any]) -> Rejec
     absent = sum(len(note.get(field, ())) for note in noted.values() if isinstance(note, dict) for field in ABSENT)
     if absent:
         return Rejection(reason=REASONS["absent"], detail=f"{absent} absent")
-    if level == "sentence":
-        if any(paragraph.sentences is None for paragraph in instance.paragraphs):
-            return Rejection(reason=REASONS["sentences"], detail="no sentence offsets")
-        if any(paragraph.supporting and not paragraph.supporting_sentences for paragraph in instance.paragraphs):
-            return Rejection(reason=UNMARKED, detail="sentences")
+    step = step_elsewhere(instance)
+    if step is not None:
+        return Rejection(reason=REASONS["absent"], detail=f"step {step.id}, paragraph {step.paragraph_id}")
+    return _without_sentences(instance) if level == "sentence" else None
+
+
+def _without_sentences(instance: Instance) -> Rejection | None:
+    if any(paragraph.sentences is None for paragraph in instance.paragraphs):
+        return Rejection(reason=REASONS["sentences"], detail="no sentence offsets")
+    wrong = next((paragraph.id for paragraph in instance.paragraphs if not has_sentences(paragraph)), None)
+    if wrong is not None:
+        return Rejection(reason=REASONS["places"], detail=f"paragraph {wrong}")
+    if any(paragraph.supporting and not paragraph.supporting_sentences for paragraph in instance.paragraphs):
+        return Rejection(reason=UNMARKED, detail="sentences")
     return None
 
 

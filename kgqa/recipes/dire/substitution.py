@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from kgqa.recipes.dire.entities import Entity
-from kgqa.recipes.stating import stated
+from kgqa.recipes.stating import placed, stated
 from kgqa.records import Mention, Paragraph
 
 _SMALL = bytes(range(256)).decode("latin-1").lower().encode("latin-1")
@@ -54,9 +54,7 @@ class Template:
         self._paragraph = paragraph
         self._is_marked = paragraph.mentions is not None or paragraph.sentences is not None
         numbers = {name.entity: number for number, name in enumerate(names) if name.entity is not None}
-        mentioned = [
-            Place(m.start, m.end, numbers[m.entity], False) for m in paragraph.mentions or () if m.entity in numbers and m.start < m.end
-        ]
+        mentioned = [Place(m.start, m.end, numbers[m.entity], False) for m in placed(paragraph) if m.entity in numbers]
         spellings = sorted(_spellings(names), key=lambda entry: -len(entry[0]))
         self._places = _apart([*mentioned, *_found(paragraph.text, spellings)])
         self._rest = _between(paragraph.text, self._places)

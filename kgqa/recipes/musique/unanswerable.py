@@ -16,7 +16,7 @@ from kgqa.recipes.dire.instances import showing
 from kgqa.recipes.dire.questions import whole
 from kgqa.recipes.drawing import sample
 from kgqa.recipes.musique.pool import Pool
-from kgqa.recipes.rejection import Rejection, without_answer
+from kgqa.recipes.rejection import Rejection, step_elsewhere, without_answer
 from kgqa.recipes.stating import Stated, names, paragraph_states, stating_places
 from kgqa.records import Instance, Paragraph, Step
 
@@ -28,6 +28,7 @@ BY_PARAGRAPH = ("paragraphs", "corpus", "scores")
 """What formats call that which they note by paragraph id."""
 REASONS = {
     "undecomposed": "the question has no decomposition whose steps have answers; kgqa can only remove a step's answer where it is known",
+    "absent": "a step names a paragraph that is not there, so that the question may not be answerable as it is",
     "unstated": "no paragraph states the answer of a step, so that removing it changes nothing",
     "pool": "the set has too few other paragraphs that do not state the answer of a step",
 }
@@ -42,6 +43,9 @@ def unanswerable(instance: Instance, *, pool: Pool, seed: int) -> list[Instance]
     rejection = without_answer(instance)
     if rejection:
         return rejection
+    absent = step_elsewhere(instance)
+    if absent is not None:
+        return Rejection(reason=REASONS["absent"], detail=f"step {absent.id}, paragraph {absent.paragraph_id}")
     steps = [step for step in instance.decomposition or () if step.answer]
     drawn = sample(steps, len(steps), purpose="unanswerable", seed=seed, id=instance.id)
     if not any(_wanted(instance, step) for step in drawn):
