@@ -48,7 +48,7 @@ class Worker:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and file
                 command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[theirs.fileno()]
             )
-        self._ceiling, self._seen = sys.maxsize, 0
+        self._ceiling = sys.maxsize
         try:
             buffer = min(BUFFER_BYTES, memory // 2)
             self._socket.send({"path": sys.path, "graph": str(graph.absolute()), "buffer": buffer, "threads": threads, "memory": memory})
@@ -99,16 +99,12 @@ class Worker:
             self._look(asked, end, seconds)
             return self._socket.recv_bytes() if raw else self._socket.recv()
         except (EOFError, ConnectionError):
-            status = self._process.wait()
-            if self._seen > self._ceiling - self.memory // 2:  # the system refused it more, of which the engine's code dies
-                raise asked.too_large(self.memory) from None
-            raise asked.failed(status) from None
+            raise asked.failed(self._process.wait(), self.memory) from None
 
     def _look(self, asked: Asked, end: float, seconds: float) -> None:
         if time.monotonic() > end:
             raise asked.too_long(seconds)
-        self._seen = _resident(self._process.pid) or self._seen
-        if self._seen > self._ceiling:
+        if _resident(self._process.pid) > self._ceiling:
             raise asked.too_large(self.memory)
 
 

@@ -85,7 +85,8 @@ def test_memory_stays_within_the_budget(store: EmbeddedStore, text: str) -> None
     thread.start()
     with pytest.raises(QueryMemory) as error:
         store.read(text, limits=Limits(memory=budget, seconds=30))
-    assert str(error.value) == "the query took more than 300 MiB of memory; narrow it, or allow more (kgqa query --memory)."
+    assert str(error.value).startswith("the query took more than 300 MiB of memory")
+    assert str(error.value).endswith("; narrow it, or allow more (kgqa query --memory).")
     watching = False
     thread.join()
     assert 0 < opened <= most < opened + budget * 1.1
@@ -120,7 +121,7 @@ def test_a_process_that_is_killed_is_said_and_replaced(store: EmbeddedStore) -> 
     store.read("RETURN 1 AS one")
     process = process_of(store)
     threading.Timer(0.3, os.kill, (process, signal.SIGKILL)).start()
-    with pytest.raises(QueryMemory, match=r"^the query made the graph engine fail \(signal 9\), as it does without memory; narrow it"):
+    with pytest.raises(QueryMemory, match=r"or the graph engine failed for another reason \(signal 9\); narrow it"):
         store.read(MULTIPLYING)
     assert store.read("RETURN 1 AS one").rows.num_rows == 1
 
