@@ -31,10 +31,13 @@ from kgqa.explore.serving import check_installed, listening
 from kgqa.explore.stores import StorePool
 from kgqa.records import Mention
 from kgqa.store.embedded import EmbeddedStore
+from kgqa.store.loading import erase, load
+from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
 from tests.command import COMMAND, environment
 from tests.conftest import Cli
 from tests.explore.awkward import ENTITY, LABEL, TEXT, TITLE
 from tests.explore.conftest import Client
+from tests.store.graphs import rows_of
 
 
 def pictures(page: str) -> list[dict[str, Any]]:
@@ -90,6 +93,20 @@ def test_both_stores_show_the_same(wikidata: Project, on_server: Project, client
     for name, text in mine.items():
         if name not in {"start", "queries"}:  # these name the store
             assert theirs[name] == text, name
+
+
+def test_a_server_that_is_loaded_anew_is_noticed(on_server: Project, neo4j_database: Neo4jSettings, client: Client) -> None:
+    ask = client(on_server)
+    article = on_server.graph.rows("page_articles", entity="Q90")[0]["document"]
+    assert on_server.spans(article)
+    before = ask.get("/").text
+    with Neo4jStore(neo4j_database) as store:
+        erase(store)
+        load(store, "other", rows_of(entities=["one", "two"]))
+    after = ask.get("/").text
+    assert "2 entities and 1 documents" in after
+    assert "2 entities and 1 documents" not in before
+    assert on_server.spans(article) == []  # the places are those of other texts
 
 
 def test_medline_is_shown_as_well(medline: Project, client: Client) -> None:
