@@ -1,3 +1,5 @@
+// For kgqa doctor, which compares engines with brute force; cannot be asked by name.
+
 // name: conformance_nodes
 // purpose: the names of all entities come back as they were written, empty ones and nulls included
 // params: none

@@ -1,3 +1,5 @@
+// For people: kgqa query --list shows them.
+
 // name: find_entity
 // purpose: entities whose label contains a text, in any case (a final sigma counts as any other, a dotted capital I as an i)
 // params: text: string, limit: integer = 50

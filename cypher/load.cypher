@@ -1,3 +1,5 @@
+// For whoever loads a graph; cannot be asked by name.
+
 // name: load_entity
 // purpose: fill the entity table from an Arrow table
 // params: rows: table

@@ -1,3 +1,5 @@
+// For whoever loads samples; cannot be asked by name.
+
 // name: sample_markers
 // purpose: what kgqa wrote down about the datasets whose samples it adds or has added
 // params: none

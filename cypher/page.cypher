@@ -1,3 +1,5 @@
+// For the pages of kgqa explore; may be asked by name, but are not listed and may change.
+
 // name: page_find_entity
 // purpose: entities by id or label: the very id, then the very label, labels that begin so, labels that contain it, in any case; of each often mentioned ones first
 // params: text: string, limit: integer = 20

@@ -1,3 +1,5 @@
+// For people, after kgqa load --dataset: kgqa query --list shows them.
+
 // name: samples_about
 // purpose: the samples that ask about an entity
 // params: entity: string, limit: integer = 50

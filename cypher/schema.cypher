@@ -1,3 +1,5 @@
+// For whoever makes a graph; cannot be asked by name.
+
 // name: schema_entity
 // purpose: the table of entities; row is the place in the sorted table, by which queries order what they return
 // params: none

@@ -1,3 +1,5 @@
+// For the projection of kgqa generate; cannot be asked by name.
+
 // name: abstract_mentions_protein
 // purpose: from an abstract to every protein that it mentions (Welbl et al. 2018, section 4, edge 1)
 // params: none

@@ -1,3 +1,5 @@
+// For the projection of kgqa generate; cannot be asked by name.
+
 // name: article_mentions
 // purpose: from an article to every entity that it mentions (Welbl et al. 2018, section 3, edge 1); a thousand articles a row
 // params: none

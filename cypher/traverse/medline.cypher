@@ -1,3 +1,5 @@
+// For kgqa generate --traversal cypher; may be asked by name, but are not listed.
+
 // name: medhop_candidates_1
 // purpose: the entities that an entity reaches over one abstract
 // params: entity: string

@@ -99,7 +99,7 @@ class Worker:
             self._look(asked, end, seconds)
             return self._socket.recv_bytes() if raw else self._socket.recv()
         except (EOFError, ConnectionError):
-            raise asked.failed(self._process.wait()) from None
+            raise asked.failed(self._process.wait(), self.memory) from None
 
     def _look(self, asked: Asked, end: float, seconds: float) -> None:
         if time.monotonic() > end:

@@ -68,10 +68,13 @@ class Asked:
         """The error for rows that take more bytes, where a part of them is of no use."""
         return QueryMemory(f"{self.what} gives more than {size(most)} of rows; narrow it.")
 
-    def failed(self, status: int) -> QueryMemory:
+    def failed(self, status: int, memory: int) -> QueryMemory:
         """The error for a process that ended by itself with ``status``, as the engine's code does where the system gives it no memory."""
         how = f"signal {-status}" if status < 0 else f"status {status}"
-        return QueryMemory(f"{self.what} made the graph engine fail ({how}), as it does without memory; narrow it{self._or('--memory')}.")
+        return QueryMemory(
+            f"{self.what} took more than {size(memory)} of memory, or the graph engine failed for another reason ({how}); "
+            f"narrow it{self._or('--memory')}."
+        )
 
     def _or(self, option: str) -> str:
         return f", or allow more (kgqa query {option})" if self.options else ""

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from kgqa.errors import StoreError
 from kgqa.store.base import GraphStore
+from kgqa.store.cypher import check_own_query
 from kgqa.store.queries import Query
 from kgqa.traversal.base import Chains, EndPoints, Reached, Searches
 from kgqa.traversal.graph import Adjacency, IntArray, Offsets, spread
@@ -31,7 +32,10 @@ class InDatabase:
     def __init__(
         self, store: GraphStore, candidates: Sequence[Query], chains: Sequence[Query], *, entities: pa.Table, documents: pa.Table
     ) -> None:
-        """Search ``store``; the tables say which row an id has."""
+        """Search ``store``; the tables say which row an id has. Raises QueryError for a user's query that does more than to read."""
+        for query in (*candidates, *chains):
+            if query.own:
+                check_own_query(query)
         self._store = store
         self._candidates, self._chains = candidates, chains
         self._entities, self._documents = entities["id"].combine_chunks(), documents["id"].combine_chunks()

@@ -70,6 +70,7 @@ class Neo4jServer:
             "server.https.enabled": "false",
             "server.memory.heap.max_size": "1g",
             "server.memory.pagecache.size": "256m",
+            "db.memory.transaction.max": "300m",
             "dbms.usage_report.enabled": "false",
             "server.jvm.additional": "--add-opens=java.base/java.nio=ALL-UNNAMED",  # the importer of newer versions needs it
             "dbms.security.auth_enabled": str(authentication).lower(),

@@ -24,6 +24,8 @@ import kgqa
 from kgqa.errors import QueryTimeout, SettingsError, StoreUnreachable
 from kgqa.records import Mention
 from kgqa.store.embedded import EmbeddedStore
+from kgqa.store.loading import erase, load
+from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
 from kgqa.web.explore.app import create_app
 from kgqa.web.explore.datasets import PAGE, datasets, samples
 from kgqa.web.explore.guard import POLICY
@@ -34,6 +36,7 @@ from kgqa.web.explore.serving import check_installed, listening
 from kgqa.web.explore.stores import StorePool
 from tests.command import COMMAND, environment
 from tests.conftest import Cli
+from tests.store.graphs import rows_of
 from tests.web.explore.awkward import ENTITY, LABEL, TEXT, TITLE
 from tests.web.explore.conftest import Client
 
@@ -91,6 +94,20 @@ def test_both_stores_show_the_same(wikidata: Project, on_server: Project, client
     for name, text in mine.items():
         if name not in {"start", "queries"}:  # these name the store
             assert theirs[name] == text, name
+
+
+def test_a_server_that_is_loaded_anew_is_noticed(on_server: Project, neo4j_database: Neo4jSettings, client: Client) -> None:
+    ask = client(on_server)
+    article = on_server.graph.rows("page_articles", entity="Q90")[0]["document"]
+    assert on_server.spans(article)
+    before = ask.get("/").text
+    with Neo4jStore(neo4j_database) as store:
+        erase(store)
+        load(store, "other", rows_of(entities=["one", "two"]))
+    after = ask.get("/").text
+    assert "2 entities and 1 documents" in after
+    assert "2 entities and 1 documents" not in before
+    assert on_server.spans(article) == []  # the places are those of other texts
 
 
 def test_medline_is_shown_as_well(medline: Project, client: Client) -> None:
