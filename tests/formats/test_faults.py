@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kgqa.explore.marking import pieces
 
 import kgqa
 from kgqa.errors import BrokenInput, KgqaError
@@ -26,6 +25,7 @@ from kgqa.formats.provenance import note, noted
 from kgqa.formats.rows import from_row, to_row
 from kgqa.recipes.contrasts import KINDS
 from kgqa.records import Instance, Mention, Step
+from kgqa.web.explore.marking import pieces
 from tests.conftest import Cli
 from tests.formats.drawing import instances, sets
 from tests.formats.test_beir import paragraph, question
