@@ -6,15 +6,16 @@ since the normal form has no place for it, is noted in the provenance under ``NA
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from kgqa.errors import BrokenInput
-from kgqa.formats.provenance import note, noted
-from kgqa.records import Instance
+from kgqa.formats.provenance import everything, note, noted
+from kgqa.records import Candidate, Instance, Paragraph
 
 NAME = "faults"
 """Under which readers note them: place in the record → kind and what is wrong, in words."""
@@ -23,8 +24,9 @@ FAULTS = MappingProxyType(
         "absent-support": "a supporting fact names a paragraph or sentence that is not there",
         "absent-paragraph": "a step has no paragraph, or one that is not there",
         "wrong-place": "a text is not where its place says",
+        "absent-text": "a paragraph that the evidence names has no text",
         "absent-answer": "there is no answer where there must be one",
-        "unlisted-answer": "the answer is none of the candidates",
+        "unlisted-answer": "the answer is none of those that are listed",
         "contradiction": "two fields contradict each other",
         "wrong-reference": "a step refers to one that does not come before it",
         "empty-question": "the question is empty",
@@ -35,10 +37,12 @@ FAULTS = MappingProxyType(
     }
 )
 """Kind of a fault → the sentence that reports show."""
-BEARABLE = frozenset({"empty-question", "empty-answer", "empty-title", "equal-paragraphs"})
-"""What any Instance may show; it breaks no promise of a format, so that ``--strict`` lets it pass."""
+BEARABLE = frozenset({"absent-text", "empty-question", "empty-answer", "empty-title", "equal-paragraphs"})
+"""What breaks no promise of a format, so that ``--strict`` lets it pass."""
 SHOWN = 3
 """Kinds of faults, and ids, that the summary names."""
+CHARACTERS = 60
+"""Of an id, or a text of the record, that a sentence shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +57,33 @@ class Fault:
     """What is wrong there, in words."""
 
 
-def note_faults(faults: Iterable[Fault], *, beside: str | None) -> str | None:
-    """Provenance with the ``faults`` of a record added to what ``beside`` holds already, which is what :func:`note` made without them."""
-    own = note(NAME, {fault.place: [fault.kind, fault.detail] for fault in faults})
-    # Two objects as text, joined: parsing the first one again would take longer than all else that is done for a fault.
-    return beside if own is None else own if beside is None else f"{beside[:-1]}, {own[1:]}"
+def note_faults(faults: Collection[Fault], *, beside: str | None) -> str | None:
+    """Provenance with the ``faults`` of a record added to what ``beside`` holds already."""
+    if not faults:
+        return beside
+    values = {fault.place: [fault.kind, fault.detail] for fault in faults}
+    if beside is None or f'"{NAME}"' in beside:
+        return note(NAME, _told(beside) | values, beside=beside)
+    # Written behind what is there, which need not be parsed for it.
+    before = beside.rstrip()[:-1].rstrip()
+    return f'{before}{"" if before == "{" else ", "}"{NAME}": {json.dumps(values, ensure_ascii=False)}}}'
+
+
+def _told(provenance: str | None) -> dict[str, Any]:
+    """Faults that another reader noted."""
+    told = json.loads(provenance or "{}").get(NAME)
+    return told if isinstance(told, dict) else {}
+
+
+def without_faults(instance: Instance, places: tuple[str, ...]) -> Instance:
+    """``instance`` without the noted faults whose places begin with one of ``places``."""
+    told = noted_places(instance)
+    left = {place: value for place, value in told.items() if not place.startswith(places)}
+    if left == told:
+        return instance
+    others = {name: values for name, values in everything(instance).items() if name != NAME}
+    found = others | ({NAME: left} if left else {})
+    return replace(instance, provenance=json.dumps(found, ensure_ascii=False) if found else None)
 
 
 def faults_of(instance: Instance) -> tuple[Fault, ...]:
@@ -73,7 +99,7 @@ def noted_places(instance: Instance) -> dict[str, Any]:
 
 def _noted(instance: Instance) -> Iterator[Fault]:
     for place, value in noted_places(instance).items():
-        if not (isinstance(value, list) and len(value) == 2 and value[0] in FAULTS and isinstance(value[1], str)):
+        if not (isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value) and value[0] in FAULTS):
             raise BrokenInput(f"instance {instance.id}, provenance, '{NAME}.{place}': expected a kind of fault and words; set it to null.")
         yield Fault(kind=value[0], place=place, detail=value[1])
 
@@ -92,6 +118,41 @@ def _seen(instance: Instance) -> Iterator[Fault]:
         same = first.setdefault((paragraph.title, paragraph.text), number)
         if same != number:
             yield Fault(kind="equal-paragraphs", place=f"paragraphs.{number}", detail=f"title and text are those of paragraphs.{same}")
+        if paragraph.mentions or paragraph.sentences or paragraph.supporting_sentences:
+            yield from _misplaced(paragraph, f"paragraphs.{number}")
+    if instance.candidates is not None:
+        yield from _miscounted(instance, instance.candidates)
+
+
+def _misplaced(paragraph: Paragraph, where: str) -> Iterator[Fault]:
+    """Mentions, sentences and marks that are not in the text."""
+    length, sentences = len(paragraph.text), paragraph.sentences or ()
+    for number, mention in enumerate(paragraph.mentions or ()):
+        if not 0 <= mention.start <= mention.end <= length:
+            detail = f"from {mention.start} to {mention.end} in a text of {length} characters"
+            yield Fault(kind="wrong-place", place=f"{where}.mentions.{number}", detail=detail)
+    if sentences and not (min(sentences) >= 0 and max(sentences) <= length):
+        number = next(number for number, start in enumerate(sentences) if not 0 <= start <= length)
+        detail = f"it begins at {sentences[number]} in a text of {length} characters"
+        yield Fault(kind="wrong-place", place=f"{where}.sentences.{number}", detail=detail)
+    for number, mark in enumerate(paragraph.supporting_sentences or ()):
+        if not 0 <= mark < len(sentences):
+            detail = f"sentence {mark} of a paragraph with {len(sentences)}"
+            yield Fault(kind="wrong-place", place=f"{where}.supporting_sentences.{number}", detail=detail)
+
+
+def _miscounted(instance: Instance, candidates: Sequence[Candidate]) -> Iterator[Fault]:
+    """A chosen answer that cannot be chosen, and candidates that cannot be told apart."""
+    texts = {candidate.text for candidate in candidates}
+    chosen = instance.answers[:1] if instance.answer_type == "candidate" else ()
+    for answer in chosen:
+        if answer not in texts and instance.answer_id not in {candidate.id for candidate in candidates}:
+            yield Fault(kind="unlisted-answer", place="answer", detail=f"{answer[:CHARACTERS]!r} is not among the candidates")
+    first: dict[str, int] = {}
+    for number, candidate in enumerate(candidates if len(texts) < len(candidates) else ()):
+        if first.setdefault(candidate.text, number) != number:
+            detail = f"{candidate.text[:CHARACTERS]!r} is candidates.{first[candidate.text]} already"
+            yield Fault(kind="equal-candidates", place=f"candidates.{number}", detail=detail)
 
 
 @dataclass(slots=True)
@@ -112,9 +173,10 @@ class FaultCounts:
         self.questions += 1
         if faults:
             self.imperfect += 1
-            self.kinds.update({fault.kind for fault in faults})
+            for kind in {fault.kind for fault in faults}:
+                self.kinds[kind] += 1
             if len(self.first) < SHOWN:
-                self.first.append(instance.id)
+                self.first.append(instance.id[:CHARACTERS])
         return faults
 
     def __iadd__(self, other: FaultCounts) -> FaultCounts:
