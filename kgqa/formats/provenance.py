@@ -11,8 +11,9 @@ from kgqa.records import Instance
 
 LISTS = ("absent_facts", "supporting_facts")
 """What several formats note under one name, and whoever counts it must find as a list."""
+ENCODER = json.JSONEncoder(ensure_ascii=False)
+"""Of all notes."""
 _DECODER = json.JSONDecoder()
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 def noted(instance: Instance, name: str) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def note(name: str, values: dict[str, Any], *, beside: str | None = None) -> str
     if not values:
         return beside
     try:
-        return _ENCODER.encode({name: values} if beside is None else {**json.loads(beside), name: values})
+        return ENCODER.encode({name: values} if beside is None else {**json.loads(beside), name: values})
     except RecursionError:
         raise BrokenInput(f"a field of {name} that is to be noted is nested too deeply; mend or drop the record.") from None
 
