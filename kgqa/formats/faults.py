@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kgqa.errors import BrokenInput
-from kgqa.formats.provenance import everything, note, noted
+from kgqa.formats.provenance import ENCODER, everything, note, noted
 from kgqa.records import Candidate, Instance, Paragraph
 
 NAME = "faults"
@@ -66,7 +66,7 @@ def note_faults(faults: Iterable[Fault], *, beside: str | None) -> str | None:
         return note(NAME, _told(beside) | values, beside=beside)
     # Written behind what is there, which need not be parsed for it.
     before = beside.rstrip()[:-1].rstrip()
-    return f'{before}{"" if before == "{" else ", "}"{NAME}": {json.dumps(values, ensure_ascii=False)}}}'
+    return f'{before}{"" if before == "{" else ", "}"{NAME}": {ENCODER.encode(values)}}}'
 
 
 def _told(provenance: str | None) -> dict[str, Any]:
@@ -100,9 +100,10 @@ def noted_places(instance: Instance) -> dict[str, Any]:
 
 def _noted(instance: Instance) -> Iterator[Fault]:
     for place, value in noted_places(instance).items():
-        if not (isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value) and value[0] in FAULTS):
+        kind, detail = value if isinstance(value, list) and len(value) == 2 else (None, None)
+        if not (isinstance(kind, str) and isinstance(detail, str) and kind in FAULTS):
             raise BrokenInput(f"instance {instance.id}, provenance, '{NAME}.{place}': expected a kind of fault and words; set it to null.")
-        yield Fault(kind=value[0], place=place, detail=value[1])
+        yield Fault(kind=kind, place=place, detail=detail)
 
 
 def _is_suspect(instance: Instance) -> bool:
@@ -193,7 +194,8 @@ class FaultCounts:
         self.questions += 1
         if faults:
             self.imperfect += 1
-            self.kinds.update({fault.kind for fault in faults})
+            for kind in {fault.kind for fault in faults}:
+                self.kinds[kind] += 1
             if len(self.first) < SHOWN:
                 self.first.append(instance.id[:CHARACTERS])
         return faults

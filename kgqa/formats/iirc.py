@@ -16,7 +16,7 @@ for something: ``paragraphs``, the titles of what is shown, where links and mark
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, zip_longest
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,11 @@ from kgqa.errors import BrokenInput, MissingInput, SettingsError
 from kgqa.formats import context_articles, reading
 from kgqa.formats.context_articles import MAIN, Articles, fits
 from kgqa.formats.faults import Fault, note_faults
+from kgqa.formats.iirc_links import Links, links_of, to_links
 from kgqa.formats.iirc_outputs import OUTPUT, official_question, type_fault
 from kgqa.formats.iirc_questions import NAME, main_of, notes_of, to_question
-from kgqa.formats.iirc_records import RECORD, SHOWN, Link, Question, Record, answers_of, key_of, titles_of
-from kgqa.formats.provenance import note
+from kgqa.formats.iirc_records import RECORD, SHOWN, Question, Record, answers_of, key_of, titles_of
+from kgqa.formats.provenance import note, unknown_fields
 from kgqa.formats.writing import write_list
 from kgqa.records import Instance, Mention, Paragraph
 
@@ -35,8 +36,6 @@ __all__ = ["PURPOSE", "SUFFIX", "fits", "read", "recognises", "texts_beside", "w
 
 PURPOSE = "IIRC's JSON: a paragraph with links, and questions that need the linked articles, in a file beside"
 SUFFIX = ".json"
-SHOWN_DIGITS = 20
-"""Digits of a place that a fault shows."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
@@ -45,12 +44,8 @@ def recognises(record: Mapping[str, Any]) -> bool:
 
 
 def texts_beside(path: Path) -> Path | None:
-    """The file of articles that by its name belongs to the questions in ``path``; the outputs of a system have none."""
-    return None if _is_output(path) else context_articles.file(path)
-
-
-def _is_output(path: Path) -> bool:
-    return "original_paragraph" in reading.head(path)
+    """The file of articles that by its name belongs to the questions in ``path``; outputs of a system need none."""
+    return context_articles.file(path)
 
 
 def read(path: Path, texts: Path | None = None) -> Iterator[Instance]:
@@ -59,21 +54,23 @@ def read(path: Path, texts: Path | None = None) -> Iterator[Instance]:
     The file is gone through twice where there is a file of articles: first for the titles, of which no other's text is kept. SettingsError
     where ``texts`` are named beside the outputs of a system.
     """
-    if _is_output(path):
+    if "original_paragraph" in reading.head(path):
         if texts is not None:
             raise SettingsError(f"{path.name}: these are a system's outputs, which hold their own texts; leave out --paragraphs.")
         for number, (where, output) in enumerate(reading.records(path, OUTPUT)):
-            yield from_question(official_question(output, number), {"text": output["original_paragraph"]}, None, where)
+            paragraph = {"text": output["original_paragraph"]}
+            yield from_question(official_question(output, number), paragraph, links_of(paragraph), None, where)
         return
     beside = texts or context_articles.file(path)
     articles = context_articles.read(beside, _named(path)) if beside and (texts or fits(beside)) else None
     ids = reading.Ids()
     empty = True
     for where, record in reading.records(path, RECORD):
+        links = links_of(record)
         for number, question in enumerate(record["questions"]):
             empty = False
             ids.add(question["qid"], f"{where}.questions.{number}")
-            yield from_question(question, record, articles, f"{where}, question {question['qid']}")
+            yield from_question(question, record, links, articles, f"{where}, question {question['qid']}")
     if empty:
         raise BrokenInput(f"{path.name}: the file holds no question; give one that does.")
 
@@ -84,34 +81,29 @@ def _named(path: Path) -> set[str]:
     return {title.lower() for question in questions for title in titles_of(question)}
 
 
-def from_question(question: Mapping[str, Any], record: Mapping[str, Any], articles: Mapping[str, str] | None, where: str) -> Instance:
-    """The Instance of an official question about ``record``; ``articles`` are title in lower case → text, None where there is no file.
+def from_question(
+    question: Mapping[str, Any], record: Mapping[str, Any], links: Links, articles: Mapping[str, str] | None, where: str
+) -> Instance:
+    """The Instance of an official question about ``record``, which has the ``links``.
 
-    MissingInput where a text is to be shown that is not there.
+    ``articles`` are title in lower case → text, None where there is no file of them. MissingInput where a text is to be shown that is not
+    there.
     """
-    given = answers_of(question["answer"])
-    links = record.get("links", [])
-    placed = [_stands(link, record["text"]) for link in links]
-    unplaced = [number for number, inside in enumerate(placed) if not inside]
-    absent = [] if articles is None else [title for title in _marked(question) if title != MAIN and title.lower() not in articles]
+    given, titles = answers_of(question["answer"]), titles_of(question)
+    absent = [] if articles is None else _absent(question, articles)
     notes = {field: question[field] for field in ("answer", "context", "question_links") if field in question}
     rest = {
-        "articles": [title for title in titles_of(question) if title != MAIN and title.lower() in (articles or ())],
-        "absent_articles": absent,
-        "unplaced_links": [links[number] for number in unplaced],
-        "unplaced_at": [] if unplaced == list(range(len(links) - len(unplaced), len(links))) else unplaced,
-        "record": {field: value for field, value in record.items() if field not in Record.__annotations__},
-        "question": {field: value for field, value in question.items() if field not in Question.__annotations__},
+        "articles": [title for title in titles if title != MAIN and title.lower() in articles] if articles else [],
+        "absent_articles": [title for title, _ in absent],
+        **links.notes,
+        "record": unknown_fields(record, Record),
+        "question": unknown_fields(question, Question),
     }
-    mentions = tuple(
-        Mention(entity=link["target"], start=link["indices"][0], end=link["indices"][1])
-        for link, inside in zip(links, placed, strict=True)
-        if inside
-    )
+    answer_faults = [given.fault] if given.fault else []
     return Instance(
         id=question["qid"],
         question=question["question"],
-        paragraphs=tuple(_paragraphs(question, record, mentions if "links" in record else None, articles or {}, where)),
+        paragraphs=tuple(_paragraphs(question, titles, record, links.mentions, articles or {}, where)),
         answers=given.answers,
         answer_id=None,
         answer_type=given.type,
@@ -121,46 +113,26 @@ def from_question(question: Mapping[str, Any], record: Mapping[str, Any], articl
         answerable=given.type != "none",
         group=question["qid"],
         provenance=note_faults(
-            _faults(given.fault, question, record["text"], [(number, links[number]) for number in unplaced], absent),
+            [*answer_faults, *type_fault(question), *links.faults, *(fault for _, fault in absent)],
             beside=note(NAME, {**notes, **{name: value for name, value in rest.items() if value}}),
         ),
     )
 
 
-def _marked(question: Mapping[str, Any]) -> list[str]:
-    """The titles of what sentences are marked in, each once."""
-    return list(dict.fromkeys(entry["passage"] for entry in question.get("context", ())))
-
-
-def _stands(link: Mapping[str, Any], text: str) -> bool:
-    return _inside(link, text) and not link.keys() - Link.__annotations__.keys()
-
-
-def _inside(link: Mapping[str, Any], text: str) -> bool:
-    start, end = link["indices"]
-    return bool(0 <= start <= end <= len(text))
-
-
-def _faults(
-    answer: Fault | None, question: Mapping[str, Any], text: str, unplaced: Sequence[tuple[int, Mapping[str, Any]]], absent: Sequence[str]
-) -> Iterator[Fault]:
-    """That of the ``answer``, and those of the question's type, of the record's ``unplaced`` links and of the ``absent`` articles."""
-    if answer is not None:
-        yield answer
-    yield from type_fault(question)
-    for number, link in unplaced:
-        if not _inside(link, text):
-            start, end = (str(place)[:SHOWN_DIGITS] for place in link["indices"])
-            detail = f"the paragraph has {len(text):,} characters, and the link stands at {start} to {end}"
-            yield Fault(kind="wrong-place", place=f"links.{number}.indices", detail=detail)
-    passages = [entry["passage"] for entry in question.get("context", ())] if absent else []
-    for title in absent:
-        detail = f"sentences of {title[:SHOWN]!r} are marked, and its text is not among the articles"
-        yield Fault(kind="absent-support", place=f"context.{passages.index(title)}.passage", detail=detail)
+def _absent(question: Mapping[str, Any], articles: Mapping[str, str]) -> list[tuple[str, Fault]]:
+    """The titles in which sentences are marked and whose text is not among the articles, each with the fault that this is."""
+    found: dict[str, Fault] = {}
+    for number, entry in enumerate(question.get("context", ())):
+        title = entry["passage"]
+        if title != MAIN and title not in found and title.lower() not in articles:
+            detail = f"sentences of {title[:SHOWN]!r} are marked, and its text is not among the articles"
+            found[title] = Fault(kind="absent-support", place=f"context.{number}.passage", detail=detail)
+    return list(found.items())
 
 
 def _paragraphs(
     question: Mapping[str, Any],
+    titles: Sequence[str],
     record: Mapping[str, Any],
     mentions: tuple[Mention, ...] | None,
     articles: Mapping[str, str],
@@ -170,7 +142,7 @@ def _paragraphs(
     for entry in question.get("context", ()):
         marked.setdefault(key_of(entry["passage"]), []).append(entry["text"])
     used: set[str] = set()
-    for title in titles_of(question):
+    for title in titles:
         supporting = key_of(title) in marked if marked else None
         if title == MAIN:
             unknown = not supporting and "context_covers" in question
@@ -181,7 +153,7 @@ def _paragraphs(
         if not texts and "paragraphs" in question:
             raise MissingInput(
                 f"{where}, field 'paragraphs': the text of {title[:80]!r} is not there; "
-                f"put the file of context articles that was written with the questions beside them."
+                "put the file of context articles that was written with the questions beside them, or name it with --paragraphs."
             )
         for text in texts:
             yield _paragraph(_unused(title, used), title, text, supporting, None)
@@ -215,11 +187,7 @@ def _shared(instance: Instance) -> tuple[str, dict[str, Any]]:
     main, notes = main_of(instance) or _paragraph(MAIN, None, "", None, None), notes_of(instance)
     fields: dict[str, Any] = {**notes.get("record", {}), "title": main.title}
     if main.mentions is not None:
-        links: list[Any] = [{"target": mention.entity, "indices": [mention.start, mention.end]} for mention in main.mentions]
-        for at, link in zip_longest(notes.get("unplaced_at", ()), notes.get("unplaced_links", ())):
-            if link is not None:
-                links.insert(len(links) if at is None else at, link)
-        fields["links"] = links
+        fields["links"] = to_links(main.mentions, notes)
     return main.text, fields
 
 

@@ -10,7 +10,7 @@ no sentences.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NotRequired
@@ -216,7 +216,7 @@ def _instance(
     notes: dict[str, Any],
     *,
     several: bool = False,
-    faults: Iterable[Fault] = (),
+    faults: Sequence[Fault] = (),
 ) -> Instance:
     """Who gives an answer says that the paragraph supports it. ``several``: the first annotator's answer is more than one span."""
     return Instance(

@@ -9,19 +9,37 @@ from typing import Any
 from kgqa.errors import BrokenInput
 from kgqa.records import Instance
 
-_encode = json.JSONEncoder(ensure_ascii=False).encode
 ORDER = "given_facts"
 """What several formats call the supporting facts in the order of the record."""
 LISTS = ("absent_facts", "supporting_facts")
 """What several formats note under one name, and whoever counts it must find as a list."""
+ENCODER = json.JSONEncoder(ensure_ascii=False)
+"""Of all notes."""
+_DECODER = json.JSONDecoder()
 
 
 def noted(instance: Instance, name: str) -> dict[str, Any]:
     """What ``name`` noted about ``instance``; empty where it noted nothing. BrokenInput where the provenance is no object of objects."""
-    value = _parsed(instance).get(name, {})
+    value = _last(instance.provenance or "", name)
+    if value is None:
+        value = _parsed(instance).get(name, {})
     if not isinstance(value, dict):
         raise BrokenInput(f"instance {instance.id}, provenance, {name!r}: expected an object; make the dataset again.")
     return value
+
+
+def _last(provenance: str, name: str) -> object:
+    """What was noted last, if that was under ``name``; the rest, which may be far longer, is not parsed."""
+    key = f'"{name}": '
+    at = provenance.rfind(key)
+    if at < 0:
+        return None
+    try:
+        value, end = _DECODER.raw_decode(provenance, at + len(key))
+    except (ValueError, RecursionError):
+        return None
+    # One brace is left where the name is that of a note, and more where it is that of a field of one.
+    return value if provenance[end:] == "}" else None
 
 
 def everything(instance: Instance) -> dict[str, Any]:
@@ -52,7 +70,7 @@ def note(name: str, values: dict[str, Any], *, beside: str | None = None) -> str
     if not values:
         return beside
     try:
-        return _encode({name: values} if beside is None else {**json.loads(beside), name: values})
+        return ENCODER.encode({name: values} if beside is None else {**json.loads(beside), name: values})
     except RecursionError:
         raise BrokenInput(f"a field of {name} that is to be noted is nested too deeply; mend or drop the record.") from None
 

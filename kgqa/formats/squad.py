@@ -204,7 +204,7 @@ def instance_of(entry: Entry, name: str, kind: type, faults: Iterable[Fault] = (
         group=question["id"],
         # An empty list of answers stays, so that a note is there.
         provenance=note_faults(
-            chain(faults, _misplaced(question["answers"], entry.text)),
+            [*faults, *_misplaced(question["answers"], entry.text)],
             beside=note(name, {key: value for key, value in notes.items() if value or isinstance(value, list | bool)}),
         ),
     )

@@ -500,7 +500,6 @@ def test_articles_may_be_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"^texts\.json, article 1"):
         list(open_dataset(path, paragraphs=texts).instances())
     outputs = Path(shutil.copy(OUTPUTS, tmp_path / "my_dev.jsonl"))
-    assert iirc.texts_beside(outputs) is None
     with pytest.raises(SettingsError, match=r"my_dev\.jsonl: these are a system's outputs.*--paragraphs"):
         list(open_dataset(outputs, paragraphs=ARTICLES).instances())
 

@@ -141,12 +141,13 @@ def test_what_is_wrong_in_content_is_kept(path: list[str | int], value: object, 
 
 
 def test_places_of_an_imperfect_record_still_follow_its_text(tmp_path: Path) -> None:
-    record = lines(EXAMPLES)[0]
-    record["original_nq_answers"][0][0]["start"] = 19
-    arno = next(nq.read(write_lines([record], tmp_path / "x.jsonl")))
-    assert nq.to_record(arno) == record
-    moved = replace(arno, paragraphs=(replace(arno.paragraphs[0], text="See: " + arno.paragraphs[0].text),))
-    assert "original_nq_answers" not in nq.to_record(moved)
+    records = lines(EXAMPLES)[:2]
+    records[0]["original_nq_answers"][0][0]["start"] = 19
+    records[1]["original_nq_answers"][0][2]["end"] = 80
+    for record, instance in zip(records, nq.read(write_lines(records, tmp_path / "x.jsonl")), strict=True):
+        assert nq.to_record(instance) == record
+        moved = replace(instance, paragraphs=(replace(instance.paragraphs[0], text="See: " + instance.paragraphs[0].text),))
+        assert "original_nq_answers" not in nq.to_record(moved)
 
 
 def test_imperfect_gold_is_scored_by_its_strings(tmp_path: Path) -> None:

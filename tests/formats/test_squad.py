@@ -229,6 +229,18 @@ def test_a_place_that_never_held_is_not_looked_for_again(tmp_path: Path) -> None
     assert squad.to_question(replace(moved, answers=("bakers",)))["answers"][0]["answer_start"] == moved.paragraphs[0].text.index("bakers")
 
 
+def test_what_is_noted_last_is_told_from_a_field_of_that_name() -> None:
+    (first, *_) = squad.read(EXAMPLES / "squad_dev.json")
+    for provenance, found in (
+        ('{"a": {"squad": {"x": 1}}}', {}),
+        ('{"a": {"x": "\\"squad\\": {}}"}, "squad": {"x": 1}}', {"x": 1}),
+        ('{"squad": {"x": 1}, "a": {"squad": {"x": 2}}}', {"x": 1}),
+        ('{"squad": {"x": 1}, "a": {}}', {"x": 1}),
+        ('{"squad":{"x":1}}', {"x": 1}),
+    ):
+        assert noted(replace(first, provenance=provenance), "squad") == found
+
+
 def test_an_absent_answer_is_one_of_squad_2_and_of_no_other_format_in_1(tmp_path: Path) -> None:
     path = written(changed("squad_dev.json", {"answers": []}), tmp_path / "x.json")
     _, absent, *_ = squad.read(path)
