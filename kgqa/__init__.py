@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kgqa.evaluation.report import Evaluation
     from kgqa.examination.examine import doctor
     from kgqa.exporting import export
+    from kgqa.formats.faults import Fault, faults_of
     from kgqa.formats.opening import QuestionSet, open_dataset
     from kgqa.generation import Plan, Report, generate, plan
     from kgqa.loading import Loaded, load
@@ -39,6 +40,7 @@ _HOMES = {
     "Conversion": "kgqa.converting",
     "Domain": "kgqa.domains",
     "Evaluation": "kgqa.evaluation.report",
+    "Fault": "kgqa.formats.faults",
     "Instance": "kgqa.records",
     "KgqaError": "kgqa.errors",
     "Limits": "kgqa.store.limits",
@@ -58,6 +60,7 @@ _HOMES = {
     "evaluate": "kgqa.evaluating",
     "explore": "kgqa.web.explore.serving",
     "export": "kgqa.exporting",
+    "faults_of": "kgqa.formats.faults",
     "generate": "kgqa.generation",
     "load": "kgqa.loading",
     "load_domain": "kgqa.domains",
@@ -77,6 +80,7 @@ __all__ = [
     "Conversion",
     "Domain",
     "Evaluation",
+    "Fault",
     "Instance",
     "KgqaError",
     "Limits",
@@ -97,6 +101,7 @@ __all__ = [
     "evaluate",
     "explore",
     "export",
+    "faults_of",
     "generate",
     "load",
     "load_domain",
