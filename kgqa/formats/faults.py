@@ -114,15 +114,20 @@ def _is_suspect(instance: Instance) -> bool:
     # Equal texts are of equal length, which is known without reading them.
     if len({len(paragraph.text) for paragraph in paragraphs}) < len(paragraphs):
         return True
-    for paragraph in paragraphs:
-        title, sentences, marks = paragraph.title, paragraph.sentences, paragraph.supporting_sentences
-        if paragraph.mentions or (title is not None and not title.strip()):
-            return True
-        if sentences and (max(sentences) > len(paragraph.text) or min(sentences) < 0):
-            return True
-        if marks and not (sentences and max(marks) < len(sentences) and min(marks) >= 0):
-            return True
-    return False
+    if not all(map(str.strip, [paragraph.title for paragraph in paragraphs if paragraph.title is not None])):
+        return True
+    return any(
+        _may_be_outside(paragraph)
+        for paragraph in paragraphs
+        if paragraph.mentions or paragraph.sentences or paragraph.supporting_sentences
+    )
+
+
+def _may_be_outside(paragraph: Paragraph) -> bool:
+    sentences, marks = paragraph.sentences or (), paragraph.supporting_sentences or ()
+    if sentences and (max(sentences) > len(paragraph.text) or min(sentences) < 0):
+        return True
+    return bool(paragraph.mentions) or bool(marks and not (sentences and max(marks) < len(sentences) and min(marks) >= 0))
 
 
 def _seen(instance: Instance) -> Iterator[Fault]:

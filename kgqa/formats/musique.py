@@ -188,11 +188,11 @@ def _check_unique(ids: Sequence[str], field: str, name: str, where: str) -> None
 def _notes(record: Record, answers: Sequence[str], answerable: bool) -> dict[str, Any]:
     """As in ``Notes``."""
     notes: dict[str, Any] = {field: value for field, value in unknown_fields(record, Record).items() if field not in OURS}
-    passages = {str(passage["idx"]): unknown_fields(passage, Passage) for passage in record.get("paragraphs", ())}
-    hops = {str(hop["id"]): _hop_notes(hop, passages.keys()) for hop in record.get("question_decomposition", ())}
-    for field, values in (("paragraphs", passages), ("question_decomposition", hops)):
-        if any(values.values()):
-            notes[field] = {key: value for key, value in values.items() if value}
+    shown, known = record.get("paragraphs", ()), Passage.__annotations__.keys()
+    passages = {str(passage["idx"]): unknown_fields(passage, Passage) for passage in shown if not passage.keys() <= known}
+    ids = {str(passage["idx"]) for passage in shown}
+    hops = {str(hop["id"]): values for hop in record.get("question_decomposition", ()) if (values := _hop_notes(hop, ids))}
+    notes |= {field: values for field, values in (("paragraphs", passages), ("question_decomposition", hops)) if values}
     answer = record.get("answer")
     if answers and answer is None:
         notes["answer_aliases"] = list(answers)
