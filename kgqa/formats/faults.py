@@ -112,15 +112,12 @@ def _is_suspect(instance: Instance) -> bool:
     if instance.candidates is not None or (paragraphs and not instance.question.strip()) or not all(map(str.strip, answers)):
         return True
     # Equal texts are of equal length, which is known without reading them.
-    if len({len(paragraph.text) for paragraph in paragraphs}) < len(paragraphs):
+    if len(paragraphs) > 1 and len({len(paragraph.text) for paragraph in paragraphs}) < len(paragraphs):
         return True
     if not all(map(str.strip, [paragraph.title for paragraph in paragraphs if paragraph.title is not None])):
         return True
-    return any(
-        _may_be_outside(paragraph)
-        for paragraph in paragraphs
-        if paragraph.mentions or paragraph.sentences or paragraph.supporting_sentences
-    )
+    placed = [paragraph for paragraph in paragraphs if paragraph.mentions or paragraph.sentences or paragraph.supporting_sentences]
+    return bool(placed) and any(map(_may_be_outside, placed))
 
 
 def _may_be_outside(paragraph: Paragraph) -> bool:
@@ -195,8 +192,8 @@ class FaultCounts:
 
     def add(self, instance: Instance) -> tuple[Fault, ...]:
         """Count one question; its faults."""
-        faults = faults_of(instance)
         self.questions += 1
+        faults = faults_of(instance)
         if faults:
             self.imperfect += 1
             for kind in {fault.kind for fault in faults}:
