@@ -219,10 +219,12 @@ class FaultCounts:
             return ""
         listed = sorted(self.kinds.items(), key=lambda item: (-item[1], item[0]))
         kinds = "; ".join(f"{FAULTS[kind]} ({count:,})" for kind, count in listed[:SHOWN])
-        others = f"; and {len(listed) - SHOWN} more kinds" if len(listed) > SHOWN else ""
+        more = len(listed) - SHOWN
+        others = f"; and {more} more {'kind' if more == 1 else 'kinds'}" if more > 0 else ""
         ids = ", ".join(self.first) + (", …" if self.imperfect > len(self.first) else "")
+        have, are = ("has", "It is") if self.imperfect == 1 else ("have", "They are")
         return (
-            f"{self.imperfect:,} of {self.questions:,} questions have faults of content, kept as they are: {kinds}{others}. They are {ids}."
+            f"{self.imperfect:,} of {self.questions:,} questions {have} faults of content, kept as they are: {kinds}{others}. {are} {ids}."
         )
 
 
