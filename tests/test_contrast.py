@@ -17,7 +17,8 @@ from kgqa import contrasting
 from kgqa.contrasting import Contrast, contrast
 from kgqa.errors import BrokenInput, EmptyResult, KgqaError, MissingInput, SettingsError, StorageError
 from kgqa.formats import hotpotqa, musique, native
-from kgqa.formats.provenance import noted
+from kgqa.formats.faults import Fault, faults_of, note_faults
+from kgqa.formats.provenance import everything, noted
 from kgqa.recipes.contrasts import BY_FACTS, KINDS, Settings
 from kgqa.recipes.dire.questions import REASONS
 from kgqa.recipes.rejection import UNANSWERABLE
@@ -67,6 +68,30 @@ def rejected(folder: Path) -> list[dict[str, Any]]:
 
 def original_id(instance: Instance) -> str:
     return str(noted(instance, "dire").get("question") or instance.id.removesuffix(musique.TWIN))
+
+
+@pytest.mark.parametrize("kind", ["unanswerable", "probe", "sufficiency", "probe-of-sufficiency"])
+def test_what_is_made_unanswerable_has_no_fault_that_only_other_questions_have(kind: str, tmp_path: Path) -> None:
+    faults = [
+        Fault(kind="absent-answer", place="answer", detail="there are only aliases of it"),
+        Fault(kind="absent-paragraph", place="question_decomposition.0.paragraph_support_idx", detail="the step has none"),
+        Fault(kind="wrong-place", place="links.0.indices", detail="it stands elsewhere"),
+    ]
+    native.write((replace(instance, provenance=note_faults(faults, beside=None)) for instance in questions(32)), tmp_path / "dev.parquet")
+    contrast(kind, tmp_path / "dev.parquet", out=tmp_path / "out")
+    found = read(tmp_path / "out")["dev"]
+    assert {instance.answerable for instance in found} == {True, False}
+    for instance in found:
+        assert faults_of(instance) == tuple(faults if instance.answerable else faults[2:])
+        assert noted(instance, "dire") or noted(instance, "unanswerable") or instance.answerable
+    (tmp_path / "more").mkdir()
+    native.write(
+        (replace(instance, provenance=note_faults(faults[:2], beside=None)) for instance in questions(32)),
+        tmp_path / "more" / "dev.parquet",
+    )
+    contrast(kind, tmp_path / "more" / "dev.parquet", out=tmp_path / "without")
+    for instance in read(tmp_path / "without")["dev"]:
+        assert ("faults" in everything(instance)) == instance.answerable
 
 
 @EVERY_KIND
@@ -134,6 +159,7 @@ def test_what_is_written_says_where_it_comes_from(dataset: Path, tmp_path: Path)
     }
     assert manifest["passed"] == {
         "kind": "sufficiency", "dataset": "set", "level": "sentence", "seed": 5, "inoculation": 0, "max_facts": 3, "format": None,
+        "paragraphs": None, "strict": False,
     }  # fmt: skip
     assert manifest["settings"] == {"kind": "sufficiency", "level": "sentence", "seed": 5, "max_facts": 3, "inoculation": 0}
     assert (manifest["from"], manifest["recipe"], manifest["seed"]) == ("native", "contrast", 5)

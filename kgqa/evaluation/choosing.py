@@ -30,7 +30,7 @@ LOOKED_AT = 100
 def default_metric(source: QuestionSet) -> tuple[str, str]:
     """A metric, and what it was taken from; SettingsError where nothing tells."""
     if source.format in METRICS and source.format != "dire":
-        return _of_drop(source) if source.format == "drop" else (source.format, "the format of the set")
+        return _told_by(source, source.format, "the format of the set")
     first = _first(source)
     if any(instance.id.endswith(TWIN) for instance in first):
         return "musique", "the ids of its unanswerable questions"
@@ -43,7 +43,7 @@ def default_metric(source: QuestionSet) -> tuple[str, str]:
         # Of a set with both, rows with an answer are alike in SQuAD 1.1 and 2.0.
         named = "squad2" if "squad2" in names else next(iter(names), None)
         if named is not None:
-            return named, "what was noted when the set was made"
+            return _told_by(source, named, "what was noted when the set was made")
         if first and all(SHAPE_IN_ID.match(instance.id) for instance in first):
             return "musique", "the ids of its questions"
         if source.format == "dire" and transform:
@@ -51,11 +51,11 @@ def default_metric(source: QuestionSet) -> tuple[str, str]:
     raise SettingsError(f"{source.path}: nothing tells which metric is meant; name one with --metric: {', '.join(METRICS)}.")
 
 
-def _of_drop(source: QuestionSet) -> tuple[str, str]:
-    """IIRC's authors give their questions in DROP's form, too, where an empty answer means that there is none."""
-    if all(instance.answerable for instance in _first(source)):
-        return "drop", "the format of the set"
-    return "iirc", "its empty answers, which mean none in IIRC's files"
+def _told_by(source: QuestionSet, name: str, told: str) -> tuple[str, str]:
+    """As it was told; but IIRC's authors give their questions in DROP's form, too, where an empty answer means that there is none."""
+    if name == "drop" and not all(instance.answerable for instance in _first(source)):
+        return "iirc", "its empty answers, which mean none in IIRC's files"
+    return name, told
 
 
 def _first(source: QuestionSet) -> list[Instance]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -39,6 +39,8 @@ FAULTS = MappingProxyType(
 """Kind of a fault → the sentence that reports show."""
 BEARABLE = frozenset({"absent-text", "empty-question", "empty-answer", "empty-title", "equal-paragraphs"})
 """What breaks no promise of a format, so that ``--strict`` lets it pass."""
+OF_ANSWERABLE = frozenset({"absent-answer", "absent-paragraph", "unlisted-answer"})
+"""What is no fault where the paragraphs do not answer the question."""
 SHOWN = 3
 """Kinds of faults, and ids, that the summary names."""
 CHARACTERS = 60
@@ -84,6 +86,15 @@ def without_faults(instance: Instance, places: tuple[str, ...]) -> Instance:
     others = {name: values for name, values in everything(instance).items() if name != NAME}
     found = others | ({NAME: left} if left else {})
     return replace(instance, provenance=json.dumps(found, ensure_ascii=False) if found else None)
+
+
+def of_unanswerable(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """A whole provenance without the faults that a question which was made unanswerable cannot have."""
+    told = notes.get(NAME)
+    if not isinstance(told, dict):
+        return dict(notes)
+    left = {place: value for place, value in told.items() if not (isinstance(value, list) and value and value[0] in OF_ANSWERABLE)}
+    return {name: left if name == NAME else values for name, values in notes.items() if left or name != NAME}
 
 
 def faults_of(instance: Instance) -> tuple[Fault, ...]:
@@ -221,10 +232,12 @@ class FaultCounts:
             return ""
         listed = sorted(self.kinds.items(), key=lambda item: (-item[1], item[0]))
         kinds = "; ".join(f"{FAULTS[kind]} ({count:,})" for kind, count in listed[:SHOWN])
-        others = f"; and {len(listed) - SHOWN} more kinds" if len(listed) > SHOWN else ""
+        more = len(listed) - SHOWN
+        others = f"; and {more} more {'kind' if more == 1 else 'kinds'}" if more > 0 else ""
         ids = ", ".join(self.first) + (", …" if self.imperfect > len(self.first) else "")
+        have, are = ("has", "It is") if self.imperfect == 1 else ("have", "They are")
         return (
-            f"{self.imperfect:,} of {self.questions:,} questions have faults of content, kept as they are: {kinds}{others}. They are {ids}."
+            f"{self.imperfect:,} of {self.questions:,} questions {have} faults of content, kept as they are: {kinds}{others}. {are} {ids}."
         )
 
 

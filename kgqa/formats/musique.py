@@ -67,6 +67,15 @@ class Record(TypedDict):
     answerable: NotRequired[bool]
 
 
+class HopNotes(TypedDict):
+    """What is noted of a step: unknown fields, and those below as in ``Notes``."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
+
+    absent_fields: NotRequired[list[str]]
+    null_fields: NotRequired[list[str]]
+
+
 class Notes(TypedDict):
     """What is noted: unknown fields, those of paragraphs and steps by id, and what an unanswerable question's twin answers.
 
@@ -76,19 +85,21 @@ class Notes(TypedDict):
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     paragraphs: NotRequired[dict[str, dict[str, Any]]]
-    question_decomposition: NotRequired[dict[str, dict[str, Any]]]
+    question_decomposition: NotRequired[dict[str, HopNotes]]
     answer: NotRequired[str]
     answer_aliases: NotRequired[list[str]]
     absent_fields: NotRequired[list[str]]
     """Which of those that are written otherwise the record has not."""
     null_fields: NotRequired[list[str]]
     """Which of them are null."""
+    empty_fields: NotRequired[list[str]]
+    """Which are empty lists where no list is written."""
 
 
 RECORD = TypeAdapter(Record)
 NOTES = TypeAdapter(Notes)
-OURS = ("absent_fields", "null_fields")
-"""Notes that are no fields of a record."""
+OURS = ("absent_fields", "null_fields", "empty_fields")
+"""Notes that are no fields of a record or step."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
@@ -187,7 +198,7 @@ def _check_unique(ids: Sequence[str], field: str, name: str, where: str) -> None
 
 def _notes(record: Record, answers: Sequence[str], answerable: bool) -> dict[str, Any]:
     """As in ``Notes``."""
-    notes: dict[str, Any] = {field: value for field, value in unknown_fields(record, Record).items() if field not in OURS}
+    notes = _unknown(record, Record)
     shown, known = record.get("paragraphs", ()), Passage.__annotations__.keys()
     passages = {str(passage["idx"]): unknown_fields(passage, Passage) for passage in shown if not passage.keys() <= known}
     ids = {str(passage["idx"]) for passage in shown}
@@ -201,11 +212,21 @@ def _notes(record: Record, answers: Sequence[str], answerable: bool) -> dict[str
     absent = [field for field in ("answer_aliases", "answerable") if field not in record and (answers or field == "answerable")]
     if "answer" in record and answer is None:
         notes["null_fields"] = ["answer"]
-    return notes | ({"absent_fields": absent} if absent else {})
+    unwritten = {"paragraphs": "question_decomposition" in record, "answer_aliases": not answers}
+    empty = [field for field, is_left_out in unwritten.items() if is_left_out and record.get(field) == []]
+    return notes | ({"absent_fields": absent} if absent else {}) | ({"empty_fields": empty} if empty else {})
+
+
+def _unknown(fields: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    return {field: value for field, value in unknown_fields(fields, kind).items() if field not in OURS}
 
 
 def _hop_notes(hop: Hop, shown: Collection[str]) -> dict[str, Any]:
-    notes = unknown_fields(hop, Hop)
+    notes = _unknown(hop, Hop)
+    if "paragraph_support_idx" not in hop:
+        notes["absent_fields"] = ["paragraph_support_idx"]
+    if "answer" in hop and hop["answer"] is None:
+        notes["null_fields"] = ["answer"]
     if isinstance(hop["id"], str) and looks_like_number(hop["id"]):
         notes["id"] = hop["id"]
     idx = hop.get("paragraph_support_idx")
@@ -222,18 +243,21 @@ def to_record(instance: Instance) -> dict[str, Any]:
     notes = reading.validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
     numbers = _numbers(instance.paragraphs)
     record: dict[str, Any] = {"id": instance.id if instance.answerable else instance.id.removesuffix(TWIN)}
-    if instance.paragraphs or instance.decomposition is None:
-        extra = notes.get("paragraphs", {})
-        record["paragraphs"] = [_passage(paragraph, numbers[paragraph.id], extra) for paragraph in instance.paragraphs]
+    empty = notes.get("empty_fields", ())
+    if instance.paragraphs or instance.decomposition is None or "paragraphs" in empty:
+        of_paragraphs = notes.get("paragraphs", {})
+        record["paragraphs"] = [_passage(paragraph, numbers[paragraph.id], of_paragraphs) for paragraph in instance.paragraphs]
     record["question"] = instance.question
     if instance.decomposition is not None:
-        extra = notes.get("question_decomposition", {})
-        record["question_decomposition"] = [_hop(step, numbers, extra) for step in instance.decomposition]
+        of_steps = notes.get("question_decomposition", {})
+        record["question_decomposition"] = [_hop(step, numbers, of_steps) for step in instance.decomposition]
     record |= {**_written_answers(instance, notes), "answerable": instance.answerable}
+    if "answer_aliases" in empty:
+        record.setdefault("answer_aliases", [])
     for field in notes.get("absent_fields", ()):
         if field in {"answer_aliases", "answerable"} and record.get(field) in ([], True):
             del record[field]
-    return record | {field: value for field, value in unknown_fields(notes, Record).items() if field not in OURS}
+    return record | _unknown(notes, Record)
 
 
 def _written_answers(instance: Instance, notes: Notes) -> dict[str, Any]:
@@ -262,14 +286,17 @@ def _passage(paragraph: Paragraph, idx: int, notes: Mapping[str, Any]) -> dict[s
     return {**passage, **notes.get(paragraph.id, {})}
 
 
-def _hop(step: Step, numbers: Mapping[str, int], notes: Mapping[str, Any]) -> dict[str, Any]:
+def _hop(step: Step, numbers: Mapping[str, int], notes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    shown, of_step = step.paragraph_id or "", notes.get(step.id, {})
     hop: dict[str, Any] = {"id": number_or_text(step.id), "question": step.question}
-    if step.answer is not None:
+    if step.answer is not None or "answer" in of_step.get("null_fields", ()):
         hop["answer"] = step.answer
-    shown, noted_of_it = step.paragraph_id or "", notes.get(step.id, {})
-    is_elsewhere = not numbers or str(noted_of_it.get("paragraph_support_idx")) == shown
+    is_elsewhere = not numbers or str(of_step.get("paragraph_support_idx")) == shown
     elsewhere = int(shown) if is_elsewhere and looks_like_number(shown) else None
-    return {**hop, **noted_of_it, "paragraph_support_idx": numbers.get(shown, elsewhere)}
+    hop |= {**unknown_fields(of_step, HopNotes), "paragraph_support_idx": numbers.get(shown, elsewhere)}
+    if hop["paragraph_support_idx"] is None and "paragraph_support_idx" in of_step.get("absent_fields", ()):
+        del hop["paragraph_support_idx"]
+    return hop
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:

@@ -32,6 +32,7 @@ MEANINGS: tuple[tuple[str, type[StoreError]], ...] = (
     ("std::bad_alloc", QueryMemory),
     ("MemoryError", QueryMemory),
     ("IO exception", EngineFileError),
+    ("Transaction committed successfully, but the post-commit checkpoint failed", EngineFileError),
 )
 """How what the engine says begins, and what it means by it."""
 _PLANNED_VALUE = re.compile(r"\b(?:LIMIT|SKIP)\s+\$", re.IGNORECASE)

@@ -187,7 +187,9 @@ def test_an_iirc_set_in_drops_form_has_its_own_type_for_no_answer(tmp_path: Path
     gold_file = write(tmp_path / "set_dev.json", {"p": {"passage": "x", "qa_pairs": pairs}})
     file = write(tmp_path / "p.json", {"a": "none", "b": "yes", "c": "Yes", "d": "3.0"})
     done = kgqa.evaluate(gold_file, file, json=tmp_path / "out.json")
-    assert (done.metric, done.chosen_by) == ("iirc", "its empty answers, which mean none in IIRC's files")
+    kgqa.convert(gold_file, to="native", out=tmp_path / "native")
+    for again in (done, kgqa.evaluate(tmp_path / "native", file)):
+        assert (again.metric, again.chosen_by) == ("iirc", "its empty answers, which mean none in IIRC's files")
     assert kgqa.evaluate(gold_file, file, metric="drop").scores.official["F1 score"] == 50.0
     right = {"Exact-match accuracy": 100.0, "F1 score": 100.0}
     assert json.loads((tmp_path / "out.json").read_text("utf-8"))["official"] == {

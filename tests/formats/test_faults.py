@@ -379,6 +379,14 @@ def test_a_place_that_no_column_has_room_for_is_named(tmp_path: Path) -> None:
         native.write([replace(MILL, paragraphs=(far,))], tmp_path / "x.parquet")
 
 
+def test_the_summary_speaks_of_one_as_of_one() -> None:
+    counts = FaultCounts()
+    kinds = list(FAULTS)[:4]
+    counts.add(replace(MILL, provenance=note_faults([Fault(kind=kind, place=kind, detail="d") for kind in kinds], beside=None)))
+    assert counts.sentence.startswith("1 of 1 questions has faults of content, kept as they are: ")
+    assert counts.sentence.endswith("; and 1 more kind. It is q.")
+
+
 def test_the_summary_is_short_whatever_there_is() -> None:
     counts = FaultCounts()
     for number in range(10_000):

@@ -93,7 +93,9 @@ def test_a_set_without_a_perfect_record(name: str, spoil: Callable[[Any], dict[s
         assert (done.status, done.err) == (0, ""), command
         lines = [line for line in done.out.splitlines() if "faults of content" in line]
         assert len(lines) == 1, done.out
-        assert lines[0].startswith(f"{len(said)} of {len(said)} questions have faults of content, kept as they are: ")
+        assert lines[0].startswith(
+            f"{len(said)} of {len(said)} questions ha{'s' if len(said) == 1 else 've'} faults of content, kept as they are: "
+        )
         assert len(lines[0]) < 400
     kgqa.convert(path, to="native", out=tmp_path / "native")
     manifest = json.loads((tmp_path / "native" / "manifest.json").read_text("utf-8"))

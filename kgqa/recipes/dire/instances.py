@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kgqa.formats.faults import of_unanswerable
 from kgqa.formats.provenance import without_order
 from kgqa.recipes.dire.cutting import cut
 from kgqa.recipes.dire.facts import NAME, Fact, Question, support_of
@@ -24,6 +25,8 @@ class Parts:
     transform: str
     head: str
     """The beginning of their provenance."""
+    unanswered_head: str
+    """That of those that are not answered."""
     unmarked: tuple[Paragraph, ...]
     """The paragraphs without supporting marks, for instances without labels; empty where there are none."""
 
@@ -59,7 +62,7 @@ class Parts:
             decomposition=_decomposition(whole.decomposition, ids) if marked else None,
             answerable=answered,
             group=whole.group,
-            provenance=f"{self.head}{_encode(note)[1:]}}}",
+            provenance=f"{self.head if answered else self.unanswered_head}{_encode(note)[1:]}}}",
         )
 
 
@@ -69,9 +72,14 @@ def parts_of(question: Question, transform: str, *, some_unmarked: bool = False)
     if question.dropped:
         shared["dropped"] = question.dropped
     others = without_order({name: value for name, value in question.noted.items() if name != NAME})
-    head = f"{_encode(others)[:-1]}{', ' if others else ''}{_encode(NAME)}: {_encode(shared)[:-1]}, "
+    unanswered = of_unanswerable(others)
+    head = _head(others, shared)
     unmarked = tuple(map(_without_marks, question.instance.paragraphs)) if some_unmarked else ()
-    return Parts(question, transform, head, unmarked)
+    return Parts(question, transform, head, head if unanswered == others else _head(unanswered, shared), unmarked)
+
+
+def _head(others: Mapping[str, Any], shared: Mapping[str, Any]) -> str:
+    return f"{_encode(others)[:-1]}{', ' if others else ''}{_encode(NAME)}: {_encode(shared)[:-1]}, "
 
 
 def note_of(instance: Instance, transform: str, *, level: str, noted: Mapping[str, Any]) -> dict[str, Any]:

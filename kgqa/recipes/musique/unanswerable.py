@@ -10,6 +10,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from kgqa.formats.faults import of_unanswerable
 from kgqa.formats.musique import TWIN
 from kgqa.formats.provenance import noted
 from kgqa.recipes.dire.instances import showing
@@ -114,7 +115,7 @@ def _twin(instance: Instance, step: Step, paragraphs: tuple[Paragraph, ...], pla
         answer_id=None,
         answer_type="none",
         answerable=False,
-        provenance=_encode({**_without(provenance, removed), NAME: note}),
+        provenance=_encode({**_without(of_unanswerable(provenance), removed), NAME: note}),
     )
 
 
