@@ -219,7 +219,8 @@ class FaultCounts:
             return ""
         listed = sorted(self.kinds.items(), key=lambda item: (-item[1], item[0]))
         kinds = "; ".join(f"{FAULTS[kind]} ({count:,})" for kind, count in listed[:SHOWN])
-        others = f"; and {len(listed) - SHOWN} more kinds" if len(listed) > SHOWN else ""
+        more = len(listed) - SHOWN
+        others = f"; and {more} more kind{'s' * (more > 1)}" if more > 0 else ""
         ids = ", ".join(self.first) + (", …" if self.imperfect > len(self.first) else "")
         return (
             f"{self.imperfect:,} of {self.questions:,} questions have faults of content, kept as they are: {kinds}{others}. They are {ids}."

@@ -379,6 +379,14 @@ def test_a_place_that_no_column_has_room_for_is_named(tmp_path: Path) -> None:
         native.write([replace(MILL, paragraphs=(far,))], tmp_path / "x.parquet")
 
 
+@pytest.mark.parametrize(("kinds", "end"), [(3, "(1)."), (4, "; and 1 more kind."), (5, "; and 2 more kinds.")])
+def test_the_summary_says_how_many_kinds_it_leaves_out(kinds: int, end: str) -> None:
+    counts = FaultCounts()
+    faults = [Fault(kind=kind, place=kind, detail="d") for kind in sorted(FAULTS)[:kinds]]
+    counts.add(replace(MILL, provenance=note_faults(faults, beside=None)))
+    assert f"{end} They are " in counts.sentence
+
+
 def test_the_summary_is_short_whatever_there_is() -> None:
     counts = FaultCounts()
     for number in range(10_000):
@@ -386,7 +394,7 @@ def test_the_summary_is_short_whatever_there_is() -> None:
         counts.add(replace(MILL, id="i" * 1_000 + str(number), provenance=note_faults(faults, beside=None)))
     assert counts.imperfect == counts.questions == 10_000
     assert counts.sentence.startswith("10,000 of 10,000 questions have faults of content, kept as they are: ")
-    assert f"and {len(FAULTS) - 3} more kinds" in counts.sentence
+    assert f"; and {len(FAULTS) - 3} more kinds." in counts.sentence
     assert len(counts.sentence) < 600
     assert "\n" not in counts.sentence
     total = FaultCounts()
