@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kgqa.errors import EmptyResult, UnknownId
+from kgqa.errors import EmptyResult, MissingInput, UnknownId
 from kgqa.formats import native
 from kgqa.records import Instance
 from kgqa.workspace import Workspace
@@ -47,9 +47,15 @@ class NamedChain:
 
 def show(dataset: str | Path, id: str | None = None, *, masked: bool = False) -> Instance:  # noqa: A002 - what people call it
     """The sample with this ``id``, or the first one; ``masked`` takes the twin. Raises UnknownId, MissingInput or EmptyResult."""
-    folder = Path(dataset) / "masked" if masked else Path(dataset)
+    folder = Path(dataset)
+    files = native.split_files(folder)
+    if masked:
+        folder /= "masked"
+        if not os.path.lexists(folder):
+            raise MissingInput(f"{dataset}: this dataset has no masked twin; leave out --masked.")
+        files = native.split_files(folder)
     example = ""
-    for path in native.split_files(folder).values():
+    for path in files.values():
         first = next(native.read(path, batch=1), None)
         found = first if id is None else native.find(path, id)
         if found:

@@ -663,6 +663,9 @@ def test_a_sample_that_cannot_be_shown(wikidata_copy: Path, tmp_path: Path, cli:
     cli("show", dataset, "\udcff").sentence("there is no sample")
     cli("show", tmp_path / "none").sentence("none: this folder holds no dataset")
     cli("show", tmp_path / ("x" * 300)).sentence("too long")
+    (tmp_path / "set.json").write_text("[]")
+    cli("show", tmp_path / "set.json").sentence("set.json: this is a file, and no dataset's folder", "kgqa convert --to native")
+    cli("show", tmp_path / "none", "--masked").sentence("none: this folder holds no dataset")
     train = dataset / "train.parquet"
     good = train.read_bytes()
     for bad in (b"", good[:-10], good[:2000] + bytes(len(good) // 2) + good[2000 + len(good) // 2 :], b"PAR1" * 9):
@@ -670,6 +673,9 @@ def test_a_sample_that_cannot_be_shown(wikidata_copy: Path, tmp_path: Path, cli:
         for command in (["show", dataset], ["show", dataset, example], ["export", dataset, "--to", "qangaroo", "--out", tmp_path / "out"]):
             cli(*command).sentence("train.parquet: this is not a whole Parquet file; make the dataset again")
             assert contents.files(tmp_path / "out") == {}
+    train.write_bytes(good)
+    shutil.rmtree(dataset / "masked")
+    cli("show", dataset, "--masked").sentence("wikihop: this dataset has no masked twin; leave out --masked.")
 
 
 def test_the_sentence_and_the_status_reach_the_shell(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -190,6 +191,7 @@ def test_the_documented_command_lines_work(tmp_path: Path) -> None:
     assert run_command("query", "hubs", "--limit", "2", cwd=tmp_path).out.rstrip().endswith("2 rows")
     out = run_command("export", dataset, "--to", "qangaroo", "--out", "official", cwd=tmp_path)
     assert "This format has no place for: paragraph ids" in out.out
+    assert re.search(r"^official/dev\.json: [1-9][0-9.,]* kB$", out.out, re.MULTILINE)  # not 0.0 MB
     splits = [f"{split}{kind}.json" for split in SPLITS for kind in ("", ".masked")]
     assert sorted(contents.files(tmp_path / "official")) == sorted(splits)
 
@@ -210,6 +212,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, seed_wikidata: Path, cli: Cli)
     assert outcome.status == 0
     assert "Nothing was changed." in outcome.out
     assert outcome.out.count("to do") == 8
+    assert re.search(r"relations\.tsv +│ [1-9][0-9.,]* (bytes|kB) ", outcome.out)  # not 0.0 megabytes
     assert list(tmp_path.iterdir()) == []
     before = contents.files(seed_wikidata)
     outcome = cli("generate", "--domain", "wikidata", "--workspace", seed_wikidata, "--dry-run")
@@ -235,6 +238,9 @@ def test_query_lists_and_prints_in_three_formats(seed_wikidata: Path, cli: Cli) 
     assert "bridge_entities: " in listed
     assert "--entity (string)" in listed
     assert "--limit (integer, 50 by default)" in listed
+    assert "--candidate (string, empty by default)" in listed
+    assert "    gives dataset, chain, position, kind, id, name; --store neo4j only" in listed
+    assert "    gives bridge, label, documents\n" in listed
     # What only the page, the traversal, the loader or the doctor asks is not shown.
     assert not [
         line for line in listed.splitlines() if line.startswith(("page_", "wikihop_", "medhop_", "load_", "conformance_", "article_"))
@@ -253,6 +259,9 @@ def test_a_part_of_the_rows_is_never_shown_as_all(seed_wikidata: Path, cli: Cli)
     some = cli(*ask, "--rows", "3")
     assert some.out.rstrip().endswith("3 rows, cut")
     assert some.err == "Cut: only the first 3 rows are shown, there are more; --rows allows more.\n"
+    one = cli(*ask, "--rows", "1")
+    assert one.out.rstrip().endswith("\n1 row, cut")
+    assert one.err == "Cut: only the first row is shown, there are more; --rows allows more.\n"
     few = cli(*ask, "--bytes", "2KiB", "--rows", "100", "--format", "json")
     shown = len(json.loads(few.out))
     assert 0 < shown < 100

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+import kgqa
 from kgqa.formats.opening import FORMATS
 from kgqa.settings import DomainSettings
 from kgqa.store.neo4j import Neo4jSettings
@@ -130,8 +131,21 @@ def test_links_lead_to_files(page: Path) -> None:
 
 def test_the_readme_describes_the_folders_that_are_there() -> None:
     page = (ROOT / "README.md").read_text("utf-8")
-    for name in re.findall(r"`(kgqa/[\w/.]+|seeds/|docs/|cypher/|tests/|benchmarks/)`", page):
+    for name in re.findall(r"`(kgqa/[\w/.]+|seeds/|docs/|cypher/|tests/|benchmarks/|tools/)`", page):
         assert (ROOT / name).exists(), name
+
+
+def test_every_public_name_is_on_the_page_about_python() -> None:
+    page = (ROOT / "docs" / "python.md").read_text("utf-8")
+    assert set(re.findall(r"`kgqa\.(\w+)`", page)) - {"metrics"} == set(kgqa.__all__)
+
+
+def test_the_page_about_python_runs(seed_wikidata: Path, tmp_path: Path) -> None:
+    (tmp_path / "first").symlink_to(seed_wikidata)
+    [(_, text)] = [block for block in blocks(ROOT / "docs" / "python.md") if block[0] == "python"]
+    out = run([sys.executable, "-c", text], tmp_path)
+    assert kgqa.show(seed_wikidata / "datasets" / "wikihop").question in out
+    assert (tmp_path / "first-musique" / "train.jsonl").is_file()
 
 
 def test_the_changelog_names_the_version() -> None:

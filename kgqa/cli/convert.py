@@ -36,6 +36,7 @@ def convert(
 
 
 def _print(console: Console, done: Conversion) -> None:
+    from rich.filesize import decimal
     from rich.table import Table
 
     from kgqa.cli.printable import printable
@@ -53,4 +54,4 @@ def _print(console: Console, done: Conversion) -> None:
     else:
         console.print("Read again, every question is as it was.")
     for path in done.files:
-        console.print(printable(f"{path}: {path.stat().st_size / 1e6:,.2f} MB"), soft_wrap=True)
+        console.print(printable(f"{path}: {decimal(path.stat().st_size)}"), soft_wrap=True)

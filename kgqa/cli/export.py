@@ -27,14 +27,18 @@ def export(
         return
     if out is None:
         raise SettingsError("give the folder for the files: --out DIR.")
+    from rich.filesize import decimal
+
     for path in kgqa.export(dataset, to=to, out=out, workspace=workspace):
-        typer.echo(f"{path}: {path.stat().st_size / 1e6:,.1f} MB")
+        typer.echo(f"{path}: {decimal(path.stat().st_size)}")
     from kgqa.formats import qangaroo
 
     typer.echo(f"This format has no place for: {', '.join(qangaroo.NOT_HELD)}. They stay in {dataset}.")
 
 
 def _export_graph(given: Path | None, out: Path | None, workspace: Path | None) -> None:
+    from rich.filesize import decimal
+
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -46,5 +50,5 @@ def _export_graph(given: Path | None, out: Path | None, workspace: Path | None) 
     with ConsoleProgress(Terminal(highlight=False, markup=False, emoji=False)) as progress:
         files = kgqa.export(to="neo4j-import", out=folder, workspace=workspace, progress=progress)
     for path in files:
-        typer.echo(f"{path}: {path.stat().st_size / 1e6:,.1f} MB")
+        typer.echo(f"{path}: {decimal(path.stat().st_size)}")
     typer.echo(f"\n{(folder / neo4j_import.README).read_text('utf-8')}\nThis is also in {folder / neo4j_import.README}.")

@@ -58,13 +58,14 @@ def generate(
 
 
 def _print_plan(console: Console, plan: Plan) -> None:
+    from rich.filesize import decimal
     from rich.table import Table
 
     where = f"Domain {plan.domain}, from {plan.source}" + (" (the small domain that kgqa ships)" if plan.is_seed else "")
     console.print(printable(where), soft_wrap=True)
-    files = Table("input file", "megabytes")
+    files = Table("input file", "size")
     for name, size in plan.files.items():
-        files.add_row(name, f"{size / 1e6:,.1f}")
+        files.add_row(name, decimal(size))
     stages = Table("stage", "state")
     for name, state in plan.stages:
         stages.add_row(name, state)

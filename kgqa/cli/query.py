@@ -94,14 +94,15 @@ def parameters(arguments: list[str]) -> dict[str, str]:
 
 def _print_list() -> None:
     from kgqa.querying import listed_queries
+    from kgqa.store.queries import STORES
 
     for query in listed_queries().values():
         typer.echo(f"{query.name}: {query.purpose}")
         for parameter in query.params:
-            typer.echo(
-                f"    --{parameter.name} ({parameter.kind}" + (")" if parameter.default is None else f", {parameter.default} by default)")
-            )
-        typer.echo(f"    gives {', '.join(query.returns)}")
+            usual = "" if parameter.default is None else f", {parameter.default or 'empty'} by default"
+            typer.echo(f"    --{parameter.name} ({parameter.kind}{usual})")
+        only = "" if query.stores == STORES else f"; --store {' or '.join(query.stores)} only"
+        typer.echo(f"    gives {', '.join(query.returns)}{only}")
 
 
 def _print(rows: pa.Table, format: str, *, cut: str = "") -> None:  # noqa: A002
@@ -129,6 +130,8 @@ def _print(rows: pa.Table, format: str, *, cut: str = "") -> None:  # noqa: A002
         console = Terminal(emoji=False)
         console.print(table)
         nothing = "No rows: check the ids, or try another query."
-        console.print(f"{rows.num_rows:,} rows{', cut' if cut else ''}" if rows.num_rows or cut else nothing)
+        count = "1 row" if rows.num_rows == 1 else f"{rows.num_rows:,} rows"
+        console.print(f"{count}{', cut' if cut else ''}" if rows.num_rows or cut else nothing)
     if cut:
-        typer.echo(f"Cut: only the first {rows.num_rows:,} rows are shown, there are more; --{cut} allows more.", err=True)
+        shown = "first row is" if rows.num_rows == 1 else f"first {rows.num_rows:,} rows are"
+        typer.echo(f"Cut: only the {shown} shown, there are more; --{cut} allows more.", err=True)

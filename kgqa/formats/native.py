@@ -131,9 +131,11 @@ def split_files(dataset: Path) -> dict[str, Path]:
     """The split files of a dataset folder; raises MissingInput where it has none."""
     with storage_errors(dataset):
         files = {split: dataset / f"{split}.parquet" for split in SPLITS if (dataset / f"{split}.parquet").is_file()}
+        what = "this is a file, and no dataset's folder" if dataset.is_file() else "this folder holds no dataset"
     if not files:
         raise MissingInput(
-            f"{dataset}: this folder holds no dataset (no train.parquet, dev.parquet or test.parquet); give one that kgqa generate made."
+            f"{dataset}: {what} (no train.parquet, dev.parquet or test.parquet); give one that kgqa generate made, or that kgqa convert "
+            "--to native made of a set of another format."
         )
     made = _made(dataset)
     gone = next((split for split in SPLITS if split not in files and split in made), None)

@@ -62,7 +62,7 @@ def test_what_a_reader_noted_is_counted_in_the_sum_and_in_the_check_of_its_subje
         assert f"{FAULTS[kind]}: detail 0" in finding.examples[0].what
     whole = found["content-faults"]
     assert [(part.name, part.count, part.total) for part in whole.parts] == [(f"{kind}: {FAULTS[kind]}", 10, 30)]
-    assert whole.note == (f"What is the subject of {OWNERS[kind]} is counted there too." if kind in OWNERS else "")
+    assert whole.note == (f"Part of it is the subject of other checks, which count it too: {OWNERS[kind]}." if kind in OWNERS else "")
 
 
 def test_what_any_instance_shows_is_counted_in_both_checks(clean: Splits) -> None:

@@ -394,7 +394,7 @@ def test_the_summary_is_short_whatever_there_is() -> None:
         counts.add(replace(MILL, id="i" * 1_000 + str(number), provenance=note_faults(faults, beside=None)))
     assert counts.imperfect == counts.questions == 10_000
     assert counts.sentence.startswith("10,000 of 10,000 questions have faults of content, kept as they are: ")
-    assert f"and {len(FAULTS) - 3} more kinds" in counts.sentence
+    assert f"; and {len(FAULTS) - 3} more kinds." in counts.sentence
     assert len(counts.sentence) < 600
     assert "\n" not in counts.sentence
     total = FaultCounts()

@@ -55,5 +55,5 @@ class ContentFaults(ShareCheck):
             found,
             parts=tuple(Part(name=f"{kind}: {FAULTS[kind]}", count=count, total=found.total or 0) for kind, count in kinds),
             parts_are="by kind",
-            note=f"What is the subject of {', '.join(owners)} is counted there too." if owners else "",
+            note=f"Part of it is the subject of other checks, which count it too: {', '.join(owners)}." if owners else "",
         )
