@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from kgqa.errors import QueryError, suggestion
 from kgqa.generation import DEFAULT_WORKSPACE
-from kgqa.store.limits import Answer, Limits, check_seconds
+from kgqa.store.limits import Answer, Limits, check_seconds, left
 from kgqa.store.neo4j import Neo4jSettings
 from kgqa.store.opening import open_store
 from kgqa.store.queries import Query, read_queries
@@ -21,8 +21,6 @@ FOR_PEOPLE = ("explore.cypher", "samples.cypher")
 """Files whose queries are listed and suggested; those of all others serve kgqa itself."""
 HARMLESS = (*FOR_PEOPLE, "page.cypher", "traverse/")
 """Files and folders whose queries may be asked by name; the others build a graph, project it or test an engine."""
-OPENING_SECONDS = 1.0
-"""So long the opening of a graph may take beside what a query may; more comes off that."""
 
 
 def askable_queries() -> dict[str, Query]:
@@ -56,7 +54,7 @@ def query(
     begin = time.monotonic()
     graph = open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=seconds)
     try:
-        return graph.run(known[name], arguments, seconds=None if seconds is None else _left(seconds, begin))
+        return graph.run(known[name], arguments, seconds=None if seconds is None else left(seconds, begin))
     finally:
         graph.close()
 
@@ -77,12 +75,6 @@ def cypher(
     begin = time.monotonic()
     graph = open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=limits.seconds)
     try:
-        return graph.read(text, limits=replace(limits, seconds=_left(limits.seconds, begin)))
+        return graph.read(text, limits=replace(limits, seconds=left(limits.seconds, begin)))
     finally:
         graph.close()
-
-
-def _left(seconds: float, begin: float) -> float:
-    """What is left of ``seconds`` that began at ``begin``, but something in any case."""
-    used = time.monotonic() - begin
-    return seconds if used < OPENING_SECONDS else round(max(seconds - used, min(seconds, OPENING_SECONDS)), 1)

@@ -598,6 +598,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, seed_wikidata: Pat
         (["hubs", "--bytes", "1MiB"], "--bytes goes with --cypher"),
         (["--cypher", "RETURN 1", "--memory", "much"], "'much' is not a size; give a number with a unit, as in 300MiB or 2GiB."),
         (["--cypher", "RETURN 1", "--memory", "1MiB"], "1 MiB of memory is less than the 32 MiB that any query needs"),
+        (["--cypher", "RETURN 1", "--memory", "9000GiB"], "9000 GiB is more than the 4096 GiB that can be allowed"),
         (["--cypher", "RETURN 1", "--bytes", "0"], "0 bytes hold no rows"),
         (["--cypher", "RETURN 1", "--rows", "0"], "rows 0 is not between 1 and 10,000,000"),
         (["--cypher", "RETURN 1", "--seconds", "0"], "0 seconds is not more than 0"),
@@ -625,6 +626,11 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, seed_wikidata: Pat
 )
 def test_a_wrong_question_to_the_graph(arguments: list[str], part: str, seed_wikidata: Path, cli: Cli) -> None:
     cli("query", *arguments, "--workspace", seed_wikidata).sentence(part)
+
+
+@pytest.mark.parametrize("beside", ["--seconds=5", "--format=json", "--workspace=w", "--store=embedded", "--neo4j-uri=bolt://x"])
+def test_nothing_beside_a_list_is_ignored(beside: str, cli: Cli) -> None:
+    cli("query", "--list", beside).sentence("--list stands alone")
 
 
 def test_a_graph_that_is_missing_or_damaged(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:

@@ -54,7 +54,7 @@ def query(
     if memory is not None and store == "neo4j":
         raise QueryError("--memory goes with the embedded store; a server has its own limit, db.memory.transaction.max (docs/neo4j.md).")
     if list_all:
-        if name is not None or cypher is not None or context.args:
+        if context.args or any(_is_typed(context, option) for option in context.params if option != "list_all"):
             raise QueryError("--list stands alone; it shows all queries.")
         _print_list()
         return
@@ -90,6 +90,11 @@ def parameters(arguments: list[str]) -> dict[str, str]:
             raise QueryError(f"--{name} is given twice; keep one.")
         result[name] = value
     return result
+
+
+def _is_typed(context: typer.Context, option: str) -> bool:
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _print_list() -> None:

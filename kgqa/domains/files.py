@@ -57,13 +57,14 @@ def read_files(domain: str) -> Files:
 def parse(path: Path) -> dict[str, Any]:
     """What one file says. Raises SettingsError where it is no TOML."""
     try:
-        return tomllib.loads(path.read_text("utf-8-sig"))
+        raw = tomllib.loads(path.read_text("utf-8-sig"))
+        return merged(raw, raw)  # the same again; dotted keys may nest more deeply than what merges them can follow
     except UnicodeDecodeError:
         raise SettingsError(f"{path}: this is not UTF-8; save the file as UTF-8.") from None
     except ValueError as error:
         raise SettingsError(f"{path}: this is not TOML: {error}; mend the file.") from None
     except RecursionError:
-        raise SettingsError(f"{path}: this is not a domain, its lists are nested too deeply; mend the file.") from None
+        raise SettingsError(f"{path}: this is not a domain, its lists or tables are nested too deeply; mend the file.") from None
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read ({error.strerror}); give another file.") from None
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from multiprocessing.connection import Pipe
+from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from typing import Any
 
@@ -42,17 +42,15 @@ class Worker:
     def __init__(self, graph: Path, *, memory: int, threads: int = 0) -> None:
         """Start it. Raises StoreError where it cannot open the graph."""
         self.memory = memory
-        self._socket, theirs = Pipe()
-        with theirs:
-            command = [sys.executable, "-I", "-S", str(PROGRAM), str(theirs.fileno())]
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and file
-                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[theirs.fileno()]
-            )
+        try:
+            self._socket, self._process = _started()
+        except OSError as failed:
+            raise StoreError(f"{graph}: no process can be started to ask the graph ({failed.strerror}); lift that limit.") from None
         self._ceiling = sys.maxsize
         try:
             buffer = min(BUFFER_BYTES, memory // 2)
-            self._socket.send({"path": sys.path, "graph": str(graph.absolute()), "buffer": buffer, "threads": threads, "memory": memory})
             asked = Asked(what="to open the graph", options=False)
+            self._send({"path": sys.path, "graph": str(graph.absolute()), "buffer": buffer, "threads": threads, "memory": memory}, asked)
             if error := self._receive(asked, time.monotonic() + OPENING_SECONDS, OPENING_SECONDS).get("error"):
                 raise StoreError(f"{graph}: the graph cannot be opened in a process of its own: {error}.")
         except BaseException:
@@ -69,7 +67,7 @@ class Worker:
         """The rows of the query ``text``. Raises Refused where the engine refuses, QueryTimeout and QueryMemory."""
         end = time.monotonic() + limits.seconds + GRACE
         try:
-            self._socket.send((limits.seconds, text, dict(values), limits.rows, limits.bytes))
+            self._send((limits.seconds, text, dict(values), limits.rows, limits.bytes), asked)
             if error := self._receive(asked, end, limits.seconds).get("error"):
                 raise Refused(error)
             pieces = []
@@ -91,6 +89,12 @@ class Worker:
         if self._process.stdin:
             self._process.stdin.close()
 
+    def _send(self, message: object, asked: Asked) -> None:
+        try:
+            self._socket.send(message)
+        except ConnectionError:  # it ended since it was last looked at
+            raise asked.failed(self._process.wait(), self.memory) from None
+
     def _receive(self, asked: Asked, end: float, seconds: float, *, raw: bool = False) -> Any:
         """The next message, or the error that says which limit was reached before it came."""
         try:
@@ -106,6 +110,22 @@ class Worker:
             raise asked.too_long(seconds)
         if _resident(self._process.pid) > self._ceiling:
             raise asked.too_large(self.memory)
+
+
+def _started() -> tuple[Connection, subprocess.Popen[bytes]]:
+    """The program, and what it is asked over."""
+    ours, theirs = Pipe()
+    with theirs:
+        command = [sys.executable, "-I", "-S", str(PROGRAM), str(theirs.fileno())]
+        try:
+            # A group of its own: Ctrl-C in a terminal is for whoever asks, who then ends it.
+            return ours, subprocess.Popen(  # noqa: S603 - our own interpreter and file
+                command,
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[theirs.fileno()], process_group=0,
+            )  # fmt: skip
+        except BaseException:
+            ours.close()
+            raise
 
 
 def _resident(process: int) -> int:

@@ -40,8 +40,11 @@ _TOKEN = re.compile(
 _UNCLOSED = {"'": "quotation mark", '"': "quotation mark", "`": "backtick", "/": "comment"}
 
 
-def check_reads_only(text: str) -> None:
-    """Raise QueryError unless ``text`` is one Cypher statement that only reads: no writing, no files, no procedures, no settings."""
+def check_reads_only(text: str, *, parameters: bool = True) -> None:
+    """Raise QueryError unless ``text`` is one Cypher statement that only reads: no writing, no files, no procedures, no settings.
+
+    Without ``parameters`` it must not name any, because nobody gives their values: the embedded engine would take each for null.
+    """
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -52,6 +55,8 @@ def check_reads_only(text: str) -> None:
     tokens = list(_tokens(text))
     if not tokens:
         raise QueryError("the query is empty; give a Cypher query that begins with MATCH.")
+    if not parameters and (named := next((part for kind, part in tokens if kind == "value" and part.startswith("$")), "")):
+        raise QueryError(f"the query names the parameter {named}, but no values are given here; write the value in its place.")
     _check_words(tokens)
 
 

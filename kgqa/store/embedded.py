@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import resource
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,7 +19,7 @@ from kgqa.store.apart import BUFFER_BYTES, Refused, Worker
 from kgqa.store.base import as_declared, check_runs_on, distinct
 from kgqa.store.cypher import check_own_query, check_reads_only
 from kgqa.store.graph import TABLES
-from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, size
+from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left, size
 from kgqa.store.queries import Query, Value, read_queries
 
 ENGINE_VERSION = "0.20.4"
@@ -91,7 +92,7 @@ class EmbeddedStore:
 
     def read(self, text: str, *, limits: Limits | None = None) -> Answer:
         """The rows of any Cypher that only reads, from a process apart; see :class:`~kgqa.store.base.GraphStore`."""
-        check_reads_only(text)
+        check_reads_only(text, parameters=False)
         limits = limits or Limits()
         try:
             answer = self._apart(text, {}, limits, Asked(what="the query"))
@@ -112,13 +113,13 @@ class EmbeddedStore:
         return as_declared(answer.rows, query)
 
     def _apart(self, text: str, arguments: Mapping[str, Value], limits: Limits, asked: Asked) -> Answer:
-        worker = self._worker
+        begin, worker = time.monotonic(), self._worker
         if worker is None or worker.memory != limits.memory or not worker.alive:
             if worker is not None:
                 worker.close()
             worker = self._worker = Worker(self._path, memory=limits.memory, threads=self._threads)
         try:
-            return worker.ask(text, arguments, limits, asked)
+            return worker.ask(text, arguments, replace(limits, seconds=left(limits.seconds, begin)), asked)
         except Refused as error:
             meaning = _meaning(str(error))
             if meaning is QueryTimeout:

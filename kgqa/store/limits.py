@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -11,6 +12,9 @@ from kgqa.errors import QueryError, QueryMemory, QueryTimeout
 
 MIB = 1 << 20
 LEAST_MEMORY = 32 * MIB
+MOST_BYTES = 1 << 42
+BESIDE = 1.0
+"""So long what comes before a query may take beside what the query may; more comes off that."""
 MOST_ROWS = 10_000_000
 UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": MIB, "gib": 1 << 30, "kb": 1000, "mb": 1000**2, "gb": 1000**3}
 
@@ -36,6 +40,8 @@ class Limits:
             raise QueryError(f"{size(self.memory)} of memory is less than the {size(LEAST_MEMORY)} that any query needs; give more.")
         if self.bytes < 1:
             raise QueryError(f"{self.bytes} bytes hold no rows; give more.")
+        if max(self.memory, self.bytes) > MOST_BYTES:
+            raise QueryError(f"{size(max(self.memory, self.bytes))} is more than the {size(MOST_BYTES)} that can be allowed; give less.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +90,12 @@ def check_seconds(seconds: float | None) -> None:
     """Raise QueryError for a limit of time that is none."""
     if seconds is not None and not 0 < seconds <= 86_400:
         raise QueryError(f"{seconds:g} seconds is not more than 0 and at most a day; give another limit.")
+
+
+def left(seconds: float, begin: float) -> float:
+    """What is left of ``seconds`` that began at ``begin``, by the monotonic clock, but something in any case."""
+    over = max(time.monotonic() - begin - BESIDE, 0.0)
+    return round(max(seconds - over, min(seconds, BESIDE)), 1) if over else seconds
 
 
 def read_size(text: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ import pyarrow as pa
 from kgqa.errors import QueryError, QueryMemory, QueryTimeout, SettingsError, StoreError, StoreUnreachable
 from kgqa.store.base import as_declared, check_runs_on
 from kgqa.store.cypher import check_own_query, check_reads_only
-from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits
+from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left
 from kgqa.store.neo4j_rows import table_of, weight
 from kgqa.store.queries import Query, Value, read_queries
 from kgqa.store.within import Result, within
@@ -127,7 +128,6 @@ class Neo4jStore:
         asked = Asked(what=f"query {query.name} ({query.file})", options=False)
         check_own_query(query)
         limits = OWN_LIMITS if seconds is None else replace(OWN_LIMITS, seconds=seconds)
-        self._check_reads_only(query.text, values, asked, limits.seconds)
         answer = self._first_rows(query.text, values, asked, limits, query)
         if answer.cut:
             raise asked.too_much(limits.bytes)
@@ -136,10 +136,8 @@ class Neo4jStore:
     def read(self, text: str, *, limits: Limits | None = None) -> Answer:
         """The first rows of any Cypher that only reads; see :class:`~kgqa.store.base.GraphStore`. The server limits the memory."""
         limits = limits or Limits()
-        check_reads_only(text)
-        asked = Asked(what=THE_QUERY)
-        self._check_reads_only(text, {}, asked, limits.seconds)
-        return self._first_rows(text, {}, asked, limits)
+        check_reads_only(text, parameters=False)
+        return self._first_rows(text, {}, Asked(what=THE_QUERY), limits)
 
     def write(self, query: Query, arguments: Mapping[str, Any] | None = None, *, expect: list[list[Any]] | None = None) -> list[list[Any]]:
         """Run a query that changes the database, in one transaction; its rows.
@@ -199,7 +197,9 @@ class Neo4jStore:
                 rows.append(tuple(record))
             return Answer(rows=table_of(result.keys(), rows, query), cut=cut)
 
-        return self._timed(text, arguments, asked, limits.seconds, work, fetch=FETCH_LIMITED)
+        begin = time.monotonic()
+        self._check_reads_only(text, arguments, asked, limits.seconds)
+        return self._timed(text, arguments, asked, left(limits.seconds, begin), work, fetch=FETCH_LIMITED)
 
     def _check_reads_only(self, text: str, arguments: dict[str, Any], asked: Asked, seconds: float) -> None:
         """Raise QueryError unless the server, too, says that the query reads."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,7 +18,7 @@ import pytest
 from kgqa.errors import QueryError, QueryLimit, QueryMemory, QueryTimeout, StoreError
 from kgqa.store.apart import HAS_PROC
 from kgqa.store.embedded import EmbeddedStore
-from kgqa.store.limits import MIB, Limits, read_size, size
+from kgqa.store.limits import MIB, Asked, Limits, left, read_size, size
 from kgqa.workspace import Workspace
 from tests.command import environment
 from tests.store.graphs import ad_hoc
@@ -144,6 +145,55 @@ def test_whoever_asks_takes_the_process_along(seed_wikidata: Path, number: signa
         asker.send_signal(number)
         asker.wait(timeout=20)
     assert soon(lambda: ended(process))
+
+
+@needs_proc
+def test_ctrl_c_is_for_whoever_asks(seed_wikidata: Path) -> None:
+    script = (
+        "import signal, sys; from pathlib import Path; from kgqa.store.embedded import EmbeddedStore\n"
+        "signal.signal(signal.SIGINT, lambda *_: None)\n"  # a program may do with it what it likes, as a notebook does
+        "with EmbeddedStore(Path(sys.argv[1])) as store:\n"
+        "    for _ in range(2):\n"
+        "        store.read('RETURN 1 AS one'); print(store._worker._process.pid, flush=True); sys.stdin.readline()\n"
+    )
+    command = [sys.executable, "-c", script, str(Workspace(seed_wikidata).graph)]
+    with subprocess.Popen(
+        command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as asker:
+        assert asker.stdout
+        process = int(asker.stdout.readline())
+        os.killpg(asker.pid, signal.SIGINT)  # what a terminal does
+        time.sleep(0.3)
+        assert not ended(process)
+        assert asker.communicate("\n\n", timeout=60)[0] == f"{process}\n"
+    assert asker.returncode == 0
+
+
+def test_a_process_that_ended_between_two_looks_is_said(store: EmbeddedStore) -> None:
+    store.read("RETURN 1 AS one")
+    worker = store._worker
+    assert worker
+    os.kill(process_of(store), signal.SIGKILL)
+    worker._process.wait()
+    with pytest.raises(QueryMemory, match=r"or the graph engine failed for another reason \(signal 9\)"):
+        worker.ask("RETURN 1 AS one", {}, Limits(), Asked(what="the query"))
+
+
+def test_a_system_that_starts_no_process_is_said(store: EmbeddedStore) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with socket.socket() as last:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (last.fileno() + 2, hard))
+    try:
+        with pytest.raises(StoreError, match=r"graph\.lbug: no process can be started to ask the graph \(Too many open files\)"):
+            store.read("RETURN 1 AS one")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert store.read("RETURN 1 AS one").rows.num_rows == 1
+
+
+@pytest.mark.parametrize(("seconds", "used", "remain"), [(5, 0.5, 5), (5, 3, 3), (2, 1.25, 1.75), (2, 90, 1), (0.5, 90, 0.5)])
+def test_what_comes_before_a_query_takes_from_its_time_beyond_a_second(seconds: float, used: float, remain: float) -> None:
+    assert left(seconds, time.monotonic() - used) == pytest.approx(remain, abs=0.2)
 
 
 def test_the_first_value_of_a_limit_does_not_stay(store: EmbeddedStore) -> None:

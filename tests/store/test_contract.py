@@ -211,6 +211,12 @@ class StoreContract:
         nothing = store.read("MATCH (e:Entity) WHERE e.id = 'nobody' RETURN e.id AS id", limits=few)
         assert (nothing.rows.num_rows, nothing.rows.column_names, nothing.cut) == (0, ["id"], "")
 
+    def test_a_parameter_that_nobody_gives_is_not_null(self, store: GraphStore) -> None:
+        for text in ("MATCH (e:Entity {id: $id}) RETURN e.id", "RETURN $`my id`, '$id'"):
+            with pytest.raises(QueryError, match=r"^the query names the parameter \$.*id.*; write the value in its place\.$"):
+                store.read(text)
+        assert store.read("RETURN '$id' AS a").rows.to_pylist() == [{"a": "$id"}]
+
     def test_rows_are_cut_where_they_take_too_many_bytes(self, store: GraphStore) -> None:
         text = "UNWIND range(1, 20000) AS x RETURN x, 'a text of some length' AS text ORDER BY x"
         cut = store.read(text, limits=Limits(rows=None, bytes=100_000))
