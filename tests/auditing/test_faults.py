@@ -46,6 +46,11 @@ def clean() -> Splits:
     return clean_set({"dev": 30})
 
 
+def test_an_answer_without_a_character_has_a_name_in_the_list_of_answers(clean: Splits) -> None:
+    instances = [replace(each, answers=(" ",)) for each in clean["dev"]]
+    assert [part.name for part in findings({"dev": instances})["answer-frequency"].parts] == ["(empty)"]
+
+
 def test_kinds_belong_to_checks_that_there_are() -> None:
     assert set(OWNERS) <= set(FAULTS)
     assert set(OWNERS.values()) <= {check.name for check in CHECKS}

@@ -49,4 +49,4 @@ class AnswerFrequency(GuessCheck):
     def parts(self) -> tuple[Part, ...]:
         """The most frequent answers."""
         most = sorted(self._answers.items(), key=lambda item: (-item[1], item[0]))[:SHOWN]
-        return tuple(Part(name=answer, count=count, total=self._answers.total()) for answer, count in most)
+        return tuple(Part(name=answer if answer.strip() else "(empty)", count=count, total=self._answers.total()) for answer, count in most)
