@@ -159,6 +159,7 @@ def test_what_is_written_says_where_it_comes_from(dataset: Path, tmp_path: Path)
     }
     assert manifest["passed"] == {
         "kind": "sufficiency", "dataset": "set", "level": "sentence", "seed": 5, "inoculation": 0, "max_facts": 3, "format": None,
+        "paragraphs": None, "strict": False,
     }  # fmt: skip
     assert manifest["settings"] == {"kind": "sufficiency", "level": "sentence", "seed": 5, "max_facts": 3, "inoculation": 0}
     assert (manifest["from"], manifest["recipe"], manifest["seed"]) == ("native", "contrast", 5)
