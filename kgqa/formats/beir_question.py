@@ -105,9 +105,9 @@ def _extra(text: Text) -> dict[str, Any]:
 
 
 def _plain(text: Text, score: int) -> dict[str, Any]:
-    """The row of a paragraph of which nothing else is known."""
+    """The row of a paragraph of which nothing else is known; an empty title is how BEIR's corpora say that there is none."""
     unknown = {"mentions": None, "sentences": None, "supporting_sentences": None}
-    return {"id": text["_id"], "title": text.get("title"), "text": text["text"], "supporting": score > 0, **unknown}
+    return {"id": text["_id"], "title": text.get("title") or None, "text": text["text"], "supporting": score > 0, **unknown}
 
 
 def split_of(query: Query) -> str | None:

@@ -23,11 +23,11 @@ from typing import Any
 from kgqa.errors import BrokenInput, MissingInput, SettingsError
 from kgqa.formats import context_articles, reading
 from kgqa.formats.context_articles import MAIN, Articles, fits
-from kgqa.formats.faults import Fault, note_faults
+from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.iirc_links import Links, links_of, to_links
 from kgqa.formats.iirc_outputs import OUTPUT, official_question, type_fault
 from kgqa.formats.iirc_questions import NAME, main_of, notes_of, to_question
-from kgqa.formats.iirc_records import RECORD, SHOWN, Question, Record, answers_of, key_of, titles_of
+from kgqa.formats.iirc_records import RECORD, Question, Record, answers_of, key_of, titles_of
 from kgqa.formats.provenance import note, unknown_fields
 from kgqa.formats.writing import write_list
 from kgqa.records import Instance, Mention, Paragraph
@@ -125,7 +125,7 @@ def _absent(question: Mapping[str, Any], articles: Mapping[str, str]) -> list[tu
     for number, entry in enumerate(question.get("context", ())):
         title = entry["passage"]
         if title != MAIN and title not in found and title.lower() not in articles:
-            detail = f"sentences of {title[:SHOWN]!r} are marked, and its text is not among the articles"
+            detail = f"sentences of {title[:CHARACTERS]!r} are marked, and its text is not among the articles"
             found[title] = Fault(kind="absent-support", place=f"context.{number}.passage", detail=detail)
     return list(found.items())
 

@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 
 from kgqa.formats import drop
 from kgqa.formats.context_articles import MAIN
-from kgqa.formats.faults import Fault
+from kgqa.formats.faults import CHARACTERS, Fault
 from kgqa.formats.provenance import unknown_fields
 
 
@@ -71,8 +71,6 @@ OUTPUT = TypeAdapter(Output)
 BOOLEAN = ("yes", "no")
 SAID = "gold_answer_type"
 """What the type stays under where the answer is of another."""
-SHOWN = 80
-"""Characters of a text that a fault shows."""
 LINKS = "links"
 """What ``context_covers`` says: nothing is known about which parts of the paragraph itself are needed."""
 
@@ -119,5 +117,5 @@ def type_fault(question: Mapping[str, Any]) -> Iterator[Fault]:
     """The contradiction between the answer and what was said to be its type, in a question that :func:`official_question` made."""
     known = question.get("qa")
     if isinstance(known, dict) and SAID in known:
-        detail = f"its type is {str(known[SAID])[:SHOWN]!r}, and the answer is not of this type"
+        detail = f"its type is {str(known[SAID])[:CHARACTERS]!r}, and the answer is not of this type"
         yield Fault(kind="contradiction", place=f"qa.{SAID}", detail=detail)

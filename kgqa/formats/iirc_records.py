@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Strict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.formats.context_articles import MAIN
-from kgqa.formats.faults import Fault
+from kgqa.formats.faults import CHARACTERS, Fault
 from kgqa.formats.iirc_outputs import BOOLEAN
 
 
@@ -97,8 +97,6 @@ class Notes(TypedDict):
 
 RECORD = TypeAdapter(Record)
 NOTES = TypeAdapter(Notes)
-SHOWN = 80
-"""Characters of a text that a fault shows."""
 
 
 def titles_of(question: Mapping[str, Any]) -> list[str]:
@@ -144,7 +142,7 @@ def answers_of(answer: Mapping[str, Any]) -> Answers:
         return Answers(answers=(value.strip(),), type="number")
     if value.strip().lower() in BOOLEAN:
         return Answers(answers=(value.strip().lower(),), type="boolean")
-    detail = f"the type is binary, and the value {value[:SHOWN]!r} is neither yes nor no"
+    detail = f"the type is binary, and the value {value[:CHARACTERS]!r} is neither yes nor no"
     return Answers(answers=(value,), type="span", fault=Fault(kind="contradiction", place="answer.answer_value", detail=detail))
 
 

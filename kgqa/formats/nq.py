@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError
 from kgqa.formats import reading
-from kgqa.formats.faults import Fault, note_faults, noted_places
+from kgqa.formats.faults import CHARACTERS, Fault, note_faults, noted_places
 from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text
 from kgqa.formats.provenance import note, noted
 from kgqa.formats.writing import write_lines
@@ -33,8 +33,6 @@ SUFFIX = ".jsonl"
 NAME = "nq"
 STARTS = "sentence_starts"
 SELECTED = "annotation.selected_sentence"
-SHOWN = 60
-"""Characters of a text, or digits of a place, that a message shows."""
 
 
 class Span(TypedDict):
@@ -178,8 +176,7 @@ def _faults(answers: list[list[Span]], selected: Span | None, text: str, starts:
     for span, place in spans if selected is None else [*spans, (selected, SELECTED)]:
         start, end, string = span["start"], span["end"], span["string"]
         if not 0 <= start <= end <= len(text) or text[start:end] != string:
-            shown = string if len(string) <= SHOWN else string[:SHOWN] + "..."
-            detail = f"the paragraph does not have {shown!r} at {str(start)[:SHOWN]} to {str(end)[:SHOWN]}"
+            detail = f"the paragraph does not have {string[:CHARACTERS]!r} at {str(start)[:CHARACTERS]} to {str(end)[:CHARACTERS]}"
             yield Fault(kind="wrong-place", place=place, detail=detail)
     if starts is not None and (any(not 0 <= start < len(text) for start in starts) or sorted(set(starts)) != starts):
         yield Fault(kind="wrong-place", place=STARTS, detail="the beginnings of the sentences do not rise within the paragraph")

@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput
 from kgqa.formats import reading
-from kgqa.formats.faults import Fault, note_faults, noted_places
+from kgqa.formats.faults import CHARACTERS, Fault, note_faults, noted_places
 from kgqa.formats.provenance import everything, note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph
 
@@ -35,8 +35,6 @@ BETWEEN = "\n\n"
 """Between the texts of a question with several paragraphs, which this format has no place for."""
 PLACE = re.compile(r"([0-9]+)/[0-9]+")
 """A paragraph's id in this format."""
-SHOWN = 80
-"""Characters of a text that is said not to be where its place says."""
 
 
 class Answer(TypedDict):
@@ -213,7 +211,7 @@ def instance_of(entry: Entry, name: str, kind: type, faults: Iterable[Fault] = (
 def _misplaced(answers: Sequence[Answer], text: str) -> Iterator[Fault]:
     for number, answer in enumerate(answers):
         if not stands(answer, text):
-            detail = f"the paragraph does not have {answer['text'][:SHOWN]!r} from character {str(answer['answer_start'])[:20]}"
+            detail = f"the paragraph does not have {answer['text'][:CHARACTERS]!r} from character {str(answer['answer_start'])[:20]}"
             yield Fault(kind="wrong-place", place=f"answers.{number}.answer_start", detail=detail)
 
 

@@ -70,10 +70,20 @@ def test_what_other_tools_write_is_read_as_it_is(tmp_path: Path) -> None:
     )
     assert [(p.id, p.title, p.text, p.supporting) for p in first.paragraphs] == [
         ("d1", "Mill of Aldern", "The mill of Aldern grinds rye.", True),
-        ("d2", "", "Harne lies on the Sill.", False),
+        ("d2", None, "Harne lies on the Sill.", False),
     ]
+    assert found.remarks == []
     assert json.loads(first.provenance or "") == {"beir": {"corpus": {"d2": {"metadata": {"url": "https://example.org/harne"}}}}}
     assert json.loads(second.provenance or "") == {"beir": {"metadata": {"answer": "Sill"}, "scores": {"d3": 2}}}
+
+
+def test_a_title_that_is_empty_elsewhere_is_told_from_none(tmp_path: Path) -> None:
+    found = [question("q", paragraph("0", "x", title="", supporting=True), paragraph("1", "y", supporting=False))]
+    beir.write_folder({"dev": found}, tmp_path / "set")
+    assert [text["title"] for text in lines(tmp_path / "set" / "corpus.jsonl")] == ["", ""]
+    again = open_dataset(tmp_path / "set")
+    assert list(again.instances()) == found
+    assert again.faults.kinds == {"empty-title": 1}
 
 
 def test_other_tools_files_come_back(tmp_path: Path) -> None:
