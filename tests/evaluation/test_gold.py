@@ -12,8 +12,10 @@ import pytest
 import kgqa
 from kgqa.errors import BrokenInput, MissingInput
 from kgqa.evaluation import gold
+from kgqa.evaluation.choosing import default_metric
 from kgqa.evaluation.dire_gold import dire_label, notes_of
 from kgqa.formats import drop, hotpotqa, musique, strategyqa
+from kgqa.formats.opening import open_dataset
 from kgqa.formats.provenance import note
 from kgqa.metrics import dire
 from kgqa.metrics.hotpotqa import Prediction as Said
@@ -239,3 +241,12 @@ def test_notes_of_a_transform_that_were_changed_by_hand() -> None:
     instance = replace(read(hotpot("h1")), provenance=note("dire", {"question": "h1", "transform": "probe"}))
     with pytest.raises(MissingInput, match="instance h1, provenance, 'dire': the field 'bipartition' is missing"):
         notes_of(instance)
+
+
+def test_a_single_empty_answer_is_an_oversight_and_makes_no_set_iircs(tmp_path: Path) -> None:
+    def pair(number: int) -> dict[str, Any]:
+        return {"query_id": str(number), "question": "What?", "answer": EMPTY if number == 0 else drop_answer("x")}
+
+    for size, metric in ((19, "iirc"), (20, "drop")):
+        file = write(tmp_path / f"{size}_dev.json", {"p": {"passage": "x", "qa_pairs": [pair(number) for number in range(size)]}})
+        assert default_metric(open_dataset(file))[0] == metric
