@@ -135,7 +135,7 @@ class Neo4jServer:
         from neo4j import GraphDatabase
 
         with GraphDatabase.driver(self.uri, auth=("neo4j", self.password)) as driver, driver.session() as session:
-            session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
+            session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 500 ROWS").consume()
 
     def _started(self) -> bool:
         try:
