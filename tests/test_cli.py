@@ -308,7 +308,9 @@ def test_markup_in_names_is_shown_as_it_is(wikidata_copy: Path, tmp_path: Path, 
     "command", [["query", "relation_counts"], ["query", "relation_counts", "--format", "csv"], ["query", "--list"], ["show"]]
 )
 def test_a_reader_who_goes_away_is_no_error(command: list[str], seed_wikidata: Path) -> None:
-    where = [str(seed_wikidata / "datasets" / "wikihop")] if command == ["show"] else ["--workspace", str(seed_wikidata)]
+    where = ["--workspace", str(seed_wikidata)]
+    if command[-1] in {"show", "--list"}:
+        where = [str(seed_wikidata / "datasets" / "wikihop")] if command == ["show"] else []
     with subprocess.Popen([*COMMAND, *command, *where], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
         assert run.stdout
         assert run.stderr
