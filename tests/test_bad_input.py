@@ -574,7 +574,9 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, seed_wikidata: Pat
             time.sleep(delay)
             run.send_signal(signal.SIGINT)
             _, err = run.communicate(timeout=60)
-        if run.returncode == 0:
+        # A signal that comes when all is done and Python itself ends has its own status, and there is nothing to say.
+        done = not err and (workspace / "datasets" / "wikihop" / "manifest.json").is_file()
+        if run.returncode == 0 or done:
             break
         stopped += 1
         assert run.returncode == 2, err

@@ -46,11 +46,7 @@ def main() -> None:
         try:
             from kgqa.cli.app import run
 
-            status = run()
-            # All is done: a signal that comes while Python ends would only put its own status in place of this one.
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signal.signal(number, signal.SIG_IGN)
-            sys.exit(status)
+            sys.exit(run())
         except (KeyboardInterrupt, SystemError) as error:
             # Compiled code that is interrupted fails with an error of its own, whose cause is the interruption.
             if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
