@@ -38,7 +38,7 @@ class EmptyFields(Check):
         split = batch.side.name
         for instance, noted in zip(batch.instances, batch.faults, strict=True):
             self._total += 1
-            faults = [*faults_of(instance), *(told(fault) for fault in noted if fault.kind == "absent-answer")]
+            faults = [*empty_parts(instance), *(told(fault) for fault in noted if fault.kind == "absent-answer")]
             lacking = [name for name in self._absent if not getattr(instance, name) and (name != "answers" or instance.answerable)]
             self._faulty += bool(faults)
             if faults:
@@ -64,7 +64,7 @@ class EmptyFields(Check):
         )  # fmt: skip
 
 
-def faults_of(instance: Instance) -> list[str]:
+def empty_parts(instance: Instance) -> list[str]:
     """What is empty in a question, in words."""
     faults = []
     if not instance.question.strip():
