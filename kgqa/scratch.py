@@ -10,8 +10,8 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -29,9 +29,11 @@ def scratch(path: Path) -> Iterator[Path]:
     Raises OSError.
     """
     sweep(path.parent)
-    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=SUFFIX, dir=path.parent))
+    # A name that nobody else has, so that what clears it is in place before it is there: a signal may come between any two steps.
+    folder = path.with_name(f".{path.name}.{secrets.token_hex(8)}{SUFFIX}")
     with ExitStack() as lock, ExitStack() as content:
         content.callback(_clear, folder)
+        folder.mkdir(mode=0o700)
         _mark(folder, lock)
         yield folder
 
@@ -76,7 +78,9 @@ def _is_abandoned(folder: Path, stack: ExitStack) -> bool:
 
 
 def _clear(folder: Path) -> None:
-    """Delete a scratch folder, its mark last: what a run that is killed here leaves is found again."""
+    """Delete a scratch folder, its mark last: what a run that is killed here leaves is found again. It may not have been made."""
+    if not folder.exists():
+        return
     for path in folder.iterdir():
         if path.name != MARK:
             remove(path)

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -177,6 +178,46 @@ def test_the_mark_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.undo()
     sweep(tmp_path)
     assert not left.exists()
+
+
+def test_an_interruption_leaves_nothing_though_the_folder_was_just_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = Path.mkdir
+
+    def interrupted(path: Path, mode: int = 0o777) -> None:
+        make(path, mode)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "mkdir", interrupted)
+    with pytest.raises(KeyboardInterrupt), scratch(tmp_path / "x"):
+        raise AssertionError("the folder was given out")
+    assert not list(tmp_path.iterdir())
+
+
+INTERRUPTED_ON_THE_WAY = """
+import kgqa.workspace
+from kgqa.cli import main
+
+real = kgqa.workspace.scratch
+
+class Interrupted:
+    def __init__(self, path):
+        self.real = real(path)
+    def __enter__(self):
+        assert self.real.__enter__().is_dir()
+        raise KeyboardInterrupt
+    def __exit__(self, *error):
+        raise AssertionError("it was entered")
+
+kgqa.workspace.scratch = Interrupted
+main()
+"""
+
+
+def test_an_interruption_leaves_nothing_though_the_folder_was_not_yet_given_out(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", INTERRUPTED_ON_THE_WAY, "convert", str(EXAMPLE), "--to", "native", "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "kgqa: stopped; run the same command again.\n")
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_written_has_the_usual_permissions(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import signal
@@ -55,6 +56,9 @@ def main() -> None:
     except KgqaError as error:
         print(f"kgqa: {printable(' '.join(str(error).split()))}", file=sys.stderr)
         if isinstance(error, InterruptedRun):
+            # The frames that were interrupted go, and with them what a generator on its way to a "with" had made.
+            error.__context__ = None
+            gc.collect()
             # Python ends with the signal's status, not with ours, where the signal came while a library ran code by PyRun_String.
             sys.stdout.flush()
             sys.stderr.flush()
