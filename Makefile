@@ -47,9 +47,10 @@ test: $(VENV)/.tools $(NEO4J)/.complete  ## Install everything the tests need, a
 test-real: $(VENV)/.tools $(NEO4J)/.complete  ## Run the tests on the real data in ../shared/data (or KGQA_DATA).
 	$(BIN)/python -m pytest -m real_data $(ARGS)
 
-lint: $(VENV)/.tools  ## Check style.
+lint: $(VENV)/.tools  ## Check style, and that imports point one way.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 
 types: $(VENV)/.tools  ## Check types, strictly.
 	$(BIN)/mypy

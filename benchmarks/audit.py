@@ -19,9 +19,9 @@ from benchmarks.measure import Section, Table, in_turn, ratios, spread
 from benchmarks.process import python
 from kgqa.formats import native
 from kgqa.records import Instance, Paragraph
+from kgqa.settings.workers import worker_count
 from kgqa.splits.near_duplicates import BANDS, ROWS, THRESHOLD, near_duplicates
 from kgqa.splits.shingles import Shingles, concatenate, shingle, word_hashes
-from kgqa.workers import worker_count
 
 TITLE = "Audit"
 ROUNDS = 3
@@ -83,7 +83,7 @@ def audit_table(questions: int) -> Table:
         path = Path(folder) / "set"
         path.mkdir()
         write_set(path, questions)
-        program = f"from kgqa.auditing.auditing import audit; audit({str(path)!r}, out={str(Path(folder) / 'out')!r})"
+        program = f"from kgqa.commands.audit import audit; audit({str(path)!r}, out={str(Path(folder) / 'out')!r})"
         python(["-c", program.replace(repr(str(path)), repr(str(small_set(Path(folder)))))])  # compile the kernels
         done = python(["-c", program])
     return Table(

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from kgqa.domains import load_domain
 from kgqa.linking.link import link_mentions
 from kgqa.recipes.qangaroo.corpus import possible_candidates
-from kgqa.stages import LAYOUTS
+from kgqa.sources.layouts import LAYOUTS
 
 CONTEXT = 80
 """Characters shown on each side of a mention."""

@@ -22,8 +22,8 @@ from kgqa.linking.matcher import Spans, match
 from kgqa.linking.tokens import text_buffers
 from kgqa.linking.trie import build_trie
 from kgqa.recipes.qangaroo.corpus import possible_candidates
-from kgqa.settings import DomainSettings
-from kgqa.stages import LAYOUTS
+from kgqa.settings.domain import DomainSettings
+from kgqa.sources.layouts import LAYOUTS
 
 TITLE = "Linking: names to mentions"
 ROUNDS = 5

@@ -17,7 +17,7 @@ import kgqa
 from benchmarks.measure import Section, Table, in_turn, ratios, spread
 from benchmarks.scoring import PARAGRAPHS, SENTENCES, Synthetic
 from kgqa.errors import KgqaError
-from kgqa.formats.opening import open_dataset
+from kgqa.formats.question_set import open_dataset
 
 TITLE = "Reading imperfect sets"
 QUESTIONS = 4_000

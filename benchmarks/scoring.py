@@ -17,10 +17,10 @@ from typing import Any
 
 from benchmarks.measure import Section, Table, in_turn, spread
 from benchmarks.process import python
-from kgqa.evaluation.joining import find_split
-from kgqa.evaluation.scoring import METRICS, Beside
-from kgqa.formats.opening import open_dataset
+from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.drop import spans_scores
+from kgqa.scoring.joining import find_split
+from kgqa.scoring.metrics import METRICS, Beside
 
 TITLE = "Scoring predictions"
 PREDICTIONS = 100_000

@@ -13,16 +13,17 @@ from pathlib import Path
 import pyarrow as pa
 
 from benchmarks.measure import Section, Table, absent, data_folder, spread
+from kgqa.commands.generate import generate
 from kgqa.domains import load_domain
-from kgqa.formats import neo4j_import
-from kgqa.generation import generate
+from kgqa.runs.graph import rows_of, tables_hash
+from kgqa.runs.workspace import Workspace
+from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.embedded import EmbeddedStore, build
 from kgqa.store.graph import TABLES
-from kgqa.store.loading import load, tables_hash
-from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
-from kgqa.store.workspace_graph import imported_marker, rows_of
+from kgqa.store.neo4j import import_files as neo4j_import
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.graph import imported_marker, load
 from kgqa.traversal.projection import ROLES, project_edges
-from kgqa.workspace import Workspace
 from tests.neo4j.server import Neo4jServer, missing
 
 TITLE = "A graph into a server and back"

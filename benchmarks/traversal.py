@@ -32,15 +32,15 @@ from benchmarks.traversers import (
     in_database,
     world_rows,
 )
-from kgqa.formats import neo4j_import
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.search import find_samples
-from kgqa.settings import QangarooSettings
+from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.store.base import GraphStore
 from kgqa.store.embedded import EmbeddedStore, build
-from kgqa.store.loading import load
-from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
-from kgqa.store.workspace_graph import imported_marker
+from kgqa.store.neo4j import import_files as neo4j_import
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.graph import imported_marker, load
 from kgqa.traversal.base import Traversal
 from kgqa.traversal.kernel import Kernel, breadth_first
 from tests.neo4j.server import Neo4jServer, missing

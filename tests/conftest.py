@@ -13,7 +13,7 @@ import pytest
 
 import kgqa
 from kgqa.cli import main
-from kgqa.store.neo4j import Neo4jSettings
+from kgqa.settings.neo4j import Neo4jSettings
 from tests.command import ROOT, Outcome
 from tests.neo4j.server import Neo4jServer, missing
 

@@ -19,9 +19,9 @@ import pytest
 
 import kgqa
 from kgqa.errors import EmptyResult, KgqaError, StorageError
+from kgqa.runs.workspace import Workspace
 from kgqa.sources import delimited
 from kgqa.store.limits import MIB, OWN_LIMITS
-from kgqa.workspace import Workspace
 from tests import contents
 from tests.command import COMMAND, ROOT, environment, run_command
 from tests.conftest import Cli, SmallDisk
@@ -435,13 +435,13 @@ def test_a_folder_that_is_no_workspace(tmp_path: Path, cli: Cli) -> None:
 
 def test_two_runs_at_once(tmp_path: Path, seed_wikidata: Path) -> None:
     held = (
-        "import sys, pathlib, kgqa, kgqa.workspace\n"
-        "real = kgqa.workspace.Workspace.record\n"
+        "import sys, pathlib, kgqa, kgqa.runs.workspace\n"
+        "real = kgqa.runs.workspace.Workspace.record\n"
         "def record(self, record):\n"
         "    real(self, record)\n"
         "    if record.stage == 'read_sources':\n"
         "        print('held', flush=True); sys.stdin.readline()\n"
-        "kgqa.workspace.Workspace.record = record\n"
+        "kgqa.runs.workspace.Workspace.record = record\n"
         "kgqa.generate('wikidata', workspace=pathlib.Path(sys.argv[1]))\n"
     )
     command = [sys.executable, "-c", held, str(tmp_path / "w")]

@@ -14,9 +14,9 @@ import pytest
 from pydantic import BaseModel
 
 import kgqa
-from kgqa.formats.opening import FORMATS
-from kgqa.settings import DomainSettings
-from kgqa.store.neo4j import Neo4jSettings
+from kgqa.formats.registry import FORMATS
+from kgqa.settings.domain import DomainSettings
+from kgqa.settings.neo4j import Neo4jSettings
 from tests.conftest import Cli
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -13,7 +13,7 @@ from kgqa.cli.options import Paragraphs, Strict, print_remarks
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from kgqa.auditing.auditing import Audit
+    from kgqa.checks.result import Audit
 
 
 def audit(

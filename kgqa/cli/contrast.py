@@ -13,7 +13,7 @@ from kgqa.cli.options import Paragraphs, Strict, print_remarks
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from kgqa.contrasting import Contrast
+    from kgqa.commands.contrast import Contrast
 
 
 def contrast(
@@ -51,7 +51,7 @@ def _print(console: Console, done: Contrast) -> None:
     from rich.table import Table
 
     from kgqa.cli.printable import printable
-    from kgqa.evaluation.choosing import has_metric
+    from kgqa.scoring.choosing import has_metric
 
     funnel = Table("stage", "what", "reason", "removed", "left", title="What was left out, and why")
     for row in done.funnel:

@@ -12,7 +12,7 @@ from kgqa.cli.options import Paragraphs, Strict, print_remarks
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from kgqa.converting import Conversion
+    from kgqa.commands.convert import Conversion
 
 
 def convert(
@@ -40,7 +40,7 @@ def _print(console: Console, done: Conversion) -> None:
     from rich.table import Table
 
     from kgqa.cli.printable import printable
-    from kgqa.converting import MORE
+    from kgqa.commands.convert import MORE
 
     how = "recognised" if done.source.recognised else "as named"
     sizes = ", ".join(f"{split} {count:,}" for split, count in done.counts.items())

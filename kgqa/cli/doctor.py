@@ -14,7 +14,7 @@ from kgqa.cli.printable import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from kgqa.examination.examine import Examination, StoreReport
+    from kgqa.commands.doctor import Examination, StoreReport
 
 
 def doctor(

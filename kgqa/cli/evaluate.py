@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from kgqa.evaluation.breakdown import Dimension
-    from kgqa.evaluation.report import Evaluation
     from kgqa.metrics.bootstrap import Interval
+    from kgqa.scoring.breakdown import Dimension
+    from kgqa.scoring.report import Evaluation
 
 ROWS = 20
 """Values of one dimension that are printed; all of them are in the JSON."""
@@ -146,6 +146,6 @@ def _cell(found: Interval, done: Evaluation) -> str:
 
 
 def _shown(value: float, done: Evaluation) -> str:
-    from kgqa.evaluation.scoring import METRICS
+    from kgqa.scoring.metrics import METRICS
 
     return f"{value:.1f}" if METRICS[done.metric].scale > 1 else f"{value:.3f}"

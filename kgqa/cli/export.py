@@ -42,7 +42,7 @@ def _export_graph(given: Path | None, out: Path | None, workspace: Path | None) 
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
-    from kgqa.formats import neo4j_import
+    from kgqa.store.neo4j import import_files as neo4j_import
 
     if (given is None) == (out is None):
         raise SettingsError("give one new folder for the files: kgqa export --to neo4j-import DIR.")

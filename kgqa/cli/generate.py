@@ -14,7 +14,7 @@ from kgqa.cli.printable import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from kgqa.generation import Plan, Report
+    from kgqa.commands.generate import Plan, Report
 
 
 def generate(
@@ -78,7 +78,7 @@ def _print_plan(console: Console, plan: Plan) -> None:
 def _print_report(console: Console, report: Report) -> None:
     from rich.table import Table
 
-    from kgqa.card import baseline_rows
+    from kgqa.runs.card import baseline_rows
 
     funnel = Table("stage", "what", "reason", "removed", "left", title="What was dropped, and why")
     for row in report.funnel:

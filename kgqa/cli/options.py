@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from kgqa.store.neo4j import Neo4jSettings
+    from kgqa.settings.neo4j import Neo4jSettings
 
 Store = Annotated[str, Option(help="embedded, or neo4j: the server that NEO4J_URI names, with NEO4J_USERNAME and NEO4J_PASSWORD.")]
 # The environment is read by Neo4jSettings alone, so that what arrives here was typed.
@@ -42,8 +42,8 @@ def server(store: str, uri: str | None, user: str | None, database: str | None) 
 
     Raises SettingsError where options say where a server is, but the store needs none, and where one of them is empty.
     """
-    from kgqa.store.neo4j import Neo4jSettings
-    from kgqa.store.opening import check_store
+    from kgqa.settings.neo4j import Neo4jSettings
+    from kgqa.store.base import check_store
 
     check_store(store)
     for option, value in (("--neo4j-uri", uri), ("--neo4j-user", user), ("--neo4j-database", database)):

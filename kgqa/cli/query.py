@@ -98,8 +98,7 @@ def _is_typed(context: typer.Context, option: str) -> bool:
 
 
 def _print_list() -> None:
-    from kgqa.querying import listed_queries
-    from kgqa.store.queries import STORES
+    from kgqa.store.queries import STORES, listed_queries
 
     for query in listed_queries().values():
         typer.echo(f"{query.name}: {query.purpose}")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from kgqa.commands.show import NamedChain
     from kgqa.records import Instance, Paragraph
-    from kgqa.showing import NamedChain
 
 MOST_TITLE = 40
 """Characters of a document's title within a chain; an abstract's is a whole sentence, which stands above its text."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,27 +13,14 @@ from pydantic import ValidationError
 
 from kgqa.domains.files import Files, built_in, merged, parse, read_files
 from kgqa.errors import SettingsError, suggestion
+from kgqa.recipes.registry import RECIPES, find_recipe
 from kgqa.resources import resource
-from kgqa.settings import DomainSettings
+from kgqa.runs.domain import Domain
+from kgqa.settings.domain import DomainSettings, with_sections
 from kgqa.store.cypher import check_own_query
 from kgqa.store.queries import PLURALS, Query, read_queries
 
-__all__ = ["Domain", "built_in", "chain_columns", "load_domain"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Domain:
-    """A domain that is ready to run."""
-
-    settings: DomainSettings
-    own: dict[str, Any]
-    """What the user's own files say; empty for a built-in domain."""
-    source: Path
-    """The folder that is read."""
-    is_seed: bool
-    """Whether that is the small domain that kgqa ships."""
-    queries: dict[str, Query]
-    """All named queries, the domain's own included."""
+__all__ = ["built_in", "chain_columns", "load_domain"]
 
 
 def load_domain(domain: str | Path, *, source: Path | None = None) -> Domain:
@@ -69,11 +56,25 @@ def seed_domains() -> list[str]:
     return sorted(path.parent.name for path in resource("seeds").glob("*/domain.toml"))
 
 
+@cache
+def _model(recipes: tuple[str, ...]) -> type[DomainSettings]:
+    return with_sections({name: find_recipe(name).settings for name in recipes})
+
+
+def model() -> type[DomainSettings]:
+    """What a domain may hold, with a section for each recipe that is registered."""
+    return _model(tuple(RECIPES))
+
+
 def _settings(files: Files, raw: dict[str, Any]) -> DomainSettings:
     try:
-        settings = DomainSettings.model_validate(raw)
+        settings = model().model_validate(raw)
     except ValidationError as error:
         raise SettingsError(f"{files.path}: {_sentence(error)}") from None
+    if unused := sorted((files.own.keys() & RECIPES.keys()) - {settings.recipe}):
+        raise SettingsError(
+            f'{files.path}: the recipe is {settings.recipe}, so [{unused[0]}] says nothing; leave it out, or write recipe = "{unused[0]}".'
+        )
     if settings.seed_domain and settings.seed_domain not in seed_domains():
         raise SettingsError(
             f"{files.path}: there is no small domain {settings.seed_domain!r}; {suggestion(settings.seed_domain, seed_domains())}"
@@ -149,7 +150,7 @@ def _sentence(error: ValidationError) -> str:
 
 def _known(place: tuple[int | str, ...]) -> list[str]:
     """The settings that exist at ``place``."""
-    model: Any = DomainSettings
+    at: Any = model()
     for part in place:
-        model = get_args(model)[0] if isinstance(part, int) else model.model_fields[part].annotation
-    return sorted(model.model_fields)
+        at = get_args(at)[0] if isinstance(part, int) else at.model_fields[part].annotation
+    return sorted(at.model_fields)

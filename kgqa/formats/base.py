@@ -1,7 +1,7 @@
 """What a module of this folder offers: how its format is recognised, read and written.
 
 A file format has one file a split: ``recognises``, ``read``, ``write``. A folder format keeps several splits in one folder, or is Parquet:
-``is_folder``, ``splits``, ``read``, ``write_folder``. ``opening.FORMATS`` lists them all.
+``is_folder``, ``splits``, ``read``, ``write_folder``. ``registry.FORMATS`` lists them all.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from kgqa.formats.hub import Place
+from kgqa.formats.huggingface.hub import Place
 from kgqa.records import Instance
 
 

@@ -15,12 +15,13 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput
-from kgqa.formats import reading
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.identifiers import Identifier
+from kgqa.formats.json import stream
+from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.write import write_lines
 from kgqa.formats.provenance import note, noted, unknown_fields
-from kgqa.formats.strategyqa import ANSWERS
-from kgqa.formats.writing import write_lines
+from kgqa.formats.strategyqa.format import ANSWERS
 from kgqa.records import Instance, Paragraph
 
 PURPOSE = "BoolQ's JSON lines of yes/no questions over a passage; its contrast set is read too"
@@ -98,11 +99,11 @@ def _is_contrast_set(record: Mapping[str, Any]) -> bool:
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file; memory: one record and all ids, of a contrast set all of it."""
-    ids = reading.Ids()
-    if _is_contrast_set(reading.head(path)):
+    ids = Ids()
+    if _is_contrast_set(stream.head(path)):
         found = _contrast_set(path)
     else:
-        found = ((str(number), where, record) for number, (where, record) in enumerate(reading.records(path, RECORD)))
+        found = ((str(number), where, record) for number, (where, record) in enumerate(stream.records(path, RECORD)))
     for number, where, record in found:
         instance = from_record(record, number)
         ids.add(instance.id, where)
@@ -111,11 +112,11 @@ def read(path: Path) -> Iterator[Instance]:
 
 def _contrast_set(path: Path) -> Iterator[tuple[str, str, Record]]:
     """What the lines would be that have the same questions, each with its number and where it stands; the headings are none."""
-    whole = reading.document(path, CONTRAST_SET)
+    whole = stream.document(path, CONTRAST_SET)
     beside = _noted("file", unknown_fields(whole, ContrastSet))
     for number, value in enumerate(whole["data"]):
         where = f"{path.name}, entry {number + 1}"
-        original = reading.validated(value, ORIGINAL, where)
+        original = validated(value, ORIGINAL, where)
         if number == 0 and original["answer"] == HEADINGS:
             continue
         passage = {"title": original["title"], "passage": original["paragraph"], **beside}
@@ -135,7 +136,7 @@ def _noted(name: str, fields: dict[str, Any]) -> dict[str, Any]:
 
 def _line(other: dict[str, Any], question: str, answer: str, where: str) -> Record:
     unlisted = {} if answer in SPOKEN else {UNLISTED: answer}
-    return reading.validated({**other, "question": question, "answer": SPOKEN.get(answer), **unlisted}, RECORD, where)
+    return validated({**other, "question": question, "answer": SPOKEN.get(answer), **unlisted}, RECORD, where)
 
 
 def from_record(record: Record, number: str) -> Instance:

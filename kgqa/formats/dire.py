@@ -21,9 +21,11 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput, DuplicateId, MissingInput
-from kgqa.formats import hotpotqa, reading
+from kgqa.formats import hotpotqa
+from kgqa.formats.json import stream
+from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import note, noted
-from kgqa.formats.writing import write_list
 from kgqa.records import Instance, Paragraph
 
 PURPOSE = "DiRe's JSON: HotpotQA's records, several of each question, with labels of sufficiency"
@@ -77,8 +79,8 @@ def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file; memory: one record, and all ids. Records before the first with a label 1 or -1 are read twice."""
     transform = _transform(path)
     counts: Counter[str] = Counter()
-    ids, labelled = reading.Ids(), _Labels()
-    for where, record in reading.records(path, RECORD):
+    ids, labelled = Ids(), _Labels()
+    for where, record in stream.records(path, RECORD):
         hotpotqa.check_whole(record, where)
         number = counts[record["_id"]]
         counts[record["_id"]] += 1
@@ -105,7 +107,7 @@ class _Labels:
 def _transform(path: Path) -> str:
     """What the labels of a file say that made it; a label 0 says nothing, as both transforms with labels have it."""
     labels = False
-    for _, record in reading.values(path):
+    for _, record in stream.values(path):
         if isinstance(record.get(NAME), dict):
             return ""
         label = record.get("sufficiency")
@@ -164,7 +166,7 @@ def _checked(record: Record, where: str, transform: str) -> int | None:
 
 def _ours(plain: Instance, held: dict[str, Any], where: str) -> Instance:
     """What ``kgqa contrast`` made; its note calls paragraphs by their ids, which a record does not have."""
-    shown = reading.validated(held, SHOWN, f"{where}, field 'dire'")
+    shown = validated(held, SHOWN, f"{where}, field 'dire'")
     ids = shown["paragraphs"]
     if len(ids) != len(plain.paragraphs) or len(set(ids)) != len(ids):
         raise BrokenInput(

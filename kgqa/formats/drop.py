@@ -20,8 +20,9 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput
-from kgqa.formats import reading
 from kgqa.formats.faults import Fault, note_faults
+from kgqa.formats.json import stream
+from kgqa.formats.json.validate import Ids, validated
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph
 
@@ -96,9 +97,9 @@ def recognises(record: Mapping[str, Any]) -> bool:
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file, of which all is in memory. Raises InputError with passage, question and field."""
-    ids = reading.Ids()
+    ids = Ids()
     empty = True
-    for passage_id, passage in reading.document(path, FILE).items():
+    for passage_id, passage in stream.document(path, FILE).items():
         for number, question in enumerate(passage["qa_pairs"]):
             empty = False
             ids.add(question["query_id"], f"{path.name}, {passage_id}.qa_pairs.{number}")
@@ -169,7 +170,7 @@ def gold_answers(instance: Instance) -> tuple[tuple[str, ...], ...]:
 
 
 def _notes(instance: Instance) -> Notes:
-    return reading.validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance, {NAME!r}")
+    return validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance, {NAME!r}")
 
 
 def _noted_answers(instance: Instance) -> dict[str, Any]:

@@ -17,10 +17,11 @@ from pydantic import ConfigDict, Strict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import MissingInput
-from kgqa.formats import reading
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults
+from kgqa.formats.json import stream
+from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import note, noted
-from kgqa.formats.writing import write_list
 from kgqa.records import Instance, Paragraph
 
 PURPOSE = "HotpotQA's JSON: ten titled paragraphs in sentences, with supporting facts"
@@ -79,8 +80,8 @@ def check_whole(record: Mapping[str, Any], where: str) -> None:
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file; memory: one record, and all ids."""
-    ids = reading.Ids()
-    for where, record in reading.records(path, RECORD):
+    ids = Ids()
+    for where, record in stream.records(path, RECORD):
         check_whole(record, where)
         ids.add(record["_id"], where)
         yield from_record(record)
@@ -181,7 +182,7 @@ def _paragraph(number: int, title: str, sentences: Sequence[str], marked: tuple[
 
 def to_record(instance: Instance) -> dict[str, Any]:
     """The official record; a paragraph without sentences becomes one sentence, and if it supports the answer, that is the fact."""
-    notes = reading.validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
+    notes = validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
     record: dict[str, Any] = {"_id": instance.id}
     if instance.answers:
         record["answer"] = instance.answers[0]

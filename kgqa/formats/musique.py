@@ -16,12 +16,13 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import DuplicateId, MissingInput
-from kgqa.formats import reading
 from kgqa.formats.decomposition import dependencies
 from kgqa.formats.faults import Fault, note_faults
 from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text
+from kgqa.formats.json import stream
+from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.write import write_lines
 from kgqa.formats.provenance import note, noted, unknown_fields
-from kgqa.formats.writing import write_lines
 from kgqa.records import Instance, Paragraph, Step
 
 PURPOSE = "MuSiQue's JSON lines (Ans and Full): twenty paragraphs and a decomposition into single-hop questions"
@@ -113,8 +114,8 @@ def recognises(record: Mapping[str, Any]) -> bool:
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file; memory: one record, and all ids."""
-    ids = reading.Ids()
-    for where, record in reading.records(path, RECORD):
+    ids = Ids()
+    for where, record in stream.records(path, RECORD):
         instance = from_record(record, where)
         ids.add(instance.id, where)
         yield instance
@@ -240,7 +241,7 @@ def to_record(instance: Instance) -> dict[str, Any]:
 
     A step whose paragraph is not shown has none, except where it was not among those of the official record, or none are shown at all.
     """
-    notes = reading.validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
+    notes = validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
     numbers = _numbers(instance.paragraphs)
     record: dict[str, Any] = {"id": instance.id if instance.answerable else instance.id.removesuffix(TWIN)}
     empty = notes.get("empty_fields", ())

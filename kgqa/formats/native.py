@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgqa.errors import BrokenInput, DuplicateId, MissingInput, storage_errors
-from kgqa.formats import reading
 from kgqa.formats.columns import SCHEMA, table_of
+from kgqa.formats.json.validate import Ids
 from kgqa.formats.soundness import first_fault, same_kind
 from kgqa.records import SPLITS, Candidate, Instance, Mention, Paragraph, Step
-from kgqa.workspace import write_parquet
+from kgqa.runs.files import write_parquet
 
 BATCH_ROWS = 2048
 PURPOSE = "kgqa's own Parquet, one Instance a row, which holds all of it"
@@ -34,7 +34,7 @@ def read(path: Path, *, batch: int = 256) -> Iterator[Instance]:
     Raises MissingInput where the file or a column is missing, BrokenInput where it is not Parquet or a row is no Instance, DuplicateId
     where two questions of the file, or two paragraphs of a question, have the same id.
     """
-    ids = reading.Ids()
+    ids = Ids()
     first = 1
     with _opened(path) as file:
         for rows in file.iter_batches(batch_size=batch, columns=SCHEMA.names):

@@ -19,11 +19,12 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError
-from kgqa.formats import reading
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults, noted_places
 from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text
+from kgqa.formats.json import stream
+from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.write import write_lines
 from kgqa.formats.provenance import note, noted
-from kgqa.formats.writing import write_lines
 from kgqa.records import Instance, Paragraph
 
 PURPOSE = (
@@ -103,8 +104,8 @@ def read(path: Path) -> Iterator[Instance]:
 
     DuplicateId where an id is there twice with the same question.
     """
-    wordings, ids = Wordings(), reading.Ids()
-    for where, record in reading.records(path, RECORD):
+    wordings, ids = Wordings(), Ids()
+    for where, record in stream.records(path, RECORD):
         instance = from_record(record, where)
         number = wordings.add(instance.id, instance.question)
         if number is None:
@@ -142,8 +143,8 @@ class Wordings:
 def from_record(record: Mapping[str, Any], where: str) -> Instance:
     """The Instance of a record of either kind; InputError where a field is not what it must be."""
     if _is_qed(record):
-        return _from_qed(reading.validated(record, QED, where), where)
-    plain = reading.validated(record, PLAIN, where)
+        return _from_qed(validated(record, QED, where), where)
+    plain = validated(record, PLAIN, where)
     answer = plain.get("answer")
     answers = [] if answer is None else [answer]
     notes = _notes(plain, PlainRecord, "id")

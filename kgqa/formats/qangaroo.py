@@ -16,9 +16,10 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput
-from kgqa.formats import reading
+from kgqa.formats.json import stream
+from kgqa.formats.json.validate import Ids
+from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import everything, note, noted
-from kgqa.formats.writing import write_list
 from kgqa.records import Candidate, Instance, Paragraph
 
 PURPOSE = "QAngaroo's JSON (WikiHop, MedHop): a query, candidates and supporting texts"
@@ -152,7 +153,7 @@ def write(instances: Iterable[Instance], path: Path) -> None:
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one official file; memory: one record, and all ids. Raises InputError with file, record and field."""
-    ids = reading.Ids()
-    for where, record in reading.records(path, RECORD):
+    ids = Ids()
+    for where, record in stream.records(path, RECORD):
         ids.add(record["id"], where)
         yield from_record(record)

@@ -9,7 +9,8 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import DuplicateId
-from kgqa.formats import native, reading
+from kgqa.formats import native
+from kgqa.formats.json.validate import validated
 from kgqa.records import Instance
 
 STRICT = ConfigDict(extra="forbid", strict=True)
@@ -89,7 +90,7 @@ def to_row(instance: Instance) -> dict[str, Any]:
 
 def from_row(value: object, where: str) -> Instance:
     """The Instance in a row; raises BrokenInput, MissingInput or DuplicateId with the field that is not an Instance's."""
-    row = reading.validated(value, ROW, where)
+    row = validated(value, ROW, where)
     found = native.instance(dict(row))
     ids = [paragraph.id for paragraph in found.paragraphs]
     if len(set(ids)) < len(ids):

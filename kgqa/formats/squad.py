@@ -20,8 +20,9 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput
-from kgqa.formats import reading
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults, noted_places
+from kgqa.formats.json import stream
+from kgqa.formats.json.validate import Ids, validated
 from kgqa.formats.provenance import everything, note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph
 
@@ -143,8 +144,8 @@ def read(path: Path) -> Iterator[Instance]:
 
 def entries(path: Path, kind: TypeAdapter[Any]) -> Iterator[Entry]:
     """The questions of a file of either format; InputError where an id is there twice or the file has none."""
-    file = reading.document(path, kind)
-    ids = reading.Ids()
+    file = stream.document(path, kind)
+    ids = Ids()
     number = -1
     for place, article in enumerate(file["data"]):
         contexts = [(at, context) for at, context in enumerate(article["paragraphs"]) if context["qas"]]
@@ -246,7 +247,7 @@ def notes_of(instance: Instance) -> Notes:
     """What either of the two formats noted."""
     known = everything(instance)
     name = next((name for name in NAMES if known.get(name)), NAME)
-    return reading.validated(known.get(name, {}), NOTES, f"instance {instance.id}, provenance, {name!r}")
+    return validated(known.get(name, {}), NOTES, f"instance {instance.id}, provenance, {name!r}")
 
 
 def marked(instance: Instance, notes: Notes) -> list[dict[str, Any]]:

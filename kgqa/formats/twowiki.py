@@ -15,10 +15,12 @@ from pydantic import ConfigDict, Strict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import MissingInput
-from kgqa.formats import hotpotqa, reading
+from kgqa.formats import hotpotqa
 from kgqa.formats.faults import note_faults
+from kgqa.formats.json import stream
+from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import note, noted
-from kgqa.formats.writing import write_list
 from kgqa.records import Instance, Paragraph
 
 PURPOSE = "2WikiMultihopQA's JSON: HotpotQA's fields, and the Wikidata triples that lead to the answer"
@@ -77,8 +79,8 @@ def recognises(record: Mapping[str, Any]) -> bool:
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file; memory: one record, and all ids."""
-    ids = reading.Ids()
-    for where, record in reading.records(path, RECORD):
+    ids = Ids()
+    for where, record in stream.records(path, RECORD):
         if not recognises(record):
             raise MissingInput(f"{where}: the field 'evidences' is missing; every such record has it, or 'entity_ids'.")
         if "question" not in record and not {"answer", "supporting_facts"} <= record.keys():
@@ -134,7 +136,7 @@ def _empty(record: Record) -> dict[str, Any]:
 
 def to_record(instance: Instance) -> dict[str, Any]:
     """The official record; without triples or entity ids it has an empty list of triples, by which it is known."""
-    known_notes = reading.validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
+    known_notes = validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
     notes = {key: value for key, value in known_notes.items() if key not in NOT_NOTED}
     if "entity_ids" not in notes:
         notes.setdefault("evidences", [])

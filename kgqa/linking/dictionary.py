@@ -1,6 +1,6 @@
 """Names → what the matcher may match: which names take part, how strictly their case counts, which entity wins a shared name.
 
-The rules are data (:class:`~kgqa.settings.LinkingSettings`); every rule counts the names it removed.
+The rules are data (:class:`~kgqa.settings.linking.LinkingSettings`); every rule counts the names it removed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kgqa.linking.tokens import spellings
 from kgqa.linking.trie import Trie, build_trie
 from kgqa.linking.usage import small_shares
 from kgqa.linking.words import plain_words
-from kgqa.settings import LinkingSettings, PlainWordSettings
+from kgqa.settings.linking import LinkingSettings, PlainWordSettings
 from kgqa.sources.tables import arrow, frame
 
 FREE, INITIAL, EXACT = 0, 1, 2

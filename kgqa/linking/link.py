@@ -15,7 +15,8 @@ from kgqa.errors import EmptyResult, UnknownId
 from kgqa.linking.dictionary import build_dictionary
 from kgqa.linking.matcher import Spans, match
 from kgqa.linking.places import accepted
-from kgqa.settings import DocumentSettings, LinkingSettings
+from kgqa.settings.linking import LinkingSettings
+from kgqa.settings.source import DocumentSettings
 from kgqa.sources.tables import arrow, frame
 
 WORD_OR_SIGN = r"[\p{L}\p{N}]+(?:[-'./][\p{L}\p{N}]+)*|[^\s\p{L}\p{N}]"

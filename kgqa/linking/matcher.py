@@ -15,7 +15,7 @@ from kgqa.arrays.narrow import check_fits
 from kgqa.linking.dictionary import FREE, INITIAL, Dictionary
 from kgqa.linking.tokens import TOKEN_STEP, character_tables, text_buffers, tokenize
 from kgqa.linking.trie import find_child, find_token
-from kgqa.workers import worker_count
+from kgqa.settings.workers import worker_count
 
 ENTRY = np.dtype(
     [("spelling", np.uint64), ("entity", np.int32), ("priority", np.int32), ("case", np.uint8), ("candidate", np.bool_)], align=True

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from kgqa.linking.matcher import Spans
 from kgqa.linking.words import plain_words
-from kgqa.settings import LinkingSettings, SupportSettings
+from kgqa.settings.linking import LinkingSettings, SupportSettings
 from kgqa.sources.tables import frame
 
 PLACE_RULES = {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from kgqa.settings import NAME_SOURCES
+from kgqa.settings.source import NAME_SOURCES
 from kgqa.sources.delimited import find_file, read_json_lines, read_tab_separated, require_filled, require_rows, require_unique
 from kgqa.sources.tables import SourceTables, clean_documents, clean_facts, clean_names, finished, frame, normalised
 

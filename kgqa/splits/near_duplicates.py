@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
+from kgqa.settings.workers import worker_count
 from kgqa.splits.shingles import Shingles, jaccard
-from kgqa.workers import worker_count
 
 BANDS, ROWS = 24, 6
 THRESHOLD = 0.8

@@ -7,9 +7,9 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from kgqa.errors import HeaderMismatch, StoreError
+from kgqa.errors import HeaderMismatch, SettingsError, StoreError, suggestion
 from kgqa.store.limits import Answer, Limits
-from kgqa.store.queries import Query, Value, arrow_schema
+from kgqa.store.queries import STORES, Query, Value, arrow_schema
 
 
 class GraphStore(Protocol):
@@ -106,3 +106,9 @@ def _word(kind: pa.DataType) -> str:
         return f"{_word(kind.value_type)}s"
     kinds = {"string": pa.types.is_string, "integer": pa.types.is_integer, "number": pa.types.is_floating, "boolean": pa.types.is_boolean}
     return next((word for word, test in kinds.items() if test(kind)), str(kind))
+
+
+def check_store(store: str) -> None:
+    """Raise SettingsError for a store that does not exist."""
+    if store not in STORES:
+        raise SettingsError(f"store {store!r} is not known; {suggestion(store, STORES)}")

@@ -68,7 +68,7 @@ class EmbeddedStore:
     def __init__(self, path: Path, *, threads: int = 0, any_version: bool = False) -> None:
         """Open the graph at ``path``; ``threads`` 0 leaves the choice to the engine. Raises StoreError.
 
-        ``any_version`` is for :mod:`kgqa.examination`, which finds out whether an engine answers rightly.
+        ``any_version`` is for :mod:`kgqa.conformance`, which finds out whether an engine answers rightly.
         """
         if not path.is_file():
             raise StoreError(f"{path}: there is no graph here; run kgqa generate first.")

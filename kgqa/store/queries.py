@@ -196,3 +196,21 @@ def _convert(text: str, kind: str) -> Value:
         return float(text)
     text.encode("utf-8")  # a command line can hold bytes that are no text
     return text.split(",") if kind == "strings" else text
+
+
+FOR_PEOPLE = ("explore.cypher", "samples.cypher")
+"""Files whose queries are listed and suggested; those of all others serve kgqa itself."""
+
+
+HARMLESS = (*FOR_PEOPLE, "page.cypher", "traverse/")
+"""Files and folders whose queries may be asked by name; the others build a graph, project it or test an engine."""
+
+
+def askable_queries() -> dict[str, Query]:
+    """The named queries that a user can run, by name."""
+    return {name: query for name, query in sorted(read_queries().items()) if query.file.startswith(HARMLESS)}
+
+
+def listed_queries() -> dict[str, Query]:
+    """Those of :func:`askable_queries` that say something to people, by name."""
+    return {name: query for name, query in askable_queries().items() if query.file in FOR_PEOPLE}

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgqa.errors import EmptyResult, StoreError
-from kgqa.settings import ProjectionSettings
+from kgqa.settings.projection import ProjectionSettings
 from kgqa.sources.tables import arrow, frame
 from kgqa.store.base import GraphStore
 from kgqa.store.cypher import check_own_query

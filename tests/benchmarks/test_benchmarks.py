@@ -31,7 +31,7 @@ from kgqa.linking.dictionary import build_dictionary
 from kgqa.linking.matcher import Spans, match
 from kgqa.linking.tokens import text_buffers
 from kgqa.recipes.qangaroo.samples import Samples
-from kgqa.settings import LinkingSettings
+from kgqa.settings.linking import LinkingSettings
 from kgqa.store.embedded import EmbeddedStore, build
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.contrast import PARAGRAPHS, main, synthetic
-from kgqa.recipes.contrasts import KINDS, Settings
+from kgqa.recipes.contrasts.transforms import KINDS, Settings
 from kgqa.recipes.rejection import Rejection
 
 

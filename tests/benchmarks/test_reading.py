@@ -8,7 +8,8 @@ import pytest
 
 from benchmarks.reading import CONVERTED, FORMS, make, read, row
 from kgqa.errors import InputError
-from kgqa.formats.opening import FORMATS, open_dataset
+from kgqa.formats.question_set import open_dataset
+from kgqa.formats.registry import FORMATS
 
 NAMES = [*FORMS, *CONVERTED]
 

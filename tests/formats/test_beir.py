@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput, UnknownId
-from kgqa.formats import beir
-from kgqa.formats.opening import open_dataset
+from kgqa.formats.beir import format as beir
 from kgqa.formats.provenance import note
+from kgqa.formats.question_set import open_dataset
 from kgqa.records import Instance, Paragraph
 from tests.formats.drawing import instances, paragraphs, sets
 

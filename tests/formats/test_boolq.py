@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, KgqaError, MissingInput
 from kgqa.formats import boolq
-from kgqa.formats.opening import open_dataset
 from kgqa.formats.provenance import noted
+from kgqa.formats.question_set import open_dataset
 
 EXAMPLES = Path(__file__).parent / "examples"
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)

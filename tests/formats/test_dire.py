@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kgqa
-from kgqa.contrasting import contrast
+from kgqa.commands.contrast import contrast
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput
 from kgqa.formats import dire, hotpotqa, native
-from kgqa.formats.opening import open_dataset
 from kgqa.formats.provenance import noted
+from kgqa.formats.question_set import open_dataset
 from kgqa.records import Instance
 
 EXAMPLES = Path(__file__).parent / "examples"

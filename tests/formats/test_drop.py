@@ -16,8 +16,8 @@ import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput
 from kgqa.formats import drop, native
 from kgqa.formats.faults import faults_of
-from kgqa.formats.opening import open_dataset
 from kgqa.formats.provenance import noted
+from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.drop import NAMES, answer_spans
 from kgqa.metrics.drop import drop as scores_of
 from kgqa.records import Instance

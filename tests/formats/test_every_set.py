@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import kgqa
-from kgqa.converting import LOST
-from kgqa.formats.opening import FORMATS, open_dataset
+from kgqa.commands.convert import LOST
+from kgqa.formats.question_set import open_dataset
+from kgqa.formats.registry import FORMATS
 
 FILES = {
     "2wikimultihopqa/2wiki_dev_200.json": ("twowiki", 200),

@@ -20,12 +20,13 @@ import kgqa
 from kgqa.errors import BrokenInput, KgqaError
 from kgqa.formats import native
 from kgqa.formats.faults import BEARABLE, FAULTS, Fault, FaultCounts, faults_of, note_faults, without_faults
-from kgqa.formats.opening import FORMATS, find_format, open_dataset
 from kgqa.formats.provenance import note, noted
+from kgqa.formats.question_set import open_dataset
+from kgqa.formats.registry import FORMATS, find_format
 from kgqa.formats.rows import from_row, to_row
-from kgqa.recipes.contrasts import KINDS
+from kgqa.recipes.contrasts.transforms import KINDS
 from kgqa.records import Instance, Mention, Step
-from kgqa.web.explore.marking import pieces
+from kgqa.web.explore.marks import pieces
 from tests.conftest import Cli
 from tests.formats.drawing import instances, sets
 from tests.formats.test_beir import paragraph, question
@@ -360,7 +361,7 @@ def misplaced(draw: st.DrawFn) -> Instance:
     )
 
 
-@given(sets(misplaced(), at_least=1), st.sampled_from(FORMATS))
+@given(sets(misplaced(), at_least=1), st.sampled_from(tuple(FORMATS)))
 @settings(deadline=None, max_examples=150)
 def test_every_format_takes_any_place_or_says_why_not(tmp_path_factory: pytest.TempPathFactory, drawn: list[Instance], to: str) -> None:
     folder = tmp_path_factory.mktemp("set")

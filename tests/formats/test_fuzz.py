@@ -23,8 +23,9 @@ from hypothesis import strategies as st
 
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput
-from kgqa.formats import reading
-from kgqa.formats.opening import FORMATS, open_dataset
+from kgqa.formats.json import stream
+from kgqa.formats.question_set import open_dataset
+from kgqa.formats.registry import FORMATS
 from kgqa.formats.rows import from_row, to_row
 from tests.command import ROOT, environment
 from tests.formats.mutations import DEEP, Example, dumped, examples, mutants, parsed
@@ -102,7 +103,7 @@ def check_conversion(example: Example, folder: Path, rng: Random) -> None:
     """All of what was asked for is there afterwards, or nothing."""
     out = folder.parent / "out"
     try:
-        done = kgqa.convert(folder / example.opened, to=rng.choice(FORMATS), out=out, format=example.format)
+        done = kgqa.convert(folder / example.opened, to=rng.choice(tuple(FORMATS)), out=out, format=example.format)
     except KgqaError:
         left = set[Path]()
     else:
@@ -298,9 +299,9 @@ def test_packed_and_marked_files_are_read_alike(name: str, folder: Path) -> None
 def test_a_record_that_never_ends_is_refused(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     value, lines = parsed(main_file(name))
     place(value, QUESTIONS.get(name, ()))[0]["odd"] = "x" * 100_000
-    monkeypatch.setattr(reading, "CHUNK_BYTES", 1 << 10)
-    monkeypatch.setattr(reading, "RECORD_LIMIT", 1 << 14)
-    monkeypatch.setattr(reading, "DOCUMENT_LIMIT", 1 << 14)
+    monkeypatch.setattr(stream, "CHUNK_BYTES", 1 << 10)
+    monkeypatch.setattr(stream, "RECORD_LIMIT", 1 << 14)
+    monkeypatch.setattr(stream, "DOCUMENT_LIMIT", 1 << 14)
     assert "longer than" in str(refusal(name, folder, dumped(value, lines=lines)))
 
 
@@ -308,7 +309,7 @@ READ = """
 import resource, sys
 import kgqa.formats.opening as opening
 from kgqa.errors import KgqaError
-for name in opening.FORMATS:
+for name in FORMATS:
     opening.find_format(name)
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (1600 << 20),) * 2)

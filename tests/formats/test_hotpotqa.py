@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from kgqa.errors import BrokenInput, DuplicateId
 from kgqa.formats import hotpotqa, native
-from kgqa.formats.opening import open_dataset
 from kgqa.formats.provenance import noted
+from kgqa.formats.question_set import open_dataset
 
 EXAMPLES = Path(__file__).parent / "examples" / "hotpotqa_dev.json"
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)

@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput, SettingsError
-from kgqa.formats import context_articles, iirc, native
-from kgqa.formats.context_articles import Articles
+from kgqa.formats import native
 from kgqa.formats.faults import faults_of
-from kgqa.formats.opening import open_dataset
+from kgqa.formats.iirc import articles as context_articles
+from kgqa.formats.iirc import format as iirc
+from kgqa.formats.iirc.articles import Articles
 from kgqa.formats.provenance import noted
+from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.drop import NAMES
 from kgqa.metrics.drop import iirc as scores_of
 from kgqa.records import Instance, Mention

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput
-from kgqa.formats import label_studio, label_studio_answers
-from kgqa.formats.opening import open_dataset
+from kgqa.formats.label_studio import answers as label_studio_answers
+from kgqa.formats.label_studio import format as label_studio
 from kgqa.formats.provenance import note, noted
+from kgqa.formats.question_set import open_dataset
 from kgqa.records import Instance
 from tests.formats.drawing import instances, sets
 from tests.formats.test_beir import paragraph, question

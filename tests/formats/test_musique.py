@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput
 from kgqa.formats import hotpotqa, musique, native
-from kgqa.formats.opening import open_dataset
 from kgqa.formats.provenance import noted
+from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.musique import Prediction, Question
 from kgqa.metrics.musique import musique as score
 from kgqa.records import Instance

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput
 from kgqa.formats import hotpotqa, native, nq
-from kgqa.formats.opening import open_dataset
 from kgqa.formats.provenance import noted
+from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.squad import squad
 from tests.formats.keeping import check_kept, written
 

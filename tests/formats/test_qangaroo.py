@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, KgqaError, MissingInput
-from kgqa.formats import native, qangaroo, reading
+from kgqa.formats import native, qangaroo
+from kgqa.formats.json.validate import validated
 from kgqa.records import SPLITS, Candidate
 
 RECORD: dict[str, Any] = {
@@ -26,7 +27,7 @@ RECORD: dict[str, Any] = {
     "supports": ["One text.", "Another text 🌍."],
     "annotations": [["follows", "single"], ["likely", "multiple"]],
 }
-OFFICIAL = reading.validated(RECORD, qangaroo.RECORD, "file.json")
+OFFICIAL = validated(RECORD, qangaroo.RECORD, "file.json")
 TYPES = {"id": str, "query": str, "answer": str, "candidates": list, "supports": list}
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.just("\ud800"),
@@ -50,7 +51,7 @@ def test_official_records_come_back_unchanged(real_data: Path, tmp_path: Path) -
         assert [qangaroo.to_record(instance) for instance in instances] == records
         assert [qangaroo.from_record(record) for record in records] == instances
         assert [
-            qangaroo.from_record(reading.validated(qangaroo.to_record(instance), qangaroo.RECORD, path.name)) for instance in instances
+            qangaroo.from_record(validated(qangaroo.to_record(instance), qangaroo.RECORD, path.name)) for instance in instances
         ] == instances
         qangaroo.write(instances, tmp_path / "again.json")
         assert json.loads((tmp_path / "again.json").read_text("utf-8")) == records
@@ -144,7 +145,7 @@ def test_what_a_recipe_made_or_somebody_answered_freely_is_not_written_if_it_bre
 
 
 def test_unknown_fields_are_noted_and_never_replace_what_the_instance_says() -> None:
-    instance = qangaroo.from_record(reading.validated({**RECORD, "source": "é"}, qangaroo.RECORD, "x"))
+    instance = qangaroo.from_record(validated({**RECORD, "source": "é"}, qangaroo.RECORD, "x"))
     assert json.loads(instance.provenance or "") == {"qangaroo": {"annotations": RECORD["annotations"], "source": "é"}}
     stale = replace(instance, question="new", provenance=json.dumps({"qangaroo": {"query": "old", "id": "old", "source": "é"}}))
     assert qangaroo.to_record(stale) == {**{key: RECORD[key] for key in TYPES}, "query": "new", "source": "é"}
@@ -165,7 +166,7 @@ def instances(draw: st.DrawFn) -> list[kgqa.Instance]:
         record["supports"] = draw(st.lists(TEXT, max_size=3))
         if draw(st.booleans()):
             record["annotations"] = draw(ANNOTATIONS)
-        records.append(qangaroo.from_record(reading.validated(record, qangaroo.RECORD, "x")))
+        records.append(qangaroo.from_record(validated(record, qangaroo.RECORD, "x")))
     return records
 
 

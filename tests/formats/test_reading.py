@@ -17,7 +17,8 @@ from pydantic import ConfigDict, Strict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput
-from kgqa.formats import reading
+from kgqa.formats.json import stream
+from kgqa.formats.json.validate import Ids
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 VALUES = st.recursive(
@@ -57,13 +58,13 @@ def test_every_layout_gives_the_same_records(
     data = (b"\xef\xbb\xbf" if mark else b"") + text.encode()
     path = written(tmp_path_factory.mktemp("reading"), gzip.compress(data) if packed else data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "CHUNK_BYTES", chunk + 3)
-        assert [value for _, value in reading.values(path)] == objects
+        patch.setattr(stream, "CHUNK_BYTES", chunk + 3)
+        assert [value for _, value in stream.values(path)] == objects
 
 
 def test_the_place_of_a_record_is_said(tmp_path: Path) -> None:
-    assert [where for where, _ in reading.values(written(tmp_path, "\n{}\n\n{}\n"))] == ["x.json, line 2", "x.json, line 4"]
-    assert [where for where, _ in reading.values(written(tmp_path, "[{}, {}]"))] == ["x.json, record 1", "x.json, record 2"]
+    assert [where for where, _ in stream.values(written(tmp_path, "\n{}\n\n{}\n"))] == ["x.json, line 2", "x.json, line 4"]
+    assert [where for where, _ in stream.values(written(tmp_path, "[{}, {}]"))] == ["x.json, record 1", "x.json, record 2"]
 
 
 @pytest.mark.parametrize(
@@ -108,43 +109,43 @@ def test_the_place_of_a_record_is_said(tmp_path: Path) -> None:
 )
 def test_what_is_no_file_of_records_is_said(data: str | bytes, part: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
-        list(reading.records(written(tmp_path, data), WORD))
+        list(stream.records(written(tmp_path, data), WORD))
     assert part in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_a_missing_field_a_missing_file_and_a_wrong_name(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match="record 1: the field 'places' is missing"):
-        list(reading.records(written(tmp_path, '[{"id": "a"}]'), WORD))
+        list(stream.records(written(tmp_path, '[{"id": "a"}]'), WORD))
     with pytest.raises(MissingInput, match="there is no such file"):
-        list(reading.records(tmp_path / "none.json", WORD))
+        list(stream.records(tmp_path / "none.json", WORD))
     with pytest.raises(BrokenInput, match="this is a folder"):
-        list(reading.records(tmp_path, WORD))
+        list(stream.records(tmp_path, WORD))
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(BrokenInput, match=r"pipe: this is a pipe or device, .*; write it to a file first\."):
-        list(reading.records(tmp_path / "pipe", WORD))
+        list(stream.records(tmp_path / "pipe", WORD))
     with pytest.raises(BrokenInput, match=r"not gzip data although its name ends in .gz"):
-        list(reading.records(written(tmp_path, "{}", "x.json.gz"), WORD))
+        list(stream.records(written(tmp_path, "{}", "x.json.gz"), WORD))
 
 
 @pytest.mark.parametrize("data", ['{"id": "%s", "places": []}', '[{"id": "%s", "places": []}]'])
 def test_a_record_that_never_ends_is_refused_before_it_fills_the_memory(data: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "CHUNK_BYTES", 1 << 10)
+    monkeypatch.setattr(stream, "CHUNK_BYTES", 1 << 10)
     path = written(tmp_path, data % ("a" * (1 << 15)))
-    assert len(list(reading.records(path, WORD))) == 1
-    monkeypatch.setattr(reading, "RECORD_LIMIT", 1 << 14)
+    assert len(list(stream.records(path, WORD))) == 1
+    monkeypatch.setattr(stream, "RECORD_LIMIT", 1 << 14)
     with pytest.raises(BrokenInput, match="longer than 0 MiB"):
-        list(reading.records(path, WORD))
+        list(stream.records(path, WORD))
 
 
 def test_a_file_that_is_one_object(tmp_path: Path) -> None:
-    assert reading.document(written(tmp_path, '{"a": {"b": 1}}'), ANY) == {"a": {"b": 1}}
+    assert stream.document(written(tmp_path, '{"a": {"b": 1}}'), ANY) == {"a": {"b": 1}}
     with pytest.raises(DuplicateId, match="the key 'b' is there twice"):
-        reading.document(written(tmp_path, '{"a": {"b": 1, "b": 2}}'), ANY)
+        stream.document(written(tmp_path, '{"a": {"b": 1, "b": 2}}'), ANY)
     with pytest.raises(BrokenInput, match="expected an object, found a list"):
-        reading.document(written(tmp_path, "[]"), ANY)
+        stream.document(written(tmp_path, "[]"), ANY)
     with pytest.raises(BrokenInput, match="half of a surrogate pair"):
-        reading.document(written(tmp_path, '{"a": "\\udc00"}'), ANY)
+        stream.document(written(tmp_path, '{"a": "\\udc00"}'), ANY)
 
 
 TWICE = ['{"k": 1, "k": 1}', '{"a": {"k": 1, "b": [], "k": 2}}', '{"a": [0, [{"b": "k"}, {"k": {}, "k" : {}}]]}', r'{"k": 1, "\u006b": 2}']
@@ -155,24 +156,24 @@ TWICE = ['{"k": 1, "k": 1}', '{"a": {"k": 1, "b": [], "k": 2}}', '{"a": [0, [{"b
 def test_a_key_twice_in_an_object_is_refused_wherever_it_stands(
     record: str, chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(stream, "CHUNK_BYTES", chunk)
     said = "the key 'k' is there twice in one object; drop one of them."
     for data, where in ((f'[{{"k": {{"k": 1}}}}, {record}, {{}}]', "record 2"), (f'{{"k": {{"k": 1}}}}\n{record}\n', "line 2")):
         with pytest.raises(DuplicateId, match=rf"^x.json, {where}: {said}$"):
-            list(reading.values(written(tmp_path, data)))
+            list(stream.values(written(tmp_path, data)))
     with pytest.raises(DuplicateId, match=rf"^x.json, passage 2: {said}$"):
-        list(reading.members(written(tmp_path, f'{{"1": {{"k": {{"k": 1}}}}, "2": {record}}}'), "passage"))
+        list(stream.members(written(tmp_path, f'{{"1": {{"k": {{"k": 1}}}}, "2": {record}}}'), "passage"))
     with pytest.raises(DuplicateId, match=rf"^x.json: {said}$"):
-        reading.document(written(tmp_path, f'{{"1": {record}}}'), ANY)
+        stream.document(written(tmp_path, f'{{"1": {record}}}'), ANY)
 
 
 def test_the_first_record_tells_the_format(tmp_path: Path) -> None:
     for data in ('[{"a": 1}, {"b": 2}]', '{"a": 1}\n{"b": 2}\n', '{"a": 1}', '{\n"a": 1\n}\n'):
-        assert reading.head(written(tmp_path, data)) == {"a": 1}
+        assert stream.head(written(tmp_path, data)) == {"a": 1}
 
 
 def test_an_id_may_stand_in_one_place_only() -> None:
-    ids = reading.Ids()
+    ids = Ids()
     ids.add("a", "x.json, line 1")
     ids.add("b", "x.json, line 2")
     with pytest.raises(DuplicateId, match=r"x.json, line 3: id a was already used in line 1; drop one of them."):
@@ -181,4 +182,4 @@ def test_an_id_may_stand_in_one_place_only() -> None:
 
 def test_an_id_is_not_empty() -> None:
     with pytest.raises(BrokenInput, match=r"x.json, line 3: the id is empty; give the record one of its own."):
-        reading.Ids().add("", "x.json, line 3")
+        Ids().add("", "x.json, line 3")

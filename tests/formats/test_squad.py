@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput
 from kgqa.formats import native, squad, squad2
-from kgqa.formats.opening import open_dataset
 from kgqa.formats.provenance import noted
+from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.squad import squad as squad_scores
 from kgqa.metrics.squad import squad2 as squad2_scores
 from kgqa.records import Instance

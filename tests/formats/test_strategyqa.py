@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput, SettingsError
-from kgqa.formats import native, strategyqa
+from kgqa.formats import native
 from kgqa.formats.faults import faults_of
-from kgqa.formats.opening import open_dataset
 from kgqa.formats.provenance import noted
+from kgqa.formats.question_set import open_dataset
+from kgqa.formats.strategyqa import format as strategyqa
 from kgqa.metrics.strategyqa import Prediction, Question
 from kgqa.metrics.strategyqa import strategyqa as score
 from kgqa.records import Instance, Paragraph, Step

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput
 from kgqa.formats import hotpotqa, native, twowiki
-from kgqa.formats.opening import open_dataset
 from kgqa.formats.provenance import noted
+from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.twowiki import Prediction, Question, Triple
 from kgqa.metrics.twowiki import twowiki as score
 from kgqa.records import Instance, Paragraph

@@ -15,7 +15,8 @@ from kgqa.linking.dictionary import NAME_RULES
 from kgqa.linking.link import Linked, link_mentions
 from kgqa.linking.places import PLACE_RULES
 from kgqa.linking.usage import small_shares
-from kgqa.settings import DocumentSettings, LinkingSettings
+from kgqa.settings.linking import LinkingSettings
+from kgqa.settings.source import DocumentSettings
 from kgqa.sources.tables import arrow, frame
 
 Names = list[tuple[str, str, str]]

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import kgqa
-from kgqa.store.loading import load
-from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
+from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.graph import load
 from tests.command import ROOT
 from tests.conftest import unavailable
 from tests.neo4j.browser import BrowserPage, missing, neo4j_browser

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from kgqa.workspace import Workspace
+from kgqa.runs.workspace import Workspace
 
 Rows = list[tuple[object, ...]]
 Question = tuple[str, dict[str, str], Rows]

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from kgqa.errors import QueryError, QueryLimit, QueryMemory, QueryTimeout, StoreError
+from kgqa.runs.workspace import Workspace
 from kgqa.store.apart import HAS_PROC
 from kgqa.store.embedded import EmbeddedStore
 from kgqa.store.limits import MIB, Asked, Limits, left, read_size, size
-from kgqa.workspace import Workspace
 from tests.command import environment
 from tests.store.graphs import ad_hoc
 

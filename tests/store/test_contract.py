@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 from kgqa.errors import HeaderMismatch, QueryError, QueryLimit, QueryTimeout, StoreError
-from kgqa.querying import askable_queries
+from kgqa.runs.graph import tables_hash
+from kgqa.runs.workspace import Workspace
+from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.base import GraphStore
 from kgqa.store.embedded import EmbeddedStore, build
 from kgqa.store.graph import SOURCES, graph_rows
 from kgqa.store.limits import Limits
-from kgqa.store.loading import load, tables_hash
-from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
-from kgqa.store.queries import Parameter, Query
-from kgqa.workspace import Workspace
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.graph import load
+from kgqa.store.queries import Parameter, Query, askable_queries
 from tests.neo4j.server import Neo4jServer
 from tests.store.graphs import NAMES, ad_hoc, rows_of
 

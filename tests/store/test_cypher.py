@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgqa.errors import KgqaError, QueryError
-from kgqa.querying import askable_queries
 from kgqa.store.cypher import WRITING, check_own_query, check_reads_only
-from kgqa.store.queries import read_queries
+from kgqa.store.queries import askable_queries, read_queries
 from tests.store.graphs import ad_hoc
 
 NAMES = st.sampled_from(["n", "e1", "größe", "_x", "`create`", "`a b`", "`back``tick`"])

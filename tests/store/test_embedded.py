@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kgqa.errors import QueryError, StoreError
+from kgqa.runs.workspace import Workspace
 from kgqa.store.embedded import ENGINE_VERSION, EmbeddedStore, check_engine_version
 from kgqa.store.limits import Limits
-from kgqa.workspace import Workspace
 
 
 def test_only_the_tested_engine_is_used() -> None:

@@ -14,12 +14,14 @@ import pytest
 
 import kgqa
 from kgqa.errors import MissingInput, SettingsError, StorageError, WorkspaceBusy, WorkspaceError
-from kgqa.formats import neo4j_import
-from kgqa.store import loading
+from kgqa.runs.graph import rows_of, tables_hash
+from kgqa.runs.workspace import Workspace
+from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.graph import TABLES
-from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
-from kgqa.store.workspace_graph import imported_marker, rows_of
-from kgqa.workspace import Workspace
+from kgqa.store.neo4j import graph as loading
+from kgqa.store.neo4j import import_files as neo4j_import
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.graph import imported_marker
 from tests import contents
 from tests.conftest import Cli, SmallDisk, unavailable
 from tests.neo4j.server import Neo4jServer, missing
@@ -199,7 +201,7 @@ def test_the_files_hold_the_rows(seed_wikidata: Path, tmp_path: Path) -> None:
         assert len(header) == table.num_columns
     with (tmp_path / "files" / "marker.csv").open(newline="", encoding="utf-8") as file:
         (marker,) = csv.reader(file)
-    assert marker[1] == loading.tables_hash(Workspace(seed_wikidata))
+    assert marker[1] == tables_hash(Workspace(seed_wikidata))
     assert len(marker) == 4 + len(TABLES)
 
 

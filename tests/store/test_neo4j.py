@@ -17,11 +17,12 @@ import pytest
 from neo4j import GraphDatabase
 
 from kgqa.errors import SettingsError, StoreConflict, StoreError, StoreUnreachable
-from kgqa.store import loading
+from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.graph import TABLES
 from kgqa.store.limits import Limits
-from kgqa.store.loading import check_holds, erase, load, read_marker
-from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
+from kgqa.store.neo4j import graph as loading
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.graph import check_holds, erase, load, read_marker
 from kgqa.store.queries import Query
 from tests.command import ROOT
 from tests.conftest import unavailable
@@ -138,7 +139,7 @@ def test_something_else_answers() -> None:
 
 
 def test_a_server_that_is_too_old_is_refused(neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgqa.store.neo4j.OLDEST", (9000, 0))
+    monkeypatch.setattr("kgqa.store.neo4j.connection.OLDEST", (9000, 0))
     with pytest.raises(StoreError, match=r"this is Neo4j \d+\.\d+\.\d+; kgqa needs Neo4j 5\.0 or later\.$"):
         Neo4jStore(neo4j_database)
 
@@ -439,7 +440,7 @@ def test_two_loaders_at_the_same_time_leave_one_whole_graph(neo4j_database: Neo4
 
 def test_a_server_that_stops_in_the_middle_of_a_load_is_gone_on_with(server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "BATCH_ROWS", 500)
-    monkeypatch.setattr("kgqa.store.neo4j.RETRY_SECONDS", 1.0)
+    monkeypatch.setattr("kgqa.store.neo4j.connection.RETRY_SECONDS", 1.0)
     store = connected(server)
     load(store, "hash", LARGE)
     whole = contents(store)
@@ -466,7 +467,7 @@ def test_a_server_that_stops_in_the_middle_of_a_load_is_gone_on_with(server: Neo
 
 
 def test_trouble_that_passes_is_waited_for(server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgqa.store.neo4j.RETRY_SECONDS", 120.0)
+    monkeypatch.setattr("kgqa.store.neo4j.connection.RETRY_SECONDS", 120.0)
     store = connected(server)
     server.stop()
     starter = threading.Timer(2.0, server.start)
@@ -484,7 +485,7 @@ def test_a_loader_that_is_killed_can_be_run_again(neo4j_database: Neo4jSettings)
         whole = contents(store)
         erase(store)
         script = (
-            "from tests.store.test_neo4j import LARGE; from kgqa.store import loading; from kgqa.store.neo4j import *\n"
+            "from tests.store.test_neo4j import LARGE; from kgqa.store import loading; from kgqa.store.neo4j.connection import *\n"
             "loading.BATCH_ROWS = 200\n"
             "loading.load(Neo4jStore(Neo4jSettings.from_environment()), 'hash', LARGE, advance=lambda _: print('.', flush=True))"
         )

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from kgqa.domains import built_in, load_domain
 from kgqa.errors import KgqaError, QueryError, SettingsError
-from kgqa.querying import askable_queries
 from kgqa.store.graph import TABLES
-from kgqa.store.queries import HEADERS, parse_queries, read_queries
+from kgqa.store.queries import HEADERS, askable_queries, parse_queries, read_queries
 from tests.command import ROOT
 
 ONE = """\

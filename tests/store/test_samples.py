@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 
 import kgqa
+from kgqa.commands.load import _samples
 from kgqa.errors import StoreConflict, StoreError
 from kgqa.formats import native
-from kgqa.loading import _samples
-from kgqa.querying import askable_queries
 from kgqa.records import Instance
-from kgqa.store import samples
+from kgqa.runs.graph import rows_of, tables_hash
+from kgqa.runs.workspace import Workspace
+from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.limits import Limits
-from kgqa.store.loading import load, tables_hash
-from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
-from kgqa.store.queries import Query, read_queries
-from kgqa.store.samples import SampleRow, add_samples, erase_samples, sample_markers
-from kgqa.store.workspace_graph import rows_of
-from kgqa.workspace import Workspace
+from kgqa.store.neo4j import samples
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.graph import load
+from kgqa.store.neo4j.samples import SampleRow, add_samples, erase_samples, sample_markers
+from kgqa.store.queries import Query, askable_queries, read_queries
 from tests.store.samples_truth import SamplesTruth
 
 

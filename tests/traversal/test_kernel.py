@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kgqa.recipes.qangaroo import search
 from kgqa.recipes.qangaroo.corpus import Facts
 from kgqa.recipes.qangaroo.samples import Questions, Samples
-from kgqa.settings import QangarooSettings, TraversalSettings
+from kgqa.settings.qangaroo import QangarooSettings, TraversalSettings
 from kgqa.traversal.graph import Adjacency, Graph
 from kgqa.traversal.kernel import Kernel
 from tests.traversal import oracle

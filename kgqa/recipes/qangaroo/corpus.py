@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgqa.errors import UnknownId
-from kgqa.settings import QangarooSettings
+from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.sources.tables import frame
 from kgqa.traversal.graph import Adjacency, IntArray
 

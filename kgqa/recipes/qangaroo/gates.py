@@ -285,3 +285,12 @@ def pass_gates(items: T, gates: Iterable[Gate]) -> tuple[T, list[Rejection]]:
         rejections.append(Rejection(gate=type(gate), questions=questions.select(rejected)))
         items = items.select(~rejected)
     return items, rejections
+
+
+GATES: dict[str, type[Gate]] = {
+    gate.__name__: gate
+    for gate in (
+        NoDocumentFromSubject, AnswerStatedInSubjectDocument, AnswerStatedBesideSubject, AnswerNotReached, TooFewCandidates,
+        TooManyCandidates, TooManyDocuments, AnswerTooFrequent, DocumentCue,
+    )
+}  # fmt: skip

@@ -17,7 +17,8 @@ from kgqa.linking.tokens import shuffling
 from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places
 from kgqa.recipes.qangaroo.masking import draw_placeholders, mask_texts
 from kgqa.recipes.qangaroo.samples import CANDIDATES, CHAINS, DOCUMENTS, NODES, Samples, list_array
-from kgqa.settings import DomainSettings
+from kgqa.settings.domain import DomainSettings
+from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.sources.tables import frame
 from kgqa.traversal.graph import Adjacency, Rows
 
@@ -42,7 +43,7 @@ class InstanceMaker:
             entity=np.empty(0, np.int32), start=np.empty(0, np.int32), end=np.empty(0, np.int32),
         )  # fmt: skip
         self._mention_lists = _mention_lists(self._mentions, self._entities)
-        self._expressions = expression_numbers(tables["entities"], settings.qangaroo.surface)
+        self._expressions = expression_numbers(tables["entities"], settings.section(QangarooSettings).surface)
 
     def plain(self, samples: Samples) -> pa.Table:
         """The Instances of ``samples``."""
@@ -57,7 +58,7 @@ class InstanceMaker:
 
     def masked(self, samples: Samples) -> pa.Table:
         """Their masked twins: same ids, candidates' names replaced by placeholders, shown in the order of these."""
-        size = self._settings.qangaroo.placeholders
+        size = self._settings.section(QangarooSettings).placeholders
         names = pa.array([f"___MASK{number}___" for number in range(size)])
         text_rank = np.argsort(np.argsort(np.array(names.to_pylist()))).astype(np.int32)
         numbers = draw_placeholders(samples.candidates, samples.questions.id, placeholders=size, seed=self._seed)
@@ -140,7 +141,7 @@ class InstanceMaker:
         return list_array(samples.candidates, per_candidate, CANDIDATES)
 
     def _questions(self, samples: Samples) -> pa.Array:
-        template = self._settings.qangaroo.question
+        template = self._settings.section(QangarooSettings).question
         relations = [relation_text(label) for label in self._relations["label"].to_pylist()]
         subjects = self._labels.take(pa.array(samples.questions.head)).to_pylist()
         pairs = zip(samples.questions.relation.tolist(), subjects, strict=True)
@@ -151,7 +152,7 @@ class InstanceMaker:
         heads = self._entities.take(pa.array(samples.questions.head)).to_pylist()
         ids = self._relations["id"].to_pylist()
         texts = [relation_text(label) for label in self._relations["label"].to_pylist()]
-        settings = self._settings.qangaroo
+        settings = self._settings.section(QangarooSettings)
         rows = []
         for head, row in zip(heads, samples.questions.relation.tolist(), strict=True):
             note = {"recipe": "qangaroo", "surface": settings.surface, "head": head, "relation": ids[row]}

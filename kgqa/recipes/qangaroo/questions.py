@@ -13,7 +13,7 @@ from kgqa.errors import EmptyResult, SettingsError
 from kgqa.linking.tokens import shuffling, text_hashes
 from kgqa.recipes.qangaroo.corpus import Facts, asked_facts
 from kgqa.recipes.qangaroo.samples import Questions
-from kgqa.settings import QangarooSettings
+from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.splits.groups import assign_splits
 
 

@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 
 from kgqa.recipes.qangaroo.corpus import Facts
 from kgqa.recipes.qangaroo.samples import CHAINS, Questions, Samples
-from kgqa.settings import QangarooSettings
+from kgqa.settings.qangaroo import QangarooSettings
+from kgqa.settings.workers import worker_count
 from kgqa.traversal.base import Chains, EndPoints, Reached, Searches, Traversal
 from kgqa.traversal.graph import Adjacency, IntArray, Rows, spread
-from kgqa.workers import worker_count
 
 R = TypeVar("R")
 

@@ -1,14 +1,22 @@
-"""The parts of an address that say what a graph shows: which nodes are opened, and how far."""
+"""Addresses: the page of a node, and the parts that say what a graph shows: which nodes are opened, and how far."""
 
 from __future__ import annotations
 
 from kgqa.errors import UnknownId
 from kgqa.web.explore.neighbours import Sizes
+from kgqa.web.explore.picture import split_key
+from kgqa.web.rendering import link
 
 OPENED = 40
 """Nodes that one address may open."""
 CHILD = Sizes(facts_in=4, facts_out=6, documents=4, entities=8)
 """What a neighbour that is opened shows at first."""
+
+
+def node_link(key: str) -> str:
+    """The page of a node."""
+    kind, name = split_key(key)
+    return link(f"/{kind}", id=name)
 
 
 def read_opened(words: list[str]) -> dict[str, Sizes]:

@@ -1,85 +1,36 @@
-"""The web application: made by a factory from the project that it shows, with one way to say what went wrong."""
+"""The web application: made by a factory from the project that it shows."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from kgqa.errors import (
-    KgqaError,
-    MissingInput,
-    QueryError,
-    QueryTimeout,
-    SettingsError,
-    StoreConflict,
-    StoreError,
-    StoreUnreachable,
-    UnknownId,
-)
+from kgqa.web.errors import tell_errors
+from kgqa.web.explore.addresses import node_link
 from kgqa.web.explore.data import data_routes
-from kgqa.web.explore.guard import Guard
 from kgqa.web.explore.pages import page_routes
 from kgqa.web.explore.project import Project
-from kgqa.web.explore.rendering import STATIC, Pages
+from kgqa.web.guard import Guard
+from kgqa.web.rendering import Pages
 
-STATUS: tuple[tuple[type[KgqaError], int], ...] = (
-    (UnknownId, 404),
-    (MissingInput, 404),
-    (QueryTimeout, 504),
-    (QueryError, 400),
-    (SettingsError, 400),
-    (StoreUnreachable, 503),
-    (StoreConflict, 409),
-    (StoreError, 400),
-    (KgqaError, 500),
-)
-"""The first that fits is the status of an answer."""
-SENTENCES = {404: "There is no such page; begin at the start page.", 405: "Nothing can be changed here: this page only reads."}
+FOLDER = Path(__file__).resolve().parent
+STATIC = FOLDER / "static"
 
 
 def create_app(project: Project) -> FastAPI:
     """The application that shows ``project``; it reads and writes nothing else, and whoever made the project closes it."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    pages = Pages(project)
+    pages = Pages(FOLDER / "templates", STATIC, node_link=node_link, project=project)
     app.include_router(page_routes(project, pages))
     app.include_router(data_routes(project))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(Guard)
 
-    def answer(request: Request, status: int, sentence: str) -> Response:
-        if request.url.path.startswith("/api/"):
-            return JSONResponse({"error": {"status": status, "sentence": sentence}}, status_code=status)
+    def error_page(request: Request, status: int, sentence: str) -> Response:
         return pages.page(request, "error.html", status=status, code=status, sentence=sentence)
 
-    @app.exception_handler(KgqaError)
-    def user_error(request: Request, error: KgqaError) -> Response:
-        return answer(request, status_of(error), sentence_of(error))
-
-    @app.exception_handler(HTTPException)
-    def http_error(request: Request, error: HTTPException) -> Response:
-        return answer(request, error.status_code, SENTENCES.get(error.status_code, f"{error.detail}."))
-
-    @app.exception_handler(RequestValidationError)
-    def bad_request(request: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        return answer(request, 400, f"The address lacks {first['loc'][-1]!r}, or it is not what it must be: {first['msg']}.")
-
-    @app.exception_handler(Exception)
-    def own_error(request: Request, _: Exception) -> Response:
-        return answer(request, 500, "This is a mistake in kgqa, not yours; the terminal in which kgqa explore runs says more.")
-
+    tell_errors(app, error_page, command="explore")
     return app
-
-
-def status_of(error: KgqaError) -> int:
-    """The status of an answer that says ``error``."""
-    return next(status for kind, status in STATUS if isinstance(error, kind))
-
-
-def sentence_of(error: KgqaError) -> str:
-    """What it says, as one sentence with a capital letter."""
-    text = " ".join(str(error).split())
-    return text[:1].upper() + text[1:]

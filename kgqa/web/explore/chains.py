@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kgqa.records import Instance
 from kgqa.web.explore.datasets import head_of
-from kgqa.web.explore.marking import Piece, pieces
+from kgqa.web.explore.marks import Piece, pieces
 from kgqa.web.explore.picture import Edge, Node, Picture, document_key, entity_key
 from kgqa.web.explore.stores import Graph
 

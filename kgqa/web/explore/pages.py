@@ -8,14 +8,17 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from kgqa.errors import KgqaError, UnknownId
-from kgqa.web.explore import asking, bridging, chains
+from kgqa.web.errors import sentence_of, status_of
+from kgqa.web.explore import bridges as bridging
+from kgqa.web.explore import chains
 from kgqa.web.explore import datasets as stored
+from kgqa.web.explore import queries as asking
 from kgqa.web.explore.addresses import read_opened
-from kgqa.web.explore.marking import pieces
+from kgqa.web.explore.marks import pieces
 from kgqa.web.explore.neighbours import Sizes, Subject, document_picture, entity_picture, find_document, find_entity, neighbourhood
 from kgqa.web.explore.picture import Picture, split_key
 from kgqa.web.explore.project import Project
-from kgqa.web.explore.rendering import Pages
+from kgqa.web.rendering import Pages
 
 Id = Annotated[str, Query(alias="id", min_length=1)]
 Opened = Annotated[list[str], Query(alias="open", default_factory=list)]
@@ -153,7 +156,6 @@ def _query_routes(router: APIRouter, project: Project, pages: Pages) -> None:
 
     @router.api_route("/query", methods=["GET", "HEAD"])
     def query(request: Request, name: str) -> HTMLResponse:
-        from kgqa.web.explore.app import sentence_of, status_of
 
         chosen = asking.known_query(project.graph.queries, name, listed=project.queries)
         given = {key[2:]: value for key, value in request.query_params.items() if key.startswith("p.")}

@@ -9,15 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgqa.errors import KgqaError
-from kgqa.querying import askable_queries, listed_queries
 from kgqa.records import Mention
+from kgqa.runs.graph import open_store, tables_hash
+from kgqa.runs.workspace import Workspace
+from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.base import GraphStore
-from kgqa.store.loading import tables_hash
-from kgqa.store.neo4j import Neo4jSettings
-from kgqa.store.opening import open_store
-from kgqa.store.queries import Query, read_queries
+from kgqa.store.queries import Query, askable_queries, listed_queries, read_queries
 from kgqa.web.explore.stores import Graph, StorePool
-from kgqa.workspace import Workspace
 
 SECONDS = 10.0
 """How long one query of the page may take."""

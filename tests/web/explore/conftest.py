@@ -13,12 +13,14 @@ import pytest
 from starlette.testclient import TestClient
 
 import kgqa
+from kgqa.runs.graph import tables_hash
+from kgqa.runs.workspace import Workspace
+from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.graph import SOURCES, graph_rows
-from kgqa.store.loading import load, tables_hash
-from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.graph import load
 from kgqa.web.explore.app import create_app
 from kgqa.web.explore.project import Project, open_project
-from kgqa.workspace import Workspace
 from tests.conftest import unavailable
 from tests.neo4j.browser import ARGUMENTS, chromium, missing
 from tests.web.explore.awkward import awkward_source
@@ -82,7 +84,7 @@ def served(project: Project) -> Iterator[str]:
     """The page of ``project`` at a free port of this machine; its address."""
     import uvicorn
 
-    from kgqa.web.explore.serving import listening
+    from kgqa.web.serving import listening
 
     with listening(0) as taken:
         config = uvicorn.Config(create_app(project), log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1)

@@ -23,17 +23,18 @@ from starlette.testclient import TestClient
 import kgqa
 from kgqa.errors import QueryTimeout, SettingsError, StoreUnreachable
 from kgqa.records import Mention
+from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.embedded import EmbeddedStore
-from kgqa.store.loading import erase, load
-from kgqa.store.neo4j import Neo4jSettings, Neo4jStore
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.graph import erase, load
 from kgqa.web.explore.app import create_app
 from kgqa.web.explore.datasets import PAGE, datasets, samples
-from kgqa.web.explore.guard import POLICY
-from kgqa.web.explore.marking import pieces
+from kgqa.web.explore.marks import pieces
 from kgqa.web.explore.picture import Edge, Picture, in_turn
 from kgqa.web.explore.project import Project, open_project
-from kgqa.web.explore.serving import check_installed, listening
 from kgqa.web.explore.stores import StorePool
+from kgqa.web.guard import POLICY
+from kgqa.web.serving import check_installed, listening
 from tests.command import COMMAND, environment
 from tests.conftest import Cli
 from tests.store.graphs import rows_of
@@ -271,7 +272,7 @@ def test_every_answer_forbids_what_is_not_ours(wikidata: Project, client: Client
 
 
 def test_what_the_page_loads_comes_with_its_licence() -> None:
-    from kgqa.web.explore.rendering import STATIC
+    from kgqa.web.explore.app import STATIC
 
     vendored = sorted(path.name for path in (STATIC / "vendor").iterdir())
     assert vendored == ["cytoscape.LICENSE.txt", "cytoscape.min.js", "htmx.LICENSE.txt", "htmx.min.js"]
@@ -433,7 +434,7 @@ def test_the_function_does_what_the_command_does_and_prints_nothing(seed_wikidat
 def test_a_missing_extra_gives_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(SettingsError, match=r"pip install 'kgqa\[explore\]'"):
-        check_installed()
+        check_installed("explore")
 
 
 def test_only_this_machine_is_listened_to() -> None:

@@ -1,0 +1,77 @@
+"""What makes an audit fail, as ``leakage>0``: a check or a family, a comparison, a share."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from kgqa.checks.check import Check
+from kgqa.checks.findings import FAMILIES, Finding
+from kgqa.errors import SettingsError, suggestion
+
+COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_FORM = re.compile(r"\s*([A-Za-z][\w-]*)\s*(>=|<=|>|<)\s*(\d+(?:\.\d*)?|\.\d+)\s*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """One condition."""
+
+    name: str
+    """Of a check, or of a family: then its worst check decides."""
+    comparison: str
+    number: float
+
+    def __str__(self) -> str:
+        """As one writes it."""
+        return f"{self.name}{self.comparison}{self.number:g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of a condition."""
+
+    condition: str
+    check: str
+    """The check that decided."""
+    figure: float
+    holds: bool
+    """Whether the audit fails by it."""
+
+
+ALWAYS_THE_SAME = frozenset({(">", 1.0), ("<", 0.0), (">=", 0.0), ("<=", 1.0)})
+"""Conditions that hold of every share or of none."""
+
+
+def parse(text: str, checks: Iterable[type[Check]]) -> Condition:
+    """The condition in ``text``; SettingsError for one that is none, or names nothing."""
+    match = _FORM.fullmatch(text)
+    if match is None:
+        raise SettingsError(f"--fail-on {text!r}: this is no condition; write a name, one of > >= < <=, and a number, as leakage>0.")
+    name, comparison, number = match[1], match[2], float(match[3])
+    known = (*FAMILIES, *(check.name for check in checks))
+    if name not in known:
+        raise SettingsError(f"--fail-on {text!r}: there is no check or family {name!r}; {suggestion(name, known)}")
+    if number > 1:
+        raise SettingsError(f"--fail-on {text!r}: figures are shares between 0 and 1; write 0.4 for 40%.")
+    if (comparison, number) in ALWAYS_THE_SAME:
+        raise SettingsError(f"--fail-on {text!r}: a share is always between 0 and 1, so this decides nothing; give another number.")
+    return Condition(name=name, comparison=comparison, number=number)
+
+
+def decide(condition: Condition, findings: Sequence[Finding]) -> Outcome:
+    """Whether the condition holds; SettingsError where nothing that it names applies to the set, so that no gate stands open unseen."""
+    named = [finding for finding in findings if condition.name in {finding.check, finding.family}]
+    figures = [(finding.figure, finding.check) for finding in named if finding.figure is not None]
+    if not figures:
+        reason = named[0].reason.rstrip(".")
+        raise SettingsError(f"--fail-on {condition}: this cannot be decided on this set ({reason}); drop the condition, or mend the set.")
+    figure, check = max(figures, key=lambda pair: pair[0])
+    return Outcome(condition=str(condition), check=check, figure=figure, holds=COMPARISONS[condition.comparison](figure, condition.number))

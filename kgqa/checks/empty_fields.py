@@ -1,0 +1,82 @@
+"""Something that must be there is not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgqa.checks.batch import Batch
+from kgqa.checks.check import Check
+from kgqa.checks.findings import Finding, Part, Worst, share_interval
+from kgqa.checks.owned_faults import listed, told
+from kgqa.records import Instance
+
+
+class EmptyFields(Check):
+    """Questions, answers, titles, paragraphs and candidates without a visible character, and answers where there must be none or some.
+
+    A set that never shows paragraphs, or never gives answers, as a test split does not, is not blamed for it. Memory: some counters.
+    """
+
+    name = "empty-fields"
+    family = "fault"
+    title = "Empty fields"
+    meaning = (
+        "The share of questions with an empty question, answer, title, paragraph or candidate, without an answer where there must be one, "
+        "or with answers although unanswerable."
+    )
+    remedy = "Fill or drop these records."
+
+    def __init__(self, *, seed: int) -> None:
+        """No question was seen yet."""
+        super().__init__(seed=seed)
+        self._total = self._faulty = 0
+        self._absent = {"paragraphs": [0, 0], "answers": [0, 0]}
+        self._worst, self._without = Worst(), {"paragraphs": Worst(), "answers": Worst()}
+
+    def update(self, batch: Batch) -> None:
+        """Look at each question."""
+        split = batch.side.name
+        for instance, noted in zip(batch.instances, batch.faults, strict=True):
+            self._total += 1
+            faults = [*empty_parts(instance), *(told(fault) for fault in noted if fault.kind == "absent-answer")]
+            lacking = [name for name in self._absent if not getattr(instance, name) and (name != "answers" or instance.answerable)]
+            self._faulty += bool(faults)
+            if faults:
+                self._worst.add(len(faults), split, instance.id, lambda found=faults: listed(found))  # type: ignore[misc]
+            for name in lacking:
+                self._absent[name][bool(faults)] += 1
+                self._without[name].add(0, split, instance.id, lambda field=name: f"no {field}")  # type: ignore[misc]
+
+    def result(self, rng: np.random.Generator) -> Finding:
+        """Questions without paragraphs or answers count where others have them."""
+        blamed = [name for name, counts in self._absent.items() if 0 < sum(counts) < self._total]
+        # One that lacks both is counted twice; it is also without anything to audit.
+        count = min(self._total, self._faulty + sum(self._absent[name][0] for name in blamed))
+        if not self._total:
+            return self.finding(reason="The set has no questions.")
+        found = share_interval(count, self._total, rng)
+        worst = self._worst.examples() + tuple(example for name in blamed for example in self._without[name].examples())
+        never = [name for name, counts in self._absent.items() if sum(counts) == self._total]
+        return self.finding(
+            figure=found.mean, low=found.low, high=found.high, count=count, total=self._total, examples=worst[:10],
+            note=f"No question has {' or '.join(never)}; that is taken to be on purpose." if never else "",
+            parts=tuple(Part(name=f"no {name}", count=sum(self._absent[name]), total=self._total) for name in blamed), parts_are="by fault",
+        )  # fmt: skip
+
+
+def empty_parts(instance: Instance) -> list[str]:
+    """What is empty in a question, in words."""
+    faults = []
+    if not instance.question.strip():
+        faults.append("the question is empty")
+    if any(not answer.strip() for answer in instance.answers):
+        faults.append("an answer is empty")
+    if not instance.answerable and instance.answers:
+        faults.append("unanswerable, yet it has answers")
+    if any(paragraph.title is not None and not paragraph.title.strip() for paragraph in instance.paragraphs):
+        faults.append("a title is empty")
+    if any(not paragraph.text.strip() for paragraph in instance.paragraphs):
+        faults.append("a paragraph is empty")
+    if any(not candidate.text.strip() for candidate in instance.candidates or ()):
+        faults.append("a candidate is empty")
+    return faults

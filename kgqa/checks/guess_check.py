@@ -1,0 +1,116 @@
+"""A check whose figure is the accuracy of a guesser that sees one thing only."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from kgqa.checks.batch import Batch
+from kgqa.checks.check import Check
+from kgqa.checks.findings import Finding, Part, Worst, share_interval
+from kgqa.checks.measures.guessing import Guesses, Keys, Questions
+from kgqa.metrics.normalize import normalize
+from kgqa.records import Instance
+from kgqa.splits.items import keys_of
+
+
+class GuessCheck(Check):
+    """Learns which answers go with which features and guesses by them (``guessing.py``).
+
+    Memory grows with the questions: 8 bytes a feature and candidate, about 120 bytes a question for its id.
+    """
+
+    family: ClassVar[str] = "shortcut"
+    rereads: ClassVar[bool] = True
+    precise: ClassVar[bool] = True
+    """Whether the feature with the surest answer decides, or the pair of feature and answer seen most often."""
+
+    def __init__(self, *, seed: int) -> None:
+        """No question was seen yet."""
+        super().__init__(seed=seed)
+        self._questions = Questions(seed)
+        self._chances: list[npt.NDArray[np.float64]] = []
+        self._places: list[tuple[str, int, list[str]]] = []
+
+    @abstractmethod
+    def features(self, batch: Batch) -> tuple[npt.NDArray[np.int64], Keys]:
+        """How many features each question has, and the features."""
+
+    @abstractmethod
+    def name_of(self, feature: int, instance: Instance) -> str:
+        """The feature in words."""
+
+    def update(self, batch: Batch) -> None:
+        """Note what can be learned from the questions."""
+        instances = batch.instances
+        lists = [instance.candidates or () for instance in instances]
+        self._questions.add(
+            train=batch.side.name == "train",
+            groups=[instance.group for instance in instances],
+            answer=batch.answer_keys,
+            features=self.features(batch),
+            candidates=(
+                np.array([len(each) for each in lists], np.int64),
+                keys_of(normalize(choice.text) for each in lists for choice in each)[:, 0],
+            ),
+        )
+        self._chances.append(np.array([_chance(instance) for instance in instances]))
+        self._places.append((batch.side.name, batch.first, [instance.id for instance in instances]))
+
+    def result(self, rng: np.random.Generator) -> Finding:
+        """The accuracy over the questions that were tried."""
+        guesses = self._questions.guesses(precise=self.precise)
+        total = len(guesses.question)
+        if not total:
+            return self.finding(reason="No question has an answer that could be guessed.")
+        right = int(guesses.right.sum())
+        found = share_interval(right, total, rng)
+        order = np.argsort(guesses.question)
+        chance = float(np.concatenate(self._chances)[guesses.question[order]].mean())
+        return self.finding(
+            figure=found.mean, low=found.low, high=found.high, count=right, total=total, chance=round(chance, 12),
+            examples=self._worst(guesses).examples(), note=self._how(total), parts=self.parts(), parts_are=self.parts_are,
+        )  # fmt: skip
+
+    parts_are: ClassVar[str] = ""
+
+    def parts(self) -> tuple[Part, ...]:
+        """What the report draws beside the figure."""
+        return ()
+
+    def _how(self, total: int) -> str:
+        questions = sum(len(ids) for _, _, ids in self._places)
+        if total < questions and any(split == "train" for split, _, _ in self._places):
+            return f"Learned from the train split, tried on the {total:,} questions of the others."
+        return "Each fifth of the questions, drawn by their group, was guessed from the other four."
+
+    def _worst(self, guesses: Guesses) -> Worst:
+        """The right guesses that were seen most often before."""
+        worst = Worst()
+        begins = np.cumsum([0, *(len(ids) for _, _, ids in self._places)])
+        hits = np.flatnonzero(guesses.right)
+        hits = hits[np.lexsort((guesses.question[hits], -guesses.seen[hits]))][: 1 << 10]
+        for hit in hits.tolist():
+            question = int(guesses.question[hit])
+            batch = int(np.searchsorted(begins, question, side="right")) - 1
+            split, first, ids = self._places[batch]
+            place = question - int(begins[batch])
+            what = f"{guesses.feature[hit]} {guesses.seen[hit]}"
+            worst.add(float(guesses.seen[hit]), split, ids[place], what=lambda text=what: text, number=first + place)  # type: ignore[misc]
+        return worst
+
+    def explain(self, what: str, instance: Instance, counterpart: Instance | None) -> str:
+        """The question, the answer and what gave it away."""
+        feature, seen = map(int, what.split())
+        answer = instance.answers[0] if instance.answers else ""
+        return f"“{answer}” guessed from {self.name_of(feature, instance)}, seen together {seen:,} times: {instance.question}"
+
+
+def _chance(instance: Instance) -> float:
+    """Of a blind guess."""
+    if instance.candidates:
+        return 1 / len(instance.candidates)
+    return 0.5 if instance.answer_type == "boolean" else 0.0

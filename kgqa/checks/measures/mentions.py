@@ -1,0 +1,142 @@
+"""Mentions that are not where a name of their entity stands.
+
+A mention has to lie in its text and to begin and end where a token does, in the sense of ``kgqa.linking.tokens``: never within a word, nor
+with white space at an edge; scripts without spaces have a boundary at every character. Then its text is compared with the entity's names.
+Nobody knows all names of an entity ("Deutschland", "the capital"), so a text that is none of the known ones is wrong only where something
+in the question speaks against it. Known names are told by votes: a candidate or answer of the entity's id has two, each mention one.
+Doubted is a text with one vote, of an entity that has a text with two or more, and unless it is a variant of that (:func:`_is_variant`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kgqa.checks.measures.shapes import shape_of
+from kgqa.checks.measures.words import KINDS, tokens_of, within_word, words_of
+from kgqa.linking.tokens import SPACE, WORD
+from kgqa.records import Instance, Mention, Paragraph
+
+ESTABLISHED = 2
+"""Votes that make a text a known name."""
+Votes = dict[str, dict[str, int]]
+"""Entity → text → votes."""
+
+
+def mention_faults(instance: Instance) -> Iterator[tuple[str, str]]:
+    """The id of a paragraph, and what is wrong with one of its mentions, in words; edges first. Memory: the mentions' texts."""
+    votes: Votes = {}
+    for paragraph in instance.paragraphs:
+        if paragraph.mentions:
+            for mention in _count(paragraph, votes):
+                yield paragraph.id, f"mention {mention.start} to {mention.end}{_edge_fault(paragraph.text, mention)}"
+    if votes:
+        yield from _name_faults(instance, votes)
+
+
+def _count(paragraph: Paragraph, votes: Votes) -> Iterator[Mention]:
+    """The mentions whose edges are wrong; of the others the texts are counted. This runs for every mention of a set, so it is one loop."""
+    text, length, kinds = paragraph.text, len(paragraph.text), KINDS
+    for mention in paragraph.mentions or ():
+        start, end = mention.start, mention.end
+        if not 0 <= start < end <= length:
+            yield mention
+            continue
+        first, last = kinds[text[start]], kinds[text[end - 1]]
+        if (
+            SPACE in (first, last)
+            or (first == WORD and start and kinds[text[start - 1]] == WORD)
+            or (last == WORD and end < length and kinds[text[end]] == WORD)
+        ):
+            yield mention
+            continue
+        texts, name = votes.get(mention.entity), text[start:end]
+        if texts is None:
+            votes[mention.entity] = {name: 1}
+        else:
+            texts[name] = texts.get(name, 0) + 1
+
+
+def _edge_fault(text: str, mention: Mention) -> str:
+    start, end = mention.start, mention.end
+    if not 0 <= start < end <= len(text):
+        return f" in a text of {len(text)} characters"
+    place = "begins" if within_word(text, start) else "ends"
+    spaced = SPACE in (KINDS[text[start]], KINDS[text[end - 1]])
+    return f", “{text[start:end]}”: {'white space is at an edge' if spaced else f'it {place} within a word'}"
+
+
+def _name_faults(instance: Instance, votes: Votes) -> Iterator[tuple[str, str]]:
+    for candidate in instance.candidates or ():
+        _give(votes, candidate.id, candidate.text)
+    for answer in instance.answers if instance.answer_id is not None else ():
+        _give(votes, instance.answer_id, answer)
+    doubted = {entity: found for entity, texts in votes.items() if len(texts) > 1 and (found := _doubted(texts))}
+    if not doubted:
+        return
+    owners = {text: entity for entity, texts in votes.items() for text, count in texts.items() if count >= ESTABLISHED}
+    for paragraph in instance.paragraphs:
+        for mention in paragraph.mentions or ():
+            if mention.entity in doubted:
+                text = paragraph.text[mention.start : mention.end]
+                names = doubted[mention.entity].get(text)
+                if names and (fault := _name_fault(paragraph, mention, names, owners.get(text))):
+                    yield paragraph.id, f"mention {mention.start} to {mention.end} of {mention.entity}, “{text}”: {fault}"
+
+
+def _give(votes: Votes, entity: str | None, text: str) -> None:
+    if entity in votes:
+        texts = votes[entity]
+        texts[text] = texts.get(text, 0) + ESTABLISHED
+    elif entity is not None:
+        votes[entity] = {text: ESTABLISHED}
+
+
+def _doubted(texts: Mapping[str, int]) -> dict[str, list[str]]:
+    """Each text with one vote that is no variant of a known name, and the known names."""
+    names = [text for text, count in texts.items() if count >= ESTABLISHED]
+    alone = [text for text, count in texts.items() if count == 1] if names else ()
+    return {text: names for text in alone if not any(tokens_of(text) == tokens_of(name) for name in names)}
+
+
+def _name_fault(paragraph: Paragraph, mention: Mention, names: Sequence[str], owner: str | None) -> str:
+    """What speaks against a doubted mention: its text is another entity's name, or a name of its own entity is displaced."""
+    text = paragraph.text[mention.start : mention.end]
+    if owner is not None and not any(_is_variant(text, name) for name in names):
+        return f"a name of {owner}; this entity is called “{names[0]}”"
+    for name in names:
+        for start in _places(name, paragraph.text):
+            if _is_displaced(paragraph, mention, name, start):
+                return f"this entity is called “{name}”, which stands at {start} to {start + len(name)}"
+    return ""
+
+
+def _is_variant(text: str, name: str) -> bool:
+    """Whether one is the other with more words ("City of Lisbon") or another ending ("countries" of "country")."""
+    one, other = set(tokens_of(text)), set(tokens_of(name))
+    begin = max(len(text), len(name)) // 2 + 1
+    return one <= other or other <= one or text[:begin] == name[:begin]
+
+
+def _is_displaced(paragraph: Paragraph, mention: Mention, name: str, start: int) -> bool:
+    """Whether a mention is the ``name`` at ``start`` with its place wrong, and not another name of the entity that stands there too."""
+    end, said = start + len(name), paragraph.text[mention.start : mention.end]
+    if (mention.start <= start and end <= mention.end) or (start <= mention.start and mention.end <= end):
+        # "Lisbon's" is a form of the name; "Lisbon," and "(Lisbon" are a mention that is too long, "Washington, D.C" one too short.
+        return words_of(said) == words_of(name)
+    if len(said) != len(name):
+        # What is displaced keeps its length; "the Nobel" in "the Nobel Prize" is another name.
+        return False
+    if mention.start < end and start < mention.end:
+        return True
+    # Elsewhere it may be one of two names ("Basle", "Basel"), unless it looks like none and the name is not marked where it stands.
+    marked = any(other.start <= start and end <= other.end for other in paragraph.mentions or () if other is not mention)
+    return not marked and shape_of(said) != shape_of(name)
+
+
+def _places(name: str, text: str) -> Iterator[int]:
+    """Where a name stands in a text, on the boundaries of words."""
+    start = text.find(name) if name else -1
+    while start >= 0:
+        if not within_word(text, start) and not within_word(text, start + len(name)):
+            yield start
+        start = text.find(name, start + 1)

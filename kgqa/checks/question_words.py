@@ -1,0 +1,38 @@
+"""The question's words give the answer away."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kgqa.checks.batch import Batch
+from kgqa.checks.guess_check import GuessCheck
+from kgqa.checks.measures.guessing import Keys
+from kgqa.records import Instance
+from kgqa.splits.shingles import word_hashes
+
+
+class QuestionWords(GuessCheck):
+    """Guesses by the one word of the question that goes most surely with one answer; in WikiHop that is the relation's name."""
+
+    name = "question-words"
+    title = "The answer is guessed from a word of the question"
+    meaning = "How often the right answer is guessed from one word of the question alone, by what went with it in other questions."
+    remedy = "Cap how often an answer may come with one relation or wording."
+
+    def features(self, batch: Batch) -> tuple[npt.NDArray[np.int64], Keys]:
+        """Its distinct words."""
+        bounds, words = batch.question_words
+        parts = [np.unique(words[a:b]) for a, b in pairwise(bounds.tolist())]
+        return np.array([len(part) for part in parts], np.int64), np.concatenate([np.empty(0, np.uint64), *parts])
+
+    def name_of(self, feature: int, instance: Instance) -> str:
+        """The word."""
+        pieces = instance.question.replace("_", " ").split()
+        for piece in pieces:
+            if feature in word_hashes(pa.array([piece]))[1].tolist():
+                return f"the word “{piece}”"
+        return "a word"

@@ -1,0 +1,185 @@
+"""What splits share exactly, one check for each kind of item (``kgqa/splits/items.py``)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from kgqa.checks.batch import Batch
+from kgqa.checks.check import Check
+from kgqa.checks.findings import Example, Finding, Part, share_interval
+from kgqa.records import Instance
+from kgqa.splits.items import KINDS, ItemBatch, texts_of
+from kgqa.splits.leakage import EXAMPLES, Shared, SharedItems, Sighting
+
+NOT_COMPARED = "There is one split only, and nothing to compare it with; give another set with --against."
+
+
+class SharedCheck(Check):
+    """The share of a later split's questions that have an item of an earlier split; the figure is that of the worst pair of splits.
+
+    Memory grows with the distinct items: 24 bytes each.
+    """
+
+    kind: ClassVar[str]
+    compares: ClassVar[bool] = True
+    rereads: ClassVar[bool] = True
+
+    def __init__(self, *, seed: int) -> None:
+        """Nothing was read yet."""
+        super().__init__(seed=seed)
+        self.items = SharedItems()
+
+    def update(self, batch: Batch) -> None:
+        """Compare the batch with the splits before it."""
+        self.items.update(batch.side.name, batch.items.of(self.kind), first=batch.first, earlier=batch.earlier)
+
+    def result(self, rng: np.random.Generator) -> Finding:
+        """The worst pair, and all of them as parts."""
+        pairs = [pair for pair, _ in self.pairs() if pair.of]
+        if not pairs:
+            return self.finding(reason=self._why_not())
+        worst = max(pairs, key=lambda pair: (pair.questions / pair.of, pair.of))
+        found = share_interval(worst.questions, worst.of, rng)
+        sightings = sorted(self.sightings(), key=lambda pair: (-pair[0].items, pair[0].later, pair[0].number))[:EXAMPLES]
+        return self.finding(
+            figure=found.mean, low=found.low, high=found.high, count=worst.questions, total=worst.of,
+            parts=tuple(Part(name=f"{pair.later} has of {pair.earlier}", count=pair.questions, total=pair.of) for pair in pairs),
+            parts_are="by pair of splits", examples=tuple(_example(sighting, kind) for sighting, kind in sightings),
+            note=f"Worst pair: {worst.later} has of {worst.earlier}, {worst.items:,} distinct items. What is compared: {self._what()}.",
+        )  # fmt: skip
+
+    def pairs(self) -> list[tuple[Shared, str]]:
+        """What each pair of splits shares, and the kind of item that was compared."""
+        return [(pair, self.kind) for pair in self.items.shared()]
+
+    def sightings(self) -> list[tuple[Sighting, str]]:
+        """Examples, and the kind of item that was compared."""
+        return [(sighting, self.kind) for sighting in self.items.sightings()]
+
+    def explain(self, what: str, instance: Instance, counterpart: Instance | None) -> str:
+        """What it shares with the first question that has it, and both questions."""
+        assert counterpart is not None
+        kind, _, place = what.partition(" ")
+        mine, theirs = (ItemBatch([each]).of(kind).keys.tolist() for each in (instance, counterpart))
+        shared = [text for text, key in zip(texts_of(instance, kind), mine, strict=True) if key in theirs]
+        return f"{place} (question {counterpart.id}): “{shared[0][:160]}” – {instance.question}"
+
+    def _what(self) -> str:
+        return KINDS[self.kind]
+
+    def _why_not(self) -> str:
+        return NOT_COMPARED if not self.items.compared else f"The set does not say it: no question has {self._what()}."
+
+
+def _example(sighting: Sighting, kind: str) -> Example:
+    what = f"{kind} {sighting.items:,} shared with {sighting.earlier}"
+    counterpart = (sighting.earlier, sighting.counterpart)
+    return Example(split=sighting.later, id="", what=what, number=sighting.number, counterpart=counterpart)
+
+
+class SharedQuestions(SharedCheck):
+    """Whole questions with their answers. A split that hides its answers is compared by its wordings."""
+
+    kind = "questions"
+    name = "shared-questions"
+    family = "leakage"
+    title = "Questions in two splits"
+    meaning = "The share of a split's questions that stand in another split too, word for word after normalisation, with the same answer."
+    remedy = "Keep one of them, or put both in the same split; twins with another context belong together."
+
+    def __init__(self, *, seed: int) -> None:
+        """Nothing was read yet."""
+        super().__init__(seed=seed)
+        self._hidden: set[str] = set()
+        self._by_wording = SharedItems()
+
+    def update(self, batch: Batch) -> None:
+        """Compare the wordings too, in case answers are hidden."""
+        super().update(batch)
+        if any(instance.answerable and not instance.answers for instance in batch.instances):
+            self._hidden.add(batch.side.name)
+        self._by_wording.update(batch.side.name, batch.items.of("wordings"), first=batch.first, earlier=batch.earlier)
+
+    def pairs(self) -> list[tuple[Shared, str]]:
+        """By wording where one of the two hides answers."""
+        either = zip(self.items.shared(), self._by_wording.shared(), strict=True)
+        hidden = [not self._hidden.isdisjoint({exact.earlier, exact.later}) for exact in self.items.shared()]
+        return [(wording, "wordings") if hide else (exact, self.kind) for hide, (exact, wording) in zip(hidden, either, strict=True)]
+
+    def sightings(self) -> list[tuple[Sighting, str]]:
+        """The same of the examples."""
+        both = ((self.items, self.kind, False), (self._by_wording, "wordings", True))
+        return [
+            (sighting, kind)
+            for items, kind, hide in both
+            for sighting in items.sightings()
+            if hide != self._hidden.isdisjoint({sighting.earlier, sighting.later})
+        ]
+
+
+class SharedWordings(SharedCheck):
+    """Questions whatever their answers: MedHop asks for another partner of the same drug in each split."""
+
+    kind = "wordings"
+    name = "shared-wordings"
+    family = "overlap"
+    title = "Wordings of questions in two splits"
+    meaning = "The share of a split's questions that stand in another split too in the same words, whatever the answer."
+    remedy = "Where the answer is another one, see that the context decides it; where the twin is unanswerable, keep both in one split."
+
+
+class SharedFacts(SharedCheck):
+    """Single-hop questions with their answers, or facts."""
+
+    kind = "facts"
+    name = "shared-facts"
+    family = "leakage"
+    title = "Facts in two splits"
+    meaning = "The share of questions that need a fact, or a single-hop question with its answer, that another split needs too."
+    remedy = "Divide by fact before composing questions, as MuSiQue does, so that no hop is remembered from training."
+
+
+class SharedSupportingParagraphs(SharedCheck):
+    """Paragraphs marked as supporting."""
+
+    kind = "supporting-paragraphs"
+    name = "shared-supporting-paragraphs"
+    family = "overlap"
+    title = "Supporting paragraphs in two splits"
+    meaning = "The share of questions with a supporting paragraph that supports a question of another split too."
+    remedy = "Divide by paragraph where you can; otherwise report scores on questions with unseen support separately."
+
+
+class SharedParagraphs(SharedCheck):
+    """Paragraphs shown."""
+
+    kind = "paragraphs"
+    name = "shared-paragraphs"
+    family = "overlap"
+    title = "Paragraphs in two splits"
+    meaning = "The share of questions that show a paragraph which is shown in another split too, as support or as distraction."
+    remedy = "Usually none: distractors come from one pool. It matters where document cues are strong as well."
+
+
+class SharedAnswers(SharedCheck):
+    """Canonical answers."""
+
+    kind = "answers"
+    name = "shared-answers"
+    family = "overlap"
+    title = "Answers in two splits"
+    meaning = "The share of questions whose answer is the answer of a question of another split too; yes and no are left out."
+    remedy = "Cap how often one answer may come, and report scores on unseen answers separately."
+
+
+class SharedBridgeEntities(SharedCheck):
+    """Entities between the hops."""
+
+    kind = "bridge-entities"
+    name = "shared-bridge-entities"
+    family = "overlap"
+    title = "Bridge entities in two splits"
+    meaning = "The share of questions whose path to the answer runs over an entity that lies on a path in another split too."
+    remedy = "Divide by bridge entity if readers are to find bridges that they have never seen."

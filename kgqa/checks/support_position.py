@@ -1,0 +1,72 @@
+"""Support always stands in the same place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from kgqa.checks.batch import Batch
+from kgqa.checks.check import Check
+from kgqa.checks.findings import Finding, Part, Worst, share_interval
+from kgqa.linking.tokens import text_hashes
+
+POSITIONS = 64
+"""Positions beyond this are not told apart."""
+SHOWN = 20
+
+
+class SupportPosition(Check):
+    """How often a supporting paragraph stands at the position that is most often a supporting one.
+
+    The position is chosen on one half of the questions, drawn by group, and tried on the other, so that a small set finds none by chance.
+    Memory: some counters.
+    """
+
+    name = "support-position"
+    family = "shortcut"
+    title = "Support stands at a fixed position"
+    meaning = "How often one fixed position, chosen on other questions, holds a supporting paragraph."
+    remedy = "Shuffle the paragraphs of each question, by a seed that does not depend on which of them support."
+
+    def __init__(self, *, seed: int) -> None:
+        """No question was seen yet."""
+        super().__init__(seed=seed)
+        self._hits = np.zeros((2, POSITIONS), np.int64)
+        self._reach = np.zeros((2, POSITIONS), np.int64)
+        self._questions = np.zeros(2, np.int64)
+        self._chance = np.zeros((POSITIONS + 1, POSITIONS + 1), np.int64)
+        self._worst = [Worst() for _ in range(POSITIONS)]
+
+    def update(self, batch: Batch) -> None:
+        """Count where support stands."""
+        halves = (text_hashes(pa.array([i.group for i in batch.instances], pa.string()), seed=self.seed) % np.uint64(2)).astype(np.int64)
+        for number in np.flatnonzero(batch.marked & (batch.paragraph_counts > 1)).tolist():
+            marks = batch.supporting[batch.paragraphs_of(number)][:POSITIONS]
+            if marks.all():
+                continue
+            half, instance = halves[number], batch.instances[number]
+            self._questions[half] += 1
+            self._hits[half, : len(marks)] += marks
+            self._reach[half, : len(marks)] += 1
+            self._chance[int(marks.sum()), len(marks)] += 1
+            for position in np.flatnonzero(marks[:POSITIONS]).tolist():
+                what = f"position {position + 1} of {len(marks)}: {instance.question}"
+                self._worst[position].add(0.0, batch.side.name, instance.id, lambda text=what: text)  # type: ignore[misc]
+
+    def result(self, rng: np.random.Generator) -> Finding:
+        """The accuracy of the position chosen on the other half."""
+        total = int(self._questions.sum())
+        if not total:
+            return self.finding(reason="No question has paragraphs marked as supporting beside others.")
+        chosen = [int(np.argmax(self._hits[1 - half])) for half in (0, 1)]
+        right = int(sum(self._hits[half, chosen[half]] for half in (0, 1)))
+        supporting, size = np.nonzero(self._chance)
+        chance = float((self._chance[supporting, size] * supporting / size).sum()) / total
+        found = share_interval(right, total, rng)
+        hits, reach = self._hits.sum(axis=0), self._reach.sum(axis=0)
+        return self.finding(
+            figure=found.mean, low=found.low, high=found.high, count=right, total=total, chance=round(chance, 12),
+            parts=tuple(Part(name=f"{p + 1}", count=int(hits[p]), total=int(reach[p])) for p in range(SHOWN) if reach[p]),
+            parts_are="support at each position, of questions that have so many paragraphs",
+            examples=self._worst[int(np.argmax(hits))].examples() if found.low > chance else (),
+        )  # fmt: skip

@@ -1,0 +1,243 @@
+"""``kgqa convert``: a question set of any known format in any other, with everything that the other could not hold."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgqa.errors import BrokenInput, EmptyResult, SettingsError, storage_errors
+from kgqa.formats.base import FileFormat, FolderFormat
+from kgqa.formats.question_set import QuestionSet, open_dataset
+from kgqa.formats.registry import find_format
+from kgqa.progress import Progress, Silent
+from kgqa.records import Instance
+from kgqa.runs.files import already_there, file_hash, new_folder, parents_of
+from kgqa.runs.manifest import versions
+from kgqa.runs.scratch import scratch
+from kgqa.version import __version__
+
+FILE_ENDINGS = (".json", ".jsonl", ".parquet", ".gz", ".zip", ".tsv", ".csv")
+"""What no folder is called."""
+LOST = "not there at all"
+MORE = "more than there were"
+Digests = tuple[int, ...]
+"""A question's number, and a hash of each of ``PARTS``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversion:
+    """What was converted."""
+
+    source: QuestionSet
+    to: str
+    files: tuple[Path, ...]
+    counts: dict[str, int]
+    """Split → questions."""
+    changed: dict[str, int]
+    """Part of an Instance → questions in which it does not come back as it was; also ``LOST`` and ``MORE``; empty: nothing was lost."""
+
+
+def convert(
+    dataset: str | Path,
+    *,
+    to: str,
+    out: str | Path,
+    format: str | None = None,  # noqa: A002 - what it is called everywhere
+    paragraphs: str | Path | None = None,
+    strict: bool = False,
+    progress: Progress | None = None,
+) -> Conversion:
+    """Write ``dataset`` (a file or folder of ``format``, or of the one that is recognised) in the format ``to`` as ``out``.
+
+    ``paragraphs`` and ``strict``: as :func:`kgqa.open_dataset` has them.
+    ``out`` becomes a new folder; a single file where the set is a single split and ``out`` ends as that format's files do. What was written
+    is read again, and each part of a question that is not what it was is counted, as are questions that do not come back or were not there.
+    Nothing is left behind where an error is raised. Memory: some eighteen numbers (about 1 kB) for each question of a split, and what
+    reading and writing the two formats take.
+    """
+    source, target = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict), find_format(to)
+    with storage_errors(Path(out)):
+        out = Path(os.path.abspath(out))
+    source.check_outside(out)
+    single = not isinstance(target, FolderFormat) and out.name.endswith(target.SUFFIX)
+    if single and len(source.files) > 1:
+        raise SettingsError(f"{out}: the set has {len(source.files)} splits ({', '.join(source.files)}), give a folder for their files.")
+    if not single and out.name.endswith(FILE_ENDINGS):
+        wanted = "a folder" if isinstance(target, FolderFormat) else f"a folder, or a file that ends in {target.SUFFIX}"
+        raise SettingsError(f"{out}: {to} is written as {wanted}; give another --out.")
+    progress = progress or Silent()
+    if single:
+        counts, changed, files = _single_file(source, to, out, progress)
+    else:
+        with new_folder(out) as partial:
+            counts, changed = _write_and_compare(source, to, partial, progress)
+            if to == "native":
+                _describe(partial, source, counts)
+        files = tuple(sorted(path for path in out.rglob("*") if path.is_file()))
+    return Conversion(source=source, to=to, files=files, counts=counts, changed=changed)
+
+
+def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Progress) -> tuple[dict[str, int], dict[str, int]]:
+    target = find_format(to)
+    before: dict[str, dict[str, Digests]] = {split: {} for split in source.files}
+    progress.start(f"Writing {to}", None, "questions")
+    streams = {split: _noting(source.read(split), before[split], progress) for split in source.files}
+    if isinstance(target, FolderFormat):
+        target.write_folder(streams, partial)
+    else:
+        partial.mkdir()
+        for split, instances in streams.items():
+            target.write(instances, partial / f"{split}{target.SUFFIX}")
+    counts = {split: len(digests) for split, digests in before.items()}
+    if not any(counts.values()):
+        raise EmptyResult(f"{source.path}: the set holds no question; give one that does.")
+    progress.finish(f"{sum(counts.values()):,} questions")
+    progress.start("Reading it again", sum(counts.values()), "questions")
+    changed = Counter[str]()
+    written = _written(target, partial, list(before))
+    for split, digests in before.items():
+        changed += _compare(digests, written[split], progress)
+    progress.finish("nothing lost" if not changed else "")
+    return counts, dict(changed)
+
+
+def _compare(waiting: dict[str, Digests], written: Iterable[Instance], progress: Progress) -> Counter[str]:
+    """In how many questions each part is not what it was; ``waiting`` are those that were written, and is used up."""
+    keys, back, place = list(waiting), set[str](), 0
+    changed = Counter[str]()
+    for instance in written:
+        progress.advance(1)
+        key = instance.id
+        if key in waiting:
+            back.add(key)
+        elif key not in back and place < len(keys) and keys[place] in waiting:
+            # The order is kept; where an id is not, its place tells which question it was.
+            key = keys[place]
+            changed["id"] += 1
+        else:
+            changed[MORE] += 1
+            continue
+        number, *old = waiting.pop(key)
+        place = number + 1
+        changed.update(part for part, digest, again in zip(PARTS, old, _digests(instance), strict=True) if digest != again)
+    changed[LOST] += len(waiting)
+    return +changed
+
+
+def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None:
+    """The card, and the manifest last."""
+    purpose = find_format(source.format).PURPOSE
+    sizes = "\n".join(f"| {split} | {count:,} |" for split, count in counts.items())
+    about = f"# {source.name}\n\nConverted by kgqa {__version__} from {source.format}: {purpose}."
+    card = f"{about}\n\n| split | questions |\n|---|---|\n{sizes}\n"
+    (folder / "README.md").write_text(card, "utf-8", "backslashreplace")
+    manifest = {
+        "recipe": "convert",
+        "from": source.format,
+        "inputs": source.hashes(),
+        "files": {path.name: file_hash(path) for path in sorted(folder.glob("*.parquet"))},
+        "counts": counts,
+        "faults": source.faults.record(),
+        "versions": versions(),
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", "utf-8", "backslashreplace")
+
+
+def _written(target: FileFormat | FolderFormat, partial: Path, splits: Iterable[str]) -> dict[str, Iterable[Instance]]:
+    if not isinstance(target, FolderFormat):
+        return {split: target.read(partial / f"{split}{target.SUFFIX}") for split in splits}
+    found = target.splits(partial)
+    return {split: target.read(found[split]) if split in found else () for split in splits}
+
+
+def _noting(instances: Iterable[Instance], digests: dict[str, Digests], progress: Progress) -> Iterator[Instance]:
+    for instance in instances:
+        if instance.id in digests:
+            raise BrokenInput(f"instance {instance.id}: this id is there twice; make the dataset again.")
+        digests[instance.id] = (len(digests), *_digests(instance))
+        progress.advance(1)
+        yield instance
+
+
+PARTS = (
+    "question",
+    "answers",
+    "answer_id",
+    "answer_type",
+    "candidates",
+    "chains",
+    "decomposition",
+    "answerable",
+    "group",
+    "provenance",
+    "paragraph ids",
+    "titles",
+    "texts",
+    "supporting paragraphs",
+    "mentions",
+    "sentences",
+    "supporting sentences",
+)
+
+
+def _digests(instance: Instance) -> tuple[int, ...]:
+    """A hash of each of ``PARTS``; they are compared within one run only, so Python's own will do."""
+    paragraphs = instance.paragraphs
+    return tuple(
+        hash(part)
+        for part in (
+            instance.question,
+            instance.answers,
+            instance.answer_id,
+            instance.answer_type,
+            instance.candidates,
+            instance.chains,
+            instance.decomposition,
+            instance.answerable,
+            instance.group,
+            instance.provenance,
+            tuple(paragraph.id for paragraph in paragraphs),
+            tuple(paragraph.title for paragraph in paragraphs),
+            tuple(paragraph.text for paragraph in paragraphs),
+            tuple(paragraph.supporting for paragraph in paragraphs),
+            tuple(paragraph.mentions for paragraph in paragraphs),
+            tuple(paragraph.sentences for paragraph in paragraphs),
+            tuple(paragraph.supporting_sentences for paragraph in paragraphs),
+        )
+    )
+
+
+def _single_file(source: QuestionSet, to: str, out: Path, progress: Progress) -> tuple[dict[str, int], dict[str, int], tuple[Path, ...]]:
+    """The one split's file as ``out``, and what belongs beside it under its stem."""
+    done: list[Path] = []
+    with storage_errors(out), parents_of(out):
+        _check_free(out)
+        with scratch(out) as folder:
+            counts, changed = _write_and_compare(source, to, folder / out.name, progress)
+            files = sorted((folder / out.name).iterdir(), key=lambda path: len(path.name))
+            stem = _stem(files[0])
+            named = [out, *(out.with_name(_stem(out) + path.name.removeprefix(stem)) for path in files[1:])]
+            for name in named:
+                _check_free(name)
+            try:
+                for path, name in zip(files, named, strict=True):
+                    path.rename(name)
+                    done.append(name)
+            except BaseException:
+                for name in done:
+                    name.unlink(missing_ok=True)
+                raise
+    return counts, changed, tuple(done)
+
+
+def _check_free(path: Path) -> None:
+    if path.is_symlink() or path.exists():
+        raise already_there(path)
+
+
+def _stem(path: Path) -> str:
+    return path.name.removesuffix("".join(path.suffixes[-1:]))

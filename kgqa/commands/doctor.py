@@ -1,0 +1,103 @@
+"""``kgqa doctor``: what is here, and whether every store that is reachable answers every query rightly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kgqa.commands.defaults import DEFAULT_WORKSPACE
+from kgqa.conformance.benches import Bench, EmbeddedBench, Neo4jBench
+from kgqa.conformance.comparison import Comparison, compare
+from kgqa.conformance.pieces import Piece, pieces
+from kgqa.conformance.replay import replay_script
+from kgqa.conformance.shrink import shrink
+from kgqa.errors import SettingsError, StoreError, StoreUnreachable, storage_errors
+from kgqa.progress import Progress, Silent
+from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.store.queries import STORES
+
+QUERIES = 1000
+"""Per store; some ten seconds."""
+MOST = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreReport:
+    """What came of one store."""
+
+    store: str
+    comparison: Comparison | None
+    note: str = ""
+    """Why it was not examined."""
+    script: str = ""
+    """Replays the smallest wrong answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examination:
+    """What the doctor found."""
+
+    pieces: tuple[Piece, ...]
+    stores: tuple[StoreReport, ...]
+
+    @property
+    def agree(self) -> bool:
+        """Whether stores were examined, and none gave a wrong answer."""
+        done = [report.comparison for report in self.stores if report.comparison]
+        return bool(done) and not any(comparison.disagreements for comparison in done)
+
+
+def doctor(
+    *,
+    queries: int = QUERIES,
+    seed: int = 0,
+    workspace: str | Path = DEFAULT_WORKSPACE,
+    script: str | Path | None = None,
+    neo4j: Neo4jSettings | None = None,
+    progress: Progress | None = None,
+    benches: Sequence[Callable[[], Bench]] | None = None,
+) -> Examination:
+    """Ask every store that is reachable so many queries of random graphs, compare with brute force, and list what is installed.
+
+    ``script`` is where the replay of the smallest wrong answer goes. ``neo4j`` says where the server is, by default what the environment
+    says; its database is only written to if it is empty, and is empty again afterwards. ``benches`` replaces the stores. Raises
+    SettingsError.
+    """
+    if not 1 <= queries <= MOST:
+        raise SettingsError(f"queries {queries} is not between 1 and {MOST:,}; give another number.")
+    if script is not None and (Path(script).exists() or not Path(script).absolute().parent.is_dir()):
+        raise SettingsError(f"{script}: the script needs a new name in a folder that is there; give another.")
+    settings = neo4j or Neo4jSettings.from_environment()
+    makers: Sequence[Callable[[], Bench]] = benches if benches is not None else (EmbeddedBench, lambda: Neo4jBench(settings))
+    reports = tuple(_examine(makers, queries=queries, seed=seed, progress=progress or Silent()))
+    written = next((report.script for report in reports if report.script), "")
+    if script is not None and written:
+        with storage_errors(Path(script)):
+            Path(script).write_text(written, "utf-8")
+    return Examination(pieces=tuple(pieces(Path(workspace))), stores=reports)
+
+
+def _examine(makers: Sequence[Callable[[], Bench]], *, queries: int, seed: int, progress: Progress) -> Iterator[StoreReport]:
+    for at, make in enumerate(makers):
+        try:
+            bench = make()
+        except StoreError as error:
+            yield StoreReport(store=STORES[at] if at < len(STORES) else "", comparison=None, note=str(error))
+            continue
+        try:
+            progress.start(f"Asking {bench.name} {bench.version}", queries, "queries")
+            comparison = compare(bench, queries=queries, seed=seed, advance=progress.advance)
+            script = ""
+            if comparison.smallest:
+                comparison = replace(comparison, smallest=shrink(bench, comparison.smallest))
+                assert comparison.smallest
+                script = replay_script(bench.name, bench.version, comparison.smallest)
+            wrong = sum(comparison.disagreements.values())
+            progress.finish(f"{comparison.queries:,} queries on {comparison.graphs:,} graphs, {wrong:,} wrong answers")
+            yield StoreReport(store=bench.name, comparison=comparison, script=script)
+        except StoreUnreachable as error:
+            progress.finish("went away")
+            yield StoreReport(store=bench.name, comparison=None, note=str(error))
+        finally:
+            bench.close()

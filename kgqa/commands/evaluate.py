@@ -1,0 +1,142 @@
+"""``kgqa evaluate``: a system's predictions on a question set, scored as the set's authors do, with intervals and a breakdown."""
+
+from __future__ import annotations
+
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from kgqa.errors import SettingsError, check_seed, storage_errors, suggestion
+from kgqa.formats.huggingface.hub import Place
+from kgqa.formats.question_set import open_dataset
+from kgqa.metrics.bootstrap import RESAMPLES
+from kgqa.metrics.squad import NEVER, NoAnswer
+from kgqa.progress import Progress, Silent
+from kgqa.runs.files import file_hash
+from kgqa.runs.manifest import versions
+from kgqa.scoring import joining, report
+from kgqa.scoring.breakdown import break_down
+from kgqa.scoring.choosing import default_metric
+from kgqa.scoring.intervals import intervals
+from kgqa.scoring.metrics import METRICS, Beside
+from kgqa.scoring.predictions import read_aliases, read_original, read_probabilities
+from kgqa.scoring.report import Evaluation
+
+SEED = 13
+
+
+def evaluate(
+    dataset: str | Path,
+    predictions: str | Path,
+    *,
+    metric: str | None = None,
+    original: str | Path | None = None,
+    aliases: str | Path | None = None,
+    na_prob_file: str | Path | None = None,
+    na_prob_thresh: float = NEVER,
+    missing_as_zero: bool = False,
+    json: str | Path | None = None,
+    format: str | None = None,  # noqa: A002 - what it is called everywhere
+    paragraphs: str | Path | None = None,
+    strict: bool = False,
+    seed: int = SEED,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Score ``predictions``, a file in the form that the set's own scorer reads, on ``dataset``, a set of any known format.
+
+    ``metric`` is by default the set's own. ``original``: for ``dire-probe``, predictions on the unprobed set, which cap its scores.
+    ``aliases``: for ``twowiki``, the official file of the entities' other names. For ``squad2``, as its script has them: ``na_prob_file``,
+    the system's probabilities that questions have no answer, above ``na_prob_thresh`` of which the answer is taken to be none; and
+    ``missing_as_zero`` counts questions without a prediction as wrong, where otherwise they are an error. ``json`` is written whole or not
+    at all. ``paragraphs`` and ``strict``: as :func:`kgqa.open_dataset` has them. Of a set with several splits the one is scored of which
+    most questions are predicted; of equals dev counts before test, and test before train. Memory: predictions, one split's gold without
+    its paragraphs, and scores. Raises KgqaError.
+    """
+    _check(metric, json, seed)
+    source, path, progress = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict), Path(predictions), progress or Silent()
+    name, chosen_by = (metric, "--metric") if metric else default_metric(source)
+    chosen = METRICS[name]
+    _check_beside(name, original=original, aliases=aliases, squad2=na_prob_file is not None or na_prob_thresh != NEVER or missing_as_zero)
+    if json is not None:
+        source.check_outside(Path(json), "--json")
+    beside = Beside(
+        original=None if original is None else read_original(Path(original)),
+        aliases={} if aliases is None else read_aliases(Path(aliases)),
+        no_answer=_no_answer(na_prob_file, na_prob_thresh),
+        missing_as_zero=missing_as_zero,
+    )
+    progress.start("Reading predictions")
+    found = chosen.read(path)
+    progress.finish(path.name)
+    progress.start("Reading questions", None, "questions")
+    joined = joining.find_split(source, chosen, found, path, progress.advance)
+    file = source.files[joined.split]
+    progress.finish(f"{len(joined.gold):,} of {joined.split}")
+    progress.start("Scoring", None, "questions")
+    scores = joining.score(joined, chosen, found, beside, path=path, dataset=file)
+    done = Evaluation(
+        source=source,
+        split=joined.split,
+        metric=name,
+        chosen_by=chosen_by,
+        questions=len({key for key, _ in joined.gold}),
+        scores=scores,
+        intervals=intervals(scores.per_record, scale=chosen.scale, seed=seed),
+        breakdown=break_down(scores.per_record, joined.traits, chosen.headline, scale=chosen.scale, seed=seed),
+        computed_from={
+            "dataset": {"format": source.format, "split": joined.split, **_hashed(file)},
+            **{
+                name: given and _hashed(Path(given))
+                for name, given in (("predictions", path), ("original", original), ("aliases", aliases), ("na_prob_file", na_prob_file))
+            },
+            "na_prob_thresh": None if na_prob_file is None else na_prob_thresh,
+            "missing_as_zero": missing_as_zero,
+            "seed": seed,
+            "resamples": RESAMPLES,
+            "versions": versions(),
+        },
+    )
+    progress.finish(f"{done.questions:,} questions")
+    if json is not None:
+        report.write(done, Path(json))
+    return done
+
+
+def _check(metric: str | None, json: str | Path | None, seed: int) -> None:
+    """Raise KgqaError for what cannot be done, before anything is read."""
+    check_seed(seed)
+    if metric is not None and metric not in METRICS:
+        raise SettingsError(f"metric {metric!r} is not known; {suggestion(metric, tuple(METRICS))}")
+    if json is not None:
+        report.check_free(Path(json))
+
+
+def _check_beside(metric: str, *, original: object, aliases: object, squad2: bool) -> None:
+    """SettingsError for what is given beside gold and predictions and the metric does not take."""
+    if original is not None and metric != "dire-probe":
+        raise SettingsError(f"--original caps a probe's scores, and the metric is {metric}; leave it out, or give --metric dire-probe.")
+    if aliases is not None and metric != "twowiki":
+        raise SettingsError(f"--aliases are 2WikiMultihopQA's, and the metric is {metric}; leave them out, or give --metric twowiki.")
+    if squad2 and metric != "squad2":
+        raise SettingsError(
+            f"--na-prob-file, --na-prob-thresh and --missing-as-zero are SQuAD 2.0's, and the metric is {metric}; leave them out, or give "
+            "--metric squad2."
+        )
+
+
+def _no_answer(file: str | Path | None, threshold: float) -> NoAnswer | None:
+    if not isfinite(threshold):
+        raise SettingsError(f"--na-prob-thresh {threshold} is no finite number; give one.")
+    if file is not None:
+        return NoAnswer(probabilities=read_probabilities(Path(file)), threshold=threshold)
+    if threshold != NEVER:
+        raise SettingsError("--na-prob-thresh is for the probabilities in --na-prob-file; give them too.")
+    return None
+
+
+def _hashed(path: Place) -> dict[str, Any]:
+    """A file's name and SHA-256, which a folder or a set on the hub has not."""
+    if not isinstance(path, Path):
+        return {"file": path.name, "sha256": None}
+    with storage_errors(path):
+        return {"file": path.name, "sha256": file_hash(path) if path.is_file() else None}

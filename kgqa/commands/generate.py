@@ -1,0 +1,200 @@
+"""``kgqa generate``: from a domain's files to a finished dataset, stage by stage, resuming where a run was cut off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgqa.domains import load_domain
+from kgqa.errors import SettingsError, check_seed, storage_errors, suggestion
+from kgqa.progress import Progress, Silent
+from kgqa.recipes.registry import find_recipe
+from kgqa.runs.domain import Domain
+from kgqa.runs.files import file_hash
+from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.runner import Runner, held
+from kgqa.runs.stage import Run
+from kgqa.runs.workspace import Workspace
+from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.settings.workers import worker_count
+from kgqa.sources.delimited import find_file
+from kgqa.sources.layouts import LAYOUTS
+from kgqa.store.base import check_runs_on, check_store
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.graph import check_can_load
+
+TRAVERSALS = ("kernel", "cypher")
+DEFAULT_WORKSPACE = Path("kgqa-workspace")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a run made."""
+
+    domain: str
+    dataset: Path
+    """The finished folder."""
+    counts: dict[str, int]
+    """Samples per split."""
+    funnel: list[FunnelRow]
+    baselines: dict[str, list[dict[str, Any]]]
+    seconds: dict[str, float]
+    """Per stage; of the run that did it, where it was finished before."""
+    reused: list[str]
+    """Stages that were finished before."""
+    is_seed: bool
+    """Whether the small domain that kgqa ships was used."""
+    replaced: bool
+    """Whether a dataset made with other settings was there before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run would do."""
+
+    domain: str
+    source: Path
+    dataset: Path
+    files: dict[str, int]
+    """Input file → bytes."""
+    stages: list[tuple[str, str]]
+    """What each stage does, and "finished before" or "to do"."""
+    is_seed: bool
+    replaces: bool
+    """Whether a dataset made with other settings would go."""
+
+
+def generate(
+    domain: str | Path,
+    *,
+    source: str | Path | None = None,
+    workspace: str | Path = DEFAULT_WORKSPACE,
+    seed: int = 0,
+    workers: int | None = None,
+    limit: int | None = None,
+    store: str = "embedded",
+    traversal: str = "kernel",
+    neo4j: Neo4jSettings | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Make a multi-hop dataset from a domain's graph and documents; return what was made.
+
+    ``domain`` is the name of a built-in domain or the path of a TOML file; without ``source`` its shipped seed domain is read. ``limit``
+    asks only so many questions. The graph lies in the ``embedded`` store or in a ``neo4j`` server (``neo4j`` says where; by default the
+    environment does), and is searched by the compiled ``kernel`` or by ``cypher`` in the store. The same input, settings and seed give the
+    same bytes for any ``workers`` (by default all cores), ``store`` and ``traversal``. Raises KgqaError.
+    """
+    runner = _prepared(
+        domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal, neo4j=neo4j,
+        progress=progress or Silent(),
+    )  # fmt: skip
+    run = runner.run
+    with held(run.workspace):
+        run.workspace.claim(domain=run.domain.settings.name, inputs=runner.inputs)
+        runner.refuse_strangers()
+        runner.perform()
+        passed = {
+            "domain": str(domain),
+            "seed": seed,
+            "workers": workers,
+            "limit": limit,
+            "store": store,
+            "traversal": traversal,
+            "source": None if source is None else Path(source).name,
+        }
+        counts, replaced = runner.write(passed)
+    return Report(
+        domain=run.domain.settings.name, dataset=runner.folder, counts=counts, funnel=runner.funnel, baselines=runner.baselines,
+        seconds=runner.seconds, reused=runner.reused, is_seed=run.domain.is_seed, replaced=replaced,
+    )  # fmt: skip
+
+
+def plan(
+    domain: str | Path,
+    *,
+    source: str | Path | None = None,
+    workspace: str | Path = DEFAULT_WORKSPACE,
+    seed: int = 0,
+    workers: int | None = None,
+    limit: int | None = None,
+    store: str = "embedded",
+    traversal: str = "kernel",
+    neo4j: Neo4jSettings | None = None,
+) -> Plan:
+    """What :func:`generate` would do with the same arguments; hashes inputs and finished tables, writes nothing.
+
+    Raises KgqaError for all that :func:`generate` refuses before it begins, a server that is away or holds something else among it.
+    """
+    runner = _prepared(
+        domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal, neo4j=neo4j,
+        progress=Silent(),
+    )  # fmt: skip
+    loaded, place = runner.run.domain, runner.run.workspace
+    place.check()
+    with storage_errors(place.path):
+        place.belongs_to(domain=loaded.settings.name, inputs=runner.inputs)
+        runner.refuse_strangers()
+    done, last = {}, ""
+    for stage, last in runner.stage_keys():
+        done[stage.doing] = runner.finished(stage, last) is not None
+    done["Writing the dataset"] = runner.written(runner.dataset_key(last)) is not None
+    return Plan(
+        domain=loaded.settings.name,
+        source=loaded.source,
+        dataset=runner.folder,
+        files={path.name: path.stat().st_size for path in _input_files(loaded)},
+        stages=[(doing, "finished before" if is_done else "to do") for doing, is_done in done.items()],
+        is_seed=loaded.is_seed,
+        replaces=runner.folder.exists() and not done["Writing the dataset"],
+    )
+
+
+def _prepared(
+    domain: str | Path,
+    *,
+    source: str | Path | None,
+    workspace: str | Path,
+    seed: int,
+    workers: int | None,
+    limit: int | None,
+    store: str,
+    traversal: str,
+    neo4j: Neo4jSettings | None,
+    progress: Progress,
+) -> Runner:
+    """A run of checked arguments, and the hashes of its input files; nothing is written."""
+    # What asks for no file comes first, so that a slip of the hand is told before anything is read.
+    check_seed(seed)
+    threads = worker_count(workers)
+    check_store(store)
+    if neo4j is not None and store != "neo4j":
+        raise SettingsError(f"neo4j says where a server is, but the {store} store needs none; leave it out, or give store='neo4j'.")
+    if limit is not None and limit < 1:
+        raise SettingsError(f"limit {limit} is not at least 1; leave it out to ask all questions.")
+    loaded = load_domain(domain, source=None if source is None else Path(source))
+    if traversal not in TRAVERSALS:
+        raise SettingsError(f"traversal {traversal!r} is not known; {suggestion(traversal, TRAVERSALS)}")
+    recipe = find_recipe(loaded.settings.recipe)
+    for name in recipe.queries(loaded, traversal):
+        check_runs_on(loaded.queries[name], store)
+    if store == "neo4j":
+        neo4j = neo4j or Neo4jSettings.from_environment()
+        # Before anything is read: a server that is away, or that holds something else, is noticed now.
+        with Neo4jStore(neo4j) as server:
+            check_can_load(server)
+    run = Run(
+        domain=loaded, workspace=Workspace(Path(workspace)), seed=seed, workers=threads, limit=limit, progress=progress, store=store,
+        traversal=traversal, neo4j=neo4j,
+    )  # fmt: skip
+    return Runner(recipe=recipe, run=run, inputs=_inputs(loaded))
+
+
+def _input_files(domain: Domain) -> list[Path]:
+    return [find_file(domain.source, name) for name in LAYOUTS[domain.settings.source.layout].FILES]
+
+
+def _inputs(domain: Domain) -> dict[str, str]:
+    """Input file → SHA-256 of its bytes."""
+    with storage_errors(domain.source):
+        return {path.name: file_hash(path) for path in _input_files(domain)}

@@ -1,0 +1,65 @@
+"""``kgqa query``: named Cypher queries on the graph of a workspace, and the user's own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from kgqa.commands.defaults import DEFAULT_WORKSPACE
+from kgqa.errors import QueryError, suggestion
+from kgqa.runs.graph import open_store
+from kgqa.runs.workspace import Workspace
+from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.store.limits import Answer, Limits, check_seconds, left
+from kgqa.store.queries import askable_queries, listed_queries
+
+
+def query(
+    name: str,
+    parameters: Mapping[str, str] | None = None,
+    *,
+    workspace: str | Path = DEFAULT_WORKSPACE,
+    store: str = "embedded",
+    neo4j: Neo4jSettings | None = None,
+    seconds: float | None = None,
+) -> pa.Table:
+    """The rows of the query ``name`` with ``parameters`` as text, on the graph in ``workspace`` or in the Neo4j server.
+
+    ``seconds`` are for reaching the server and for the answer together. Raises QueryError, QueryTimeout and StoreError.
+    """
+    known = askable_queries()
+    if name not in known:
+        raise QueryError(f"there is no query {name!r}; {suggestion(name, list(listed_queries()))}")
+    arguments = known[name].arguments(dict(parameters or {}))
+    check_seconds(seconds)
+    begin = time.monotonic()
+    graph = open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=seconds)
+    try:
+        return graph.run(known[name], arguments, seconds=None if seconds is None else left(seconds, begin))
+    finally:
+        graph.close()
+
+
+def cypher(
+    text: str,
+    *,
+    workspace: str | Path = DEFAULT_WORKSPACE,
+    store: str = "embedded",
+    neo4j: Neo4jSettings | None = None,
+    limits: Limits | None = None,
+) -> Answer:
+    """The rows of any Cypher that only reads, within ``limits``, which say what was cut off.
+
+    Raises QueryError, QueryTimeout, QueryMemory and StoreError.
+    """
+    limits = limits or Limits()
+    begin = time.monotonic()
+    graph = open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=limits.seconds)
+    try:
+        return graph.read(text, limits=replace(limits, seconds=left(limits.seconds, begin)))
+    finally:
+        graph.close()

@@ -1,0 +1,64 @@
+"""Random arguments for a query, chosen by the names of its parameters so that most of them meet something in the graph."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from kgqa.conformance.graphs import KINDS, NAMES, RELATIONS
+from kgqa.conformance.oracles.known import Known
+from kgqa.store.queries import Parameter, Query, Value
+
+LIMITS = (1, 2, 3, 5, 50, 1000)
+ENTITIES = ("entity", "other", "subject", "candidate", "answer")
+
+
+def random_arguments(query: Query, known: Known, rng: random.Random) -> dict[str, Value]:
+    """A value for each parameter of ``query``; raises KeyError for a parameter of a name that nothing is known about."""
+    return {parameter.name: _value(query, parameter, known, rng) for parameter in query.params}
+
+
+def _value(query: Query, parameter: Parameter, known: Known, rng: random.Random) -> Value:
+    name = parameter.name
+    if name in ENTITIES or name == "document":
+        return _entity(known, rng) if name in ENTITIES else _document(known, rng)
+    if parameter.kind == "strings":
+        one = _document if next(iter(query.returns)) == "document" else _entity
+        return [one(known, rng) for _ in range(rng.randint(1, 8))]
+    if name == "relation":
+        if parameter.default == "" and rng.random() < 1 / 2:
+            return ""  # any
+        return rng.choice([f.relation for f in known.graph.fact] or RELATIONS) if rng.random() < 0.8 else rng.choice(RELATIONS)
+    if name in {"text", "label"}:
+        return _text(known, rng, part=name == "text")
+    choices: dict[str, Sequence[Value]] = {"kind": KINDS, "limit": LIMITS, "skip": (0, 1, 5, 40), "least": (1, 2, 3), "mentions": (1, 2, 3)}
+    return rng.choice(choices[name])
+
+
+def _entity(known: Known, rng: random.Random) -> str:
+    """Mostly one with something around it; sometimes one that is not there."""
+    draw = rng.random()
+    if draw < 0.05 or not known.graph.entity:
+        return rng.choice(NAMES)
+    if draw < 0.5 and known.graph.mentions:
+        return rng.choice(known.graph.mentions).entity
+    if draw < 0.75 and known.graph.about:
+        return rng.choice(known.graph.about).entity
+    return rng.choice(known.graph.entity).id
+
+
+def _document(known: Known, rng: random.Random) -> str:
+    """Mostly one that is there."""
+    return rng.choice([d.id for d in known.graph.document] or [""]) if rng.random() < 0.95 else rng.choice(NAMES)
+
+
+def _text(known: Known, rng: random.Random, *, part: bool) -> str:
+    """A label that is there, or a part of it in another case, which may be empty; or an id."""
+    if part and rng.random() < 0.15:
+        return rng.choice([*known.entities, *known.documents] or list(NAMES))
+    text = rng.choice([e.label for e in known.graph.entity if e.label] or list(NAMES)) if rng.random() < 0.9 else rng.choice(NAMES)
+    if not part or not text:
+        return text
+    begin = rng.randrange(len(text))
+    text = text[begin : rng.randint(begin, min(len(text), begin + 6))]
+    return rng.choice((text, text, text.lower(), text.upper()))

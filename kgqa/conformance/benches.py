@@ -1,0 +1,113 @@
+"""Where random graphs are put: a new file of the embedded engine, or an empty Neo4j database, which is left as it was found."""
+
+from __future__ import annotations
+
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from kgqa.conformance.graphs import RandomGraph
+from kgqa.errors import StoreConflict
+from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.store.base import GraphStore
+from kgqa.store.embedded import EmbeddedStore, build, engine
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.graph import CONSTRAINTS, erase, load, read_marker
+from kgqa.store.queries import read_queries
+
+MARK = "doctor"
+"""Begins the hash in the marker of a random graph, so that everybody can tell whose it is."""
+
+
+class Bench(Protocol):
+    """A store that can be given one graph after another."""
+
+    name: str
+    version: str
+    per_graph: int
+    """How many queries to ask of one graph."""
+
+    def holding(self, graph: RandomGraph) -> AbstractContextManager[GraphStore]:
+        """A context in which the store holds ``graph``, and nothing else."""
+
+    def close(self) -> None:
+        """Leave everything as it was found."""
+
+
+class EmbeddedBench:
+    """The embedded engine that is installed, of any version."""
+
+    name = "embedded"
+    per_graph = 250
+    """Building a graph costs as much as some twenty queries."""
+
+    def __init__(self) -> None:
+        """Raises StoreError where no engine is installed."""
+        self.version = str(engine(any_version=True).__version__)
+
+    @contextmanager
+    def holding(self, graph: RandomGraph) -> Iterator[GraphStore]:
+        """A new file for each graph."""
+        with tempfile.TemporaryDirectory(prefix="kgqa-doctor-") as folder:
+            path = Path(folder) / "graph.lbug"
+            build(path, graph.arrow(), any_version=True)
+            with EmbeddedStore(path, any_version=True) as store:
+                yield store
+
+    def close(self) -> None:
+        """Nothing is left."""
+
+
+class Neo4jBench:
+    """A database that was empty; the graphs are loaded and erased as a user's graph is, under a marker that says whose they are."""
+
+    name = "neo4j"
+    per_graph = 500
+    """On every new graph the server plans most queries anew, some five seconds, in which it could answer a thousand."""
+
+    def __init__(self, settings: Neo4jSettings) -> None:
+        """Connect. Raises StoreUnreachable, and StoreConflict for a database that holds anything, which is left alone."""
+        self._store = Neo4jStore(settings)
+        try:
+            self.version = self._store.version
+            if held := _what_it_holds(self._store):
+                raise StoreConflict(f"{settings.place}: holds {held}; random graphs need an empty database.")
+            self._indexes = self._index_names()
+        except BaseException:
+            self._store.close()
+            raise
+
+    @contextmanager
+    def holding(self, graph: RandomGraph) -> Iterator[GraphStore]:
+        """The same database for each graph."""
+        load(self._store, f"{MARK}-{uuid.uuid4().hex}", graph.arrow())
+        try:
+            yield self._store
+        finally:
+            erase(self._store)
+
+    def close(self) -> None:
+        """Take back the constraints and indexes that were not there before."""
+        queries = read_queries()
+        try:
+            if self._index_names() != self._indexes:
+                for name in CONSTRAINTS:
+                    drop = queries[f"drop_{name}"]
+                    if drop.text.split()[2] not in self._indexes:
+                        self._store.write(drop)
+        finally:
+            self._store.close()
+
+    def _index_names(self) -> set[str]:
+        return set(self._store.run(read_queries()["list_indexes"])["name"].to_pylist())
+
+
+def _what_it_holds(store: Neo4jStore) -> str:
+    marker = read_marker(store)
+    if marker is not None:
+        return "random graphs of another examination" if marker.tables.startswith(MARK) else "a graph of kgqa"
+    nodes = store.run(read_queries()["count_nodes"])["nodes"][0].as_py()
+    return f"{nodes:,} nodes that kgqa did not write" if nodes else ""

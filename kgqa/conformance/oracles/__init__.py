@@ -1,0 +1,1 @@
+"""What each named query must answer, in plain Python."""

@@ -1,0 +1,1 @@
+"""BEIR: a corpus, queries and judgements in one folder."""

@@ -1,0 +1,80 @@
+"""BEIR's tables of judgements: a tab-separated file a split, ``query-id, corpus-id, score``."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from kgqa.errors import BrokenInput, DuplicateId, MissingInput
+from kgqa.formats.json import stream
+from kgqa.records import SPLIT_NAMES, SPLITS
+
+HEADER = ["query-id", "corpus-id", "score"]
+Scores = dict[str, int]
+"""Corpus id → score, in the order of the table."""
+_SCORE = re.compile(r"-?[0-9]{1,9}")
+
+
+def split_tables(folder: Path) -> dict[str, Path]:
+    """Split → table; MissingInput where there is none, BrokenInput where a split has two."""
+    found: dict[str, Path] = {}
+    for stem, split in SPLIT_NAMES.items():
+        path = folder / f"{stem}.tsv"
+        if path.is_file() and found.setdefault(split, path) != path:
+            raise BrokenInput(f"{folder}: both {found[split].name} and {path.name} are its {split} split; remove one of the files.")
+    if not found:
+        raise MissingInput(f"{folder}: no table here is called train.tsv, dev.tsv or test.tsv; give a folder that has one.")
+    return {split: found[split] for split in SPLITS if split in found}
+
+
+def judgements(path: Path) -> dict[str, Scores]:
+    """Query → the scores of its texts, in the order of the table, all in memory; may be empty.
+
+    Raises InputError with file, line and field.
+    """
+    found: dict[str, Scores] = {}
+    rows = _rows(path)
+    where, header = next(rows, (path.name, []))
+    if header != HEADER:
+        raise BrokenInput(f"{where}: expected the header {', '.join(HEADER)}, separated by tabs; add it.")
+    for where, row in rows:
+        if len(row) != len(HEADER):
+            raise BrokenInput(f"{where}: expected {len(HEADER)} fields separated by tabs, found {len(row)}; mend or drop the line.")
+        query, text, score = row
+        if not _SCORE.fullmatch(score):
+            raise BrokenInput(f"{where}, field 'score': expected a whole number of at most 9 digits, found {score[:20]!r}; mend it.")
+        scores = found.setdefault(query, {})
+        if text in scores:
+            raise DuplicateId(f"{where}: text {text!r} was already judged for question {query!r}; drop one of the lines.")
+        scores[text] = int(score)
+    return found
+
+
+def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """The fields of each line that is not empty, and where it stands."""
+    with stream.opened(path) as file:
+        number = 0
+        while line := file.readline(stream.RECORD_LIMIT + 1):
+            number += 1
+            where = f"{path.name}, line {number}"
+            if len(line) > stream.RECORD_LIMIT:
+                raise BrokenInput(f"{where}: longer than {stream.RECORD_LIMIT >> 20} MiB, so these are no judgements.")
+            try:
+                text = line.removeprefix(codecs.BOM_UTF8 if number == 1 else b"").decode("utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                raise BrokenInput(f"{where}, byte {error.start}: this is not UTF-8; save the file as UTF-8.") from None
+            if text:
+                yield where, _fields(text, where)
+
+
+def _fields(line: str, where: str) -> list[str]:
+    """The fields; quoted where they hold a quotation mark, as Python's csv module does it and BEIR's loader expects it."""
+    if '"' not in line:
+        return line.split("\t")
+    try:
+        return next(csv.reader([line], delimiter="\t", strict=True))
+    except csv.Error as error:
+        raise BrokenInput(f"{where}: the quotation marks are not those of a table ({error}); mend or drop the line.") from None

@@ -1,0 +1,153 @@
+"""What ``datasets.load_dataset`` reads: Parquet in ``data/`` with a README that names the splits; and sets on the Hugging Face hub.
+
+Our own sets are written with the columns of the native format. Read are those, and the flat forms that common sets have on the hub, each as
+the format whose questions it holds (``hub_rows``). A local folder is read by pyarrow alone, so that nothing is copied into a cache; only
+``hf://owner/name[@revision][#config]`` needs the ``datasets`` package and a connection, and streams.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kgqa.errors import BrokenInput, MissingInput, storage_errors
+from kgqa.formats import native
+from kgqa.formats.huggingface import hub
+from kgqa.formats.huggingface.hub import HubAddress, Place
+from kgqa.formats.huggingface.rows import form_of, instance_of
+from kgqa.formats.json.validate import Ids
+from kgqa.records import HUB_SPLITS, SPLIT_NAMES, SPLITS, Instance
+from kgqa.version import __version__
+
+PURPOSE = "Parquet as the datasets package and the Hugging Face hub have it"
+BATCH_ROWS = 256
+_SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.parquet")
+
+
+def is_folder(path: Path) -> bool:
+    """Whether ``path`` is a Parquet file, or a folder of Parquet files that say which split they are."""
+    if path.is_file():
+        return path.suffix == ".parquet"
+    return any(_split_of(file, path) for file in _files(path))
+
+
+def splits(path: Path) -> dict[str, Path]:
+    """Split → its file, or a pattern that all its shards match; raises MissingInput where a shard is not there."""
+    if path.is_file():
+        return {_split_of(path, path.parent) or "test": path}
+    of_split: dict[str, list[Path]] = {}
+    for file in _files(path):
+        if split := _split_of(file, path):
+            of_split.setdefault(split, []).append(file)
+    if not of_split:
+        raise MissingInput(f"{path}: no Parquet file here is called train, validation or test; give one of its files.")
+    return {split: _pattern(path, split, of_split[split]) for split in SPLITS if split in of_split}
+
+
+def _files(folder: Path) -> list[Path]:
+    """The Parquet files of a folder and of those in it, as the hub lays them out; not those of hidden folders."""
+    found = [file for pattern in ("*.parquet", "*/*.parquet", "*/*/*.parquet") for file in folder.glob(pattern)]
+    return sorted(file for file in found if not any(part.startswith(".") for part in file.relative_to(folder).parts))
+
+
+def _split_of(file: Path, folder: Path) -> str | None:
+    """By the file's name, else by the folder that it is in."""
+    for name in (file.stem, file.parent.name if file.parent != folder else ""):
+        for word in reversed(re.findall(r"[a-z]+", name.lower())):
+            if word in SPLIT_NAMES:
+                return SPLIT_NAMES[word]
+    return None
+
+
+def _pattern(folder: Path, split: str, files: list[Path]) -> Path:
+    parents = sorted({file.parent for file in files})
+    if len(parents) > 1:
+        choice = ", ".join(parent.relative_to(folder).as_posix() for parent in parents)
+        raise BrokenInput(f"{folder}: its {split} split is in several folders ({choice}); give one of these.")
+    shards = [_SHARD.fullmatch(file.name) for file in files]
+    kinds = {(shard["stem"], shard["count"]) for shard in shards if shard}
+    if len(kinds) == 1 and all(shards):
+        ((stem, count),) = kinds
+        numbers = {int(shard["number"]) for shard in shards if shard}
+        absent = next((number for number in range(int(count)) if number not in numbers), None)
+        if absent is not None:
+            raise MissingInput(
+                f"{parents[0] / stem}-{absent:05}-of-{count}.parquet: this part is missing; fetch it, or the whole set again."
+            )
+    if len(files) == 1:
+        return files[0]
+    if len(kinds) == 1 and all(shards):
+        return parents[0] / f"{stem}-*-of-{count}.parquet"
+    if all(file.stem.isdigit() for file in files):
+        return parents[0] / "*.parquet"
+    raise BrokenInput(f"{folder}: both {files[0].name} and {files[1].name} are its {split} split; give one of the files.")
+
+
+def read(path: Place) -> Iterator[Instance]:
+    """The Instances of a split, in order of its shards. Memory: a batch of rows, and all ids. Raises InputError with file, row, field."""
+    ids = Ids()
+    empty = True
+    for where, found in _from_hub(path) if isinstance(path, HubAddress) else _from_files(path):
+        empty = False
+        ids.add(found.id, where)
+        yield found
+    if empty:
+        raise BrokenInput(f"{path.name}: the split holds no row; give one that does.")
+
+
+def _from_hub(path: HubAddress) -> Iterator[tuple[str, Instance]]:
+    form = None
+    for where, row in hub.rows(path):
+        form = form or form_of(row, where)
+        yield where, instance_of(form, row, where)
+
+
+def _from_files(path: Path) -> Iterator[tuple[str, Instance]]:
+    files = [path] if path.is_file() else sorted(path.parent.glob(path.name))
+    if not files:
+        raise MissingInput(f"{path}: there is no such file.")
+    for file in files:
+        if native.is_folder(file):
+            found = enumerate(native.read(file), start=1)
+            yield from ((f"{file.name}, row {number}", instance) for number, instance in found)
+        else:
+            yield from _from_flat(file)
+
+
+def _from_flat(file: Path) -> Iterator[tuple[str, Instance]]:
+    with _opened(file) as parquet:
+        names = parquet.schema_arrow.names
+        if len(set(names)) < len(names):
+            raise BrokenInput(f"{file.name}: two columns have the same name; rename one of them.")
+        form = form_of(names, file.name)
+        number = 0
+        for batch in parquet.iter_batches(batch_size=BATCH_ROWS):
+            for row in batch.to_pylist():
+                number += 1
+                where = f"{file.name}, row {number}"
+                yield where, instance_of(form, row, where)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+    try:
+        with storage_errors(path), path.open("rb") as opened, pq.ParquetFile(opened) as file:
+            yield file
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        raise BrokenInput(f"{path.name}: this is not a whole Parquet file; fetch it again.") from None
+
+
+def write_folder(splits: Mapping[str, Iterable[Instance]], folder: Path) -> None:
+    """``data/<split>-00000-of-00001.parquet``, and the README by which ``datasets`` knows them; a batch of rows in memory at a time."""
+    folder.mkdir()
+    native.write_folder(splits, folder / "data")
+    for split in splits:
+        (folder / "data" / f"{split}.parquet").rename(folder / "data" / f"{HUB_SPLITS[split]}-00000-of-00001.parquet")
+    files = "".join(f"  - split: {HUB_SPLITS[split]}\n    path: data/{HUB_SPLITS[split]}-*.parquet\n" for split in splits)
+    head = f"---\nconfigs:\n- config_name: default\n  data_files:\n{files}---\n"
+    (folder / "README.md").write_text(f"{head}\n# Questions in the normal form of kgqa\n\nWritten by kgqa {__version__}.\n", "utf-8")

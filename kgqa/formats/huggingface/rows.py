@@ -1,0 +1,220 @@
+"""Rows of the hub's common question sets, which are flat, as the records that their own formats read.
+
+SQuAD, HotpotQA and DROP look different on the hub from their official files; MuSiQue, StrategyQA and QAngaroo do not. DROP's rows keep the
+answers of all annotators in one list: a number or date is an annotator's whole answer, and spans are one annotator's until one comes again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NotRequired
+
+from pydantic import ConfigDict, TypeAdapter
+from typing_extensions import TypedDict
+
+from kgqa.errors import BrokenInput
+from kgqa.formats import columns, drop, hotpotqa, musique, qangaroo, squad, squad2
+from kgqa.formats.json.validate import validated
+from kgqa.formats.rows import ROW, from_row
+from kgqa.formats.strategyqa import format as strategyqa
+from kgqa.records import Instance
+
+Row = dict[str, Any]
+
+
+class Facts(TypedDict):
+    """HotpotQA's supporting facts, as columns."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
+
+    title: list[str]
+    sent_id: list[int]
+
+
+class Context(TypedDict):
+    """HotpotQA's paragraphs, as columns."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
+
+    title: list[str]
+    sentences: list[list[str]]
+
+
+class Marked(TypedDict):
+    """SQuAD's answers, as columns."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
+
+    text: list[str]
+    answer_start: list[int]
+
+
+class Typed(TypedDict):
+    """DROP's answers, as columns."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
+
+    spans: list[str]
+    types: list[str]
+
+
+class HotpotqaRow(TypedDict):
+    """A question of ``hotpotqa/hotpot_qa``."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
+
+    id: str
+    question: str
+    context: Context
+    supporting_facts: NotRequired[Facts]
+
+
+class SquadRow(TypedDict):
+    """A question of ``rajpurkar/squad`` or ``rajpurkar/squad_v2``."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
+
+    id: str
+    title: NotRequired[str]
+    context: str
+    question: str
+    answers: Marked
+
+
+class DropRow(TypedDict):
+    """A question of ``ucinlp/drop``."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
+
+    section_id: str
+    query_id: str
+    passage: str
+    question: str
+    answers_spans: Typed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A set that is known by its columns."""
+
+    name: str
+    columns: frozenset[str]
+    kind: TypeAdapter[Any]
+    read: Callable[[Any, str], Instance]
+    """Makes an Instance of a row of this kind, whose place it is told."""
+
+
+def form_of(columns: Collection[str], where: str) -> Form:
+    """The form with these ``columns``, and perhaps more; BrokenInput that names them where there is none."""
+    for form in FORMS:
+        if form.columns <= set(columns):
+            return form
+    names = ", ".join(name if name.isprintable() else repr(name) for name in columns)
+    known = ", ".join(form.name for form in FORMS)
+    raise BrokenInput(f"{where}: no known question set has these columns ({names}); rename them to those of {known}.")
+
+
+def instance_of(form: Form, row: Row, where: str) -> Instance:
+    """The Instance in a row; a column that is null is one that is not there. Raises InputError with the field."""
+    for column, value in row.items():
+        if not _is_json(value):
+            raise BrokenInput(f"{where}, field {column!r}: expected text, numbers, lists and objects alone; drop the column.")
+    said = row if form.kind is ROW else {column: value for column, value in row.items() if value is not None}
+    return form.read(validated(said, form.kind, where), where)
+
+
+def _is_json(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_json(inner) for key, inner in value.items())
+    if isinstance(value, list):
+        return all(map(_is_json, value))
+    return value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _aligned(columns: Mapping[str, Any], kind: type, where: str) -> list[list[Any]]:
+    """The lists of ``kind``, entry by entry."""
+    lists: list[list[Any]] = [columns[name] for name in kind.__annotations__]
+    if any(len(one) != len(other) for one, other in pairwise(lists)):
+        raise BrokenInput(f"{where}: {' and '.join(kind.__annotations__)} are not of the same length; mend or drop the row.")
+    return [list(entry) for entry in zip(*lists, strict=True)]
+
+
+def _without(row: Mapping[str, Any], *names: str) -> Row:
+    return {name: value for name, value in row.items() if name not in names}
+
+
+def _hotpotqa(row: HotpotqaRow, where: str) -> Instance:
+    record = {
+        **_without(row, "id", "context", "supporting_facts"),
+        "_id": row["id"],
+        "context": _aligned(row["context"], Context, f"{where}, field 'context'"),
+    }
+    if "supporting_facts" in row:
+        record["supporting_facts"] = _aligned(row["supporting_facts"], Facts, f"{where}, field 'supporting_facts'")
+    return hotpotqa.from_record(validated(record, hotpotqa.RECORD, where))
+
+
+def _squad(row: SquadRow, where: str) -> Instance:
+    """A row without answers is SQuAD 2.0's; one with answers is alike in both."""
+    marked = _aligned(row["answers"], Marked, f"{where}, field 'answers'")
+    question = _without(row, "title", "context") | {"answers": [{"text": text, "answer_start": start} for text, start in marked]}
+    if not marked:
+        question["is_impossible"] = True
+    entry = squad.Entry(where=where, question=question, title=row.get("title"), paragraph_id="0", text=row["context"], notes={})
+    return squad.instance_of(entry, squad.NAME, squad.Question) if marked else squad.instance_of(entry, squad2.NAME, squad2.Question)
+
+
+def _drop(row: DropRow, where: str) -> Instance:
+    answers = _annotators(_aligned(row["answers_spans"], Typed, f"{where}, field 'answers_spans'"))
+    question = _without(row, "section_id", "passage", "answers_spans")
+    if answers:
+        question |= {"answer": answers[0], "validated_answers": answers[1:]}
+    passage = validated({"passage": row["passage"], "qa_pairs": [question]}, PASSAGE, where)
+    return drop.instance_of(passage["qa_pairs"][0], row["section_id"], passage)
+
+
+def _annotators(typed: list[list[Any]]) -> list[Row]:
+    """What each annotator answered."""
+    found: list[Row] = []
+    before = None
+    for text, kind in typed:
+        if kind == "span" and before == "span" and text not in found[-1]["spans"]:
+            found[-1]["spans"].append(text)
+        else:
+            found.append({"number": text} if kind == "number" else {"spans": [text]})
+        before = kind
+    return found
+
+
+PASSAGE = TypeAdapter(drop.Passage)
+DROP_COLUMNS = frozenset({"section_id", "query_id", "passage", "question", "answers_spans"})
+FORMS = (
+    Form(name="native", columns=frozenset(columns.SCHEMA.names), kind=ROW, read=from_row),
+    Form(name="drop", columns=DROP_COLUMNS, kind=TypeAdapter(DropRow), read=_drop),
+    Form(name="squad", columns=frozenset({"id", "context", "question", "answers"}), kind=TypeAdapter(SquadRow), read=_squad),
+    Form(
+        name="hotpotqa", columns=frozenset({"id", "context", "question", "supporting_facts"}), kind=TypeAdapter(HotpotqaRow), read=_hotpotqa
+    ),
+    Form(
+        name="qangaroo",
+        columns=frozenset({"id", "query", "answer", "candidates", "supports"}),
+        kind=qangaroo.RECORD,
+        read=lambda row, _: qangaroo.from_record(row),
+    ),
+    Form(
+        name="musique",
+        columns=frozenset({"id", "question", "paragraphs", "question_decomposition"}),
+        kind=musique.RECORD,
+        read=musique.from_record,
+    ),
+    Form(
+        name="strategyqa",
+        columns=frozenset({"qid", "question", "answer"}),
+        kind=strategyqa.RECORD,
+        read=lambda row, _: strategyqa.from_record(row),
+    ),
+)
+"""In the order in which they are tried."""

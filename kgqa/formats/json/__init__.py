@@ -1,0 +1,1 @@
+"""JSON files of records: streamed, validated and written."""

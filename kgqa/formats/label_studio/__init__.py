@@ -1,0 +1,1 @@
+"""Label Studio: tasks, what people marked in them, and the labelling interface."""

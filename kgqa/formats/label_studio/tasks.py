@@ -1,0 +1,95 @@
+"""The records of Label Studio's JSON, and what is noted of them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+from pydantic import ConfigDict, TypeAdapter
+from typing_extensions import TypedDict
+
+from kgqa.formats.carried import Carried
+from kgqa.formats.label_studio.answers import Annotation
+
+
+class Shown(TypedDict):
+    """A paragraph as the page shows it."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
+
+    id: NotRequired[str]
+    title: NotRequired[str | None]
+    text: str
+
+
+class Option(TypedDict):
+    """A candidate; ``alias`` is what an annotation says instead of ``value``."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
+
+    value: str
+    alias: NotRequired[str]
+
+
+class Data(TypedDict):
+    """What a task shows; either paragraphs or one text."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
+
+    id: NotRequired[str]
+    question: str
+    paragraphs: NotRequired[list[Shown]]
+    text: NotRequired[str]
+    answers: NotRequired[list[str]]
+    candidates: NotRequired[list[Option]]
+    kgqa: NotRequired[Carried]
+
+
+class Task(TypedDict):
+    """One question."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
+
+    id: NotRequired[int]
+    data: Data
+    annotations: NotRequired[list[Annotation]]
+    predictions: NotRequired[list[Annotation]]
+
+
+class Before(TypedDict):
+    """An answer, as provenance notes it."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
+
+    answers: list[str]
+    answer_id: str | None
+    answer_type: Literal["candidate", "span", "spans", "number", "boolean", "none"]
+    answerable: bool
+
+
+class Notes(TypedDict, total=False):
+    """What provenance says of a question under ``NAME``."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
+
+    task: dict[str, Any]
+    """Other fields of the task, its number among them."""
+    data: dict[str, Any]
+    """Other fields of its data."""
+    paragraphs: dict[str, dict[str, Any]]
+    """Other fields of its paragraphs, by their ids."""
+    candidates: dict[str, dict[str, Any]]
+    """Other fields of its candidates, by their ids."""
+    unnamed: bool
+    """Its data have no id, so that the task's number is the question's id."""
+    text: bool
+    """It shows one text, not paragraphs."""
+    annotations: list[Annotation]
+    annotators: int
+    annotated_answers: list[list[str]]
+    """What each of them answered."""
+    before: Before | None
+    """The answer before the annotators'; null where the data said nothing of it."""
+    predictions: list[Annotation]
+
+
+RECORD, NOTES = TypeAdapter(Task), TypeAdapter(Notes)

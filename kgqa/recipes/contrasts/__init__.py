@@ -1,0 +1,1 @@
+"""Transforms of finished questions: DiRe's probes and sufficiency, false paragraphs, unanswerable twins."""

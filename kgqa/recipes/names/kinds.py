@@ -1,0 +1,296 @@
+"""What kind of thing a name names: told by its figures, by the first sentence about it, by its own words, or by what a question asks for.
+
+A kind is a class of things and the noun for this one, ``("water", "river")``; ``("water",)`` is the whole class. Where nothing tells the
+kind there is none, and who needs one has to do without the name: one of a wrong kind would give a false answer away.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import month_name
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from kgqa.recipes.names.nouns import NOUNS, ROLES
+from kgqa.records import Paragraph
+
+Kind = tuple[str, ...]
+PERSON = "person"
+WHO = ("who",)
+"""Of a name that "who" asks for: of a person if its first word is a first name, else maybe of a team, a country or a company."""
+LEAD = 300
+"""The first letters of a paragraph, in which it says what it is about."""
+CLAUSE = 200
+"""The letters after an asking word in which the noun is looked for."""
+MONTHS = frozenset(name.lower() for name in month_name[1:])
+NUMBERS = frozenset(
+    {"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen",
+     "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}
+)  # fmt: skip
+ASKING = frozenset({"who", "whom", "where", "which", "what"})
+LINKING = frozenset({"is", "was", "are", "were"})
+VERBS = LINKING | frozenset({"did", "does", "do", "has", "have", "had", "will", "would", "can", "could", "should", "may"})
+DETERMINERS = frozenset({"a", "an", "the", "this", "these", "his", "her", "its", "their"})
+END = VERBS | frozenset(
+    {"in", "by", "from", "who", "whose", "that", "which", "and", "or", "for", "at", "on", "as", "to", "with", "where", "near", "when",
+     "after", "born", "between", "made", "held", "built", "founded", "known", "written", "starring", "featuring", "set", "per", "out",
+     "about", "responsible", "including", "came", "won", "wrote", "led", "sang", "got", "went", "took", "left", "lost", "ran", "became",
+     "began", "gave", "met", "saw", "bought", "sold", "spoke", "comprising", "consisting", "containing", "covering", "involving",
+     "describing", "depicting", "serving", "operating", "specializing", "specialising", "competing", "playing", "performing",
+     "representing", "found", "given", "spoken", "starting", "off", "during", "within", "fought", "around"}
+)  # fmt: skip
+"""What ends a noun with the words before it: a "river in Chile"; so do all words in -ed after the first, as in "film directed by"."""
+ONE_OF = frozenset({"type", "kind", "sort", "form", "member", "part", "one", "name", "group", "series", "pair", "any", "title"})
+"""Nouns after which "of" names the thing itself: a "kind of fish"."""
+VAGUE = frozenset(
+    {"list", "name", "term", "word", "type", "kind", "way", "part", "thing", "one", "number", "example", "place", "title", "first",
+     "last", "second", "third", "only", "same", "other", "most", "best", "largest", "disambiguation", "surname", "he", "she", "you", "it",
+     "they", "three"}
+)  # fmt: skip
+"""Nouns that tell nothing: what has them in common may be anything."""
+PLACES = frozenset({"place", "location", "entity"})
+AGENTS = frozenset({"person", "country", "school", "company", "party", "organisation", "force", "team", "league", "band"})
+"""What "who" may ask for."""
+BEFORE = frozenset({"lake", "mount", "river", "fort"})
+"""Nouns that stand before the name."""
+NAMED = frozenset(
+    {"airport", "award", "bridge", "castle", "church", "company", "competition", "festival", "force", "hospital", "hotel", "island",
+     "lake", "league", "library", "mosque", "mountain", "museum", "organisation", "park", "party", "periodical", "prison", "railway",
+     "region", "river", "road", "school", "sea", "skyscraper", "stadium", "station", "team", "temple", "theatre", "treaty", "war"}
+)  # fmt: skip
+"""Classes whose nouns are parts of names: the last of Boston University says what it is, the last of Keith Moon does not."""
+BY_WORD_BEFORE = {
+    "company": (frozenset({"ballet", "dance", "opera", "theatre", "theater"}), ("ensemble", "company")),
+    "group": (frozenset({"rock", "pop", "musical", "music", "boy", "girl", "vocal", "hop", "metal", "folk", "idol"}), ("band", "band")),
+    "pilot": (frozenset({"television", "tv", "sitcom", "comedy", "drama"}), ("television", "pilot")),
+    "series": (frozenset({"television", "tv", "drama", "comedy", "animated", "anime", "sitcom"}), ("television", "show")),
+    "state": (frozenset({"sovereign", "independent"}), ("country", "state")),
+    "station": (frozenset({"television", "tv", "radio", "fm", "am", "broadcast"}), ("broadcaster", "broadcast station")),
+    "team": (frozenset({"development"}), ("company", "developer")),
+}
+"""Nouns of which the word before tells the kind."""
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+_YEAR = re.compile(r"[12]\d{3}")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_CLAUSE = re.compile(r"[,;:?()]|\. ")
+_DEFINITION = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of the|any of the) ([^.;()]{2,80})")
+_LIFE = re.compile(rf"\([^)]*(?:\bborn\b|(?:{'|'.join(month_name[1:])})[^)]* [–-] )")
+_OTHERS = re.compile(
+    r"(?:List|Outline|History|Geography|Economy|Politics|Culture|Demographics|Index) of |"
+    r"(?:[A-Z]\w+ )*(?:Governor|President|Minister|Secretary|King|Queen|Emperor|Duke|Bishop|Mayor|Director) of "
+)
+"""Titles of lists and of pages about a side of something, or about an office, which is no person."""
+_ADJECTIVE = re.compile(r"[A-Z][a-z]+(?:ese|ish|ian|can)")
+_LIFE_AND_DEATH = re.compile(r"\b(?:born|birth|died?|death|buried|burial|residence|formation|headquarters)\b")
+"""What happens in a town, mostly."""
+_PRONOUN = re.compile(r"\b(?:[Hh]e|[Ss]he|[Hh]is|[Hh]er)\b")
+_AND = re.compile(r",(?: and| or)? | and | or ")
+_FULL_STOP = re.compile(r"[a-z0-9)]{3}\. [A-Z]")
+
+
+class Sense(NamedTuple):
+    """What a thing is."""
+
+    group: str
+    """The noun's class; empty where it has none."""
+    noun: str
+    before: str = ""
+    """The word before the noun: a football club."""
+
+    def kinds(self) -> list[Kind]:
+        """The narrower first."""
+        kinds: list[Kind] = [(self.group, self.noun, self.before)] if self.before else []
+        return [*kinds, (self.group, self.noun), (self.group,)] if self.group else kinds or [("", self.noun)]
+
+
+def split_title(title: str) -> tuple[str, str]:
+    """``Kaos (2019 film)`` → ``Kaos``, ``2019 film``."""
+    base, bracket, note = title.partition(" (")
+    return (base, note.removesuffix(")")) if bracket and base and note.endswith(")") else (title, "")
+
+
+def first_name(name: str) -> str:
+    """The first word."""
+    return name.partition(" ")[0]
+
+
+def title_kinds(title: str, text: str) -> list[Kind]:
+    """The kinds of what a paragraph is about, the narrower first.
+
+    By its first sentence, what the title says in brackets, the title's own words, or by its being about a life.
+    """
+    base, note = split_title(title)
+    if _OTHERS.match(base):
+        return []
+    sense = _defined(base, text) or _sense(_WORD.findall(note)) or _own(base) or _lived(base, text)
+    return sense.kinds() if sense else []
+
+
+def answer_kinds(question: str, answer: str, paragraphs: Iterable[Paragraph] = ()) -> list[Kind]:
+    """The kinds of an answer, the narrower first.
+
+    By its figures, the noun that the question asks for, the one of ``paragraphs`` that is about it, its own words, or the asking word.
+    None where two of these contradict each other.
+    """
+    words = _WORD.findall(answer)
+    if figures := _figures(answer, words):
+        return figures
+    asking, asked = _asked(question)
+    if 2 * sum(word[0].islower() for word in words) >= len(words) or _ADJECTIVE.fullmatch(answer):
+        return [("phrase", asked.noun)] if asked and asked.noun not in PLACES else []
+    said = _said(answer, paragraphs)
+    own = said or _own(answer)
+    if asked and asked.noun not in ROLES | PLACES:
+        return _agreed(asked, said, own)
+    if own and (asking != "who" or own.group in AGENTS):
+        return own.kinds()
+    if asking == "where" or (asked and asked.noun in PLACES):
+        return Sense("settlement", "place").kinds() if _LIFE_AND_DEATH.search(question) else []
+    return [WHO] if asking == "who" or asked else []
+
+
+def _agreed(asked: Sense, said: Sense | None, own: Sense | None) -> list[Kind]:
+    """What was asked for, if what is known of the answer goes with it; of its own words only that a team is no league, a man no firm."""
+    if not asked.group:
+        return [*asked.kinds(), *(said.kinds() if said else [])]
+    known = said or (own if own and asked.group in AGENTS and own.group in AGENTS else None)
+    return asked.kinds() if known is None or known.group in {asked.group, ""} else []
+
+
+def _figures(name: str, words: Sequence[str]) -> list[Kind]:
+    """Of a number, a year or a date: what is left of it without the figures, so that 12 km and 7 km are alike, and 4 May and 1 June."""
+    if any(word[0].isupper() and word.lower() not in MONTHS for word in words):
+        return []
+    if not any(word[0].isdigit() or word.lower() in NUMBERS for word in words):
+        return []
+    spelled = " ".join("month" if word in MONTHS else "00" if word in NUMBERS else word for word in name.lower().split())
+    return [("figures", _NUMBER.sub(_size, spelled))]
+
+
+def _size(found: re.Match[str]) -> str:
+    """Numbers of as many digits are alike, those of one and two too; years are alike most of all."""
+    return "year" if _YEAR.fullmatch(found[0]) else "0" * max(2, sum(map(str.isdigit, found[0])))
+
+
+def _said(name: str, paragraphs: Iterable[Paragraph]) -> Sense | None:
+    """What the first paragraph says that has the name for its title and says it."""
+    end = len(name)
+    for paragraph in paragraphs:
+        title = paragraph.title or ""
+        if (len(title) == end or title[end : end + 2] == " (") and split_title(title)[0].lower() == name.lower():
+            sense = _defined(name, paragraph.text)
+            if sense:
+                return sense
+    return None
+
+
+def _defined(title: str, text: str) -> Sense | None:
+    """What the first sentence says that the title is: "is a Danish ecologist", or a person by the dates of life after the name."""
+    lead = text[:LEAD]
+    found = _DEFINITION.search(lead)
+    subject = lead[: found.start()] if found else lead
+    last = _WORD.findall(title.partition(",")[0].lower())[-1:]
+    if _FULL_STOP.search(subject) or not set(last) & set(_WORD.findall(subject.lower())):
+        return None
+    if subject.startswith(("A ", "An ")) and not subject.startswith(title):
+        return None  # "a business is an organization" tells of no business what it is
+    if not found:
+        return Sense(PERSON, PERSON) if _LIFE.search(subject) else None
+    senses = [sense for sense in map(_sense, _listed(found[1])) if sense]
+    person = next((sense for sense in senses if sense.group == PERSON), None)
+    if person or _LIFE.search(subject):
+        return person or Sense(PERSON, PERSON)
+    return next((sense for sense in senses if sense.group), senses[0] if senses else None)
+
+
+def _listed(definition: str) -> Iterator[list[str]]:
+    """What a definition lists: of a "movie, television and stage actor" all three, because the last one says what the first two are."""
+    for part in _AND.split(definition):
+        words = _WORD.findall(part)
+        yield words
+        if any(word in END or word == "of" or (place and _is_participle(word)) for place, word in enumerate(words)):
+            return
+
+
+def _sense(words: Sequence[str], *, asked: bool = False) -> Sense | None:
+    """What "American rock band formed in" or "name of the river that" is: a band, a river.
+
+    ``asked``: a verb may follow that looks like a noun, as in "river flows"; the last noun that has a class goes before it.
+    """
+    noun = before = classed = ""
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
+        is_name = word[0].isupper() and noun.islower() and (asked or bool(classed))
+        if word in END or (noun and (word in DETERMINERS or is_name)):
+            break
+        if noun and _is_participle(word):
+            if following in END or not following.islower():  # film directed by, river named Avon
+                break
+            continue  # a state owned television station
+        if word == "of":
+            if noun not in ONE_OF or before:
+                break
+            noun = before = ""
+        elif word not in DETERMINERS:
+            noun, before = word, noun
+            classed = word if _class_of(word) else classed
+    noun = noun.removesuffix("'s").removesuffix("’s")
+    if asked and classed and not _class_of(noun):
+        noun, before = classed, ""
+    if not noun or not noun.islower() or _is_participle(noun) or noun.endswith("ly") or noun in VAGUE - PLACES:
+        return None
+    if noun in BY_WORD_BEFORE and before.lower() in BY_WORD_BEFORE[noun][0]:
+        return Sense(*BY_WORD_BEFORE[noun][1])
+    noun = noun.removesuffix("s") if noun not in NOUNS and noun.removesuffix("s") in NOUNS else noun
+    return Sense(_class_of(noun), noun, before if before.islower() else "")
+
+
+def _class_of(noun: str) -> str:
+    found = NOUNS.get(noun, "")
+    return PERSON if not found and noun.endswith(("ist", "ician", "woman", "sman")) else found
+
+
+def _is_participle(word: str) -> bool:
+    """Of a verb, as in "film directed by"; not of a seed or a breed."""
+    return word.endswith("ed") and not word.endswith("eed")
+
+
+def _lived(title: str, text: str) -> Sense | None:
+    """A person of whom a text that begins in the middle of a life speaks by the last name, and as he or she."""
+    words, lead = _WORD.findall(title), text[:LEAD]
+    if not 2 <= len(words) <= 3 or not all(word[0].isupper() for word in words) or len(_PRONOUN.findall(lead)) < 2:
+        return None
+    alone = any(lead[: found.start()].rstrip()[-len(words[-2]) :] != words[-2] for found in re.finditer(rf"\b{words[-1]}\b", lead))
+    return Sense(PERSON, PERSON) if alone else None
+
+
+def _own(name: str) -> Sense | None:
+    """What the name says itself: Odense University, University of Odense, Lake Huron."""
+    spelled = name.partition(",")[0]
+    words = _WORD.findall(spelled.lower())
+    if len(words) < 2 or words[0] in DETERMINERS:
+        return None
+    said = [words[0]] if words[0] in BEFORE and spelled == name else []
+    said += [words[-1], *([words[words.index("of") - 1]] if "of" in words[1:] else [])]
+    noun = next((noun for noun in said if NOUNS.get(noun) in NAMED), None)
+    return Sense(NOUNS[noun], noun) if noun else None
+
+
+def _asked(question: str) -> tuple[str, Sense | None]:
+    """The asking word and the noun that goes with it: "which river", "who is the father of"; MuSiQue's ">> mouth of" has the noun alone."""
+    _, arrow, relation = question.rpartition(">>")
+    if arrow:
+        sense = _sense(_WORD.findall(relation))
+        return "", sense if sense and (sense.group or sense.noun in ROLES | PLACES) else None
+    first = ""
+    for found in _WORD.finditer(question):
+        word = found[0].lower()
+        if word in ASKING:
+            first = first or word
+            words = _WORD.findall(_CLAUSE.split(question[found.end() : found.end() + CLAUSE], maxsplit=1)[0])
+            is_linked = bool(words) and words[0] in LINKING
+            if word in {"what", "which"} or (is_linked and word == "who"):
+                sense = _sense(words[is_linked:], asked=True)
+                if sense:
+                    return first, sense
+    return first, None

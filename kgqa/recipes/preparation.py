@@ -1,0 +1,164 @@
+"""The stages with which every recipe on a graph begins: read, link, store, project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgqa.errors import EmptyResult
+from kgqa.linking.dictionary import NAME_RULES
+from kgqa.linking.link import UNUSED_REASONS, link_mentions
+from kgqa.linking.places import PLACE_RULES
+from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.graph import rows_of, tables_hash
+from kgqa.runs.stage import Run, Stage, StageOutput
+from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.settings.source import DocumentSettings
+from kgqa.sources.delimited import find_file
+from kgqa.sources.layouts import LAYOUTS
+from kgqa.sources.tables import DROP_REASONS, frame
+from kgqa.store import embedded
+from kgqa.store.base import GraphStore
+from kgqa.store.neo4j import graph as loading
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.traversal.projection import ROLES, project_edges
+
+Candidates = Callable[[Run, dict[str, pa.Table]], pa.Array]
+"""Which entities can be an answer, from the tables of the sources: a truth value for each row of ``entities``."""
+
+
+def read_sources(run: Run) -> StageOutput:
+    """Source files → entities, names, relations, facts, documents, dropped."""
+    layout = LAYOUTS[run.domain.settings.source.layout]
+    paths = [find_file(run.domain.source, name) for name in layout.FILES]
+    run.progress.start("Reading sources", sum(path.stat().st_size for path in paths), "bytes")
+    tables = dict(layout.read(run.domain.source, advance=run.progress.advance))
+    counts = frame(tables["dropped"]).group_by("reason").len().sort("reason")
+    rows = [
+        FunnelRow(stage="read", what="rows", reason=DROP_REASONS[reason], removed=count, left=None) for reason, count in counts.iter_rows()
+    ]
+    sizes = {name: table.num_rows for name, table in tables.items() if name != "dropped"}
+    for name, size in sizes.items():
+        if not size:
+            raise EmptyResult(f"no {name} are left after reading {run.domain.source}; see the reasons: {_listed(rows)}.")
+    rows += [FunnelRow(stage="read", what=name, reason="read", removed=None, left=size) for name, size in sizes.items()]
+    return StageOutput(tables=tables, funnel=rows, report=sizes, note=", ".join(f"{size:,} {name}" for name, size in sizes.items()))
+
+
+def _listed(rows: list[FunnelRow]) -> str:
+    return "; ".join(f"{row.reason} ({row.removed:,})" for row in rows if row.removed) or "none"
+
+
+def link(run: Run, *, candidates: Candidates) -> StageOutput:
+    """Names and texts → mentions, occurrences, title_occurrences, links, unused; ``candidates`` tells which entities can be an answer."""
+    settings = run.domain.settings
+    tables = run.tables("entities", "names", "relations", "facts", "documents")
+    documents = _documents(run, tables["entities"])
+    run.progress.start("Linking mentions", tables["documents"]["text"].nbytes, "bytes")
+    linked = link_mentions(
+        tables, settings.linking, documents, candidates=candidates(run, tables), workers=run.workers, advance=run.progress.advance
+    )
+    rows = []
+    for rule, count in linked.report.items():
+        what, name = rule.split(": ")
+        reason = NAME_RULES[name] if what == "names" else PLACE_RULES[name]
+        rows.append(FunnelRow(stage="link", what=what, reason=reason, removed=count, left=None, setting="linking"))
+    for reason, count in frame(linked.unused).group_by("reason").len().sort("reason").iter_rows():
+        rows.append(FunnelRow(stage="link", what="documents", reason=UNUSED_REASONS[reason], removed=count, left=None, setting="documents"))
+    rows.append(FunnelRow(stage="link", what="mentions", reason="linked", removed=None, left=linked.mentions.num_rows))
+    names = ("mentions", "occurrences", "title_occurrences", "links", "unused")
+    found = {name: getattr(linked, name) for name in names}
+    note = f"{linked.mentions.num_rows:,} mentions, {linked.links.num_rows:,} links"
+    return StageOutput(tables=found, funnel=rows, report={"mentions": linked.mentions.num_rows, "links": linked.links.num_rows}, note=note)
+
+
+def _documents(run: Run, entities: pa.Table) -> DocumentSettings:
+    """Which documents take part: articles that kgqa's own file leaves out need not be among the user's; what the user writes must exist."""
+    documents = run.domain.settings.documents
+    if "exclude_about" in run.domain.own.get("documents", {}):
+        return documents
+    known = tuple(entity for entity in documents.exclude_about if pc.index(entities["id"], entity).as_py() >= 0)
+    return documents.model_copy(update={"exclude_about": known})
+
+
+def build_store(run: Run) -> StageOutput:
+    """Tables → the graph; it is an index and may be deleted. The embedded one is a file of the workspace."""
+    rows = rows_of(run.workspace)
+    run.progress.start("Building the graph", sum(table.num_rows for table in rows.values()), "rows")
+    if run.store == "neo4j":
+        with Neo4jStore(run.neo4j or Neo4jSettings.from_environment()) as server:
+            loaded = loading.load(server, tables_hash(run.workspace), rows, advance=run.progress.advance)
+        return StageOutput(note="loaded into Neo4j" if loaded else "Neo4j has it")
+    path = run.workspace.graph
+    run.workspace.replace(path, lambda partial: embedded.build(partial, rows, threads=run.workers, advance=run.progress.advance))
+    return StageOutput(files=[str(path.relative_to(run.workspace.path))], note=f"{path.stat().st_size / 1e6:,.0f} MB")
+
+
+@contextmanager
+def open_graph(run: Run) -> Iterator[GraphStore]:
+    """The store that :func:`build_store` filled."""
+    if run.store == "neo4j":
+        with Neo4jStore(run.neo4j or Neo4jSettings.from_environment()) as server:
+            loading.check_holds(server, tables_hash(run.workspace))
+            yield server
+    else:
+        with embedded.EmbeddedStore(run.workspace.graph, threads=run.workers) as store:
+            yield store
+
+
+def project(run: Run) -> StageOutput:
+    """The domain's projection queries → edges."""
+    settings = run.domain.settings.projection
+    queries = len(settings.document_to_entity) + len(settings.entity_to_document)
+    run.progress.start("Projecting edges", queries, "queries")
+    with open_graph(run) as store:
+        edges = project_edges(store, run.domain.queries, settings, advance=run.progress.advance)
+    row = FunnelRow(stage="project", what="edges", reason="projected", removed=None, left=edges.num_rows)
+    return StageOutput(tables={"edges": edges}, funnel=[row], report={"edges": edges.num_rows}, note=f"{edges.num_rows:,} edges")
+
+
+def depends_on_settings(*sections: str) -> Callable[[Run], object]:
+    """For a stage whose output depends on these sections of the domain alone."""
+
+    def part(run: Run) -> object:
+        dump = run.domain.settings.model_dump(mode="json", include=set(sections))
+        return {section: dump[section] for section in sections}
+
+    return part
+
+
+def depends_on_queries(*roles: str) -> Callable[[Run], object]:
+    """For a stage whose output depends on the domain's queries in these roles alone."""
+
+    def part(run: Run) -> object:
+        settings = run.domain.settings.projection
+        return {role: [run.domain.queries[name].text for name in getattr(settings, role)] for role in roles}
+
+    return part
+
+
+def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object]) -> tuple[Stage, ...]:
+    """The stages; a recipe says which entities can be an answer, and on which of its settings that depends, as JSON-able data."""
+    return (
+        Stage(name="read_sources", version=1, doing="Reading sources", depends_on=depends_on_settings("source"), run=read_sources),
+        Stage(
+            name="link_mentions",
+            version=2,
+            doing="Linking mentions",
+            depends_on=lambda run: [depends_on_settings("linking", "documents")(run), depends_on(run)],
+            run=partial(link, candidates=candidates),
+        ),
+        Stage(
+            name="build_store",
+            version=2,
+            doing="Building the graph",
+            depends_on=lambda run: embedded.ENGINE_VERSION if run.store == "embedded" else run.store,
+            run=build_store,
+            outside=lambda run: run.store != "embedded",
+        ),
+        Stage(name="project_edges", version=1, doing="Projecting edges", depends_on=depends_on_queries(*ROLES), run=project),
+    )

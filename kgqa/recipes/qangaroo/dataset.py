@@ -1,0 +1,87 @@
+"""Writing a dataset folder: splits, masked twins, what was rejected, and the card."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from kgqa.formats.columns import SCHEMA
+from kgqa.recipes.qangaroo.card import dataset_card
+from kgqa.recipes.qangaroo.gates import GATES
+from kgqa.recipes.qangaroo.instances import InstanceMaker, instance_ids
+from kgqa.recipes.qangaroo.pipeline import instance_maker
+from kgqa.recipes.qangaroo.samples import Samples
+from kgqa.records import SPLITS
+from kgqa.runs.files import file_hash, write_parquet
+from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.stage import Run
+
+FILES = frozenset({f"{folder}{split}.parquet" for folder in ("", "masked/") for split in SPLITS} | {"rejected.parquet", "README.md"})
+CHUNK = 2048
+"""Samples that are turned into Instances at a time."""
+
+
+def write_splits(folder: Path, samples: Samples, maker: InstanceMaker, *, run: Run) -> None:
+    """``train``, ``dev``, ``test`` and their masked twins. Memory: one chunk of samples with its texts."""
+    for masked, target in ((False, folder), (True, folder / "masked")):
+        target.mkdir(parents=True, exist_ok=True)
+        make = maker.masked if masked else maker.plain
+        for number, split in enumerate(SPLITS):
+            part = samples.select(samples.questions.split == number)
+            with pq.ParquetWriter(target / f"{split}.parquet", SCHEMA, compression="zstd", compression_level=1) as writer:
+                for first in range(0, len(part), CHUNK):
+                    chunk = part.slice(first, min(first + CHUNK, len(part)))
+                    writer.write_table(make(chunk))
+                    run.progress.advance(len(chunk))
+
+
+def write_rejected(path: Path, run: Run) -> None:
+    """``id, split, stage, reason, detail`` of every question that did not become a sample; detail is the fact."""
+    tables = run.tables("entities", "relations", "rejected_traverse", "rejected_filter")
+    entities, relations = tables["entities"]["id"].combine_chunks(), tables["relations"]["id"].combine_chunks()
+    reasons = {name: gate.reason for name, gate in GATES.items()}
+    parts = []
+    for stage in ("traverse", "filter"):
+        table = tables[f"rejected_{stage}"]
+        gate = table["gate"].combine_chunks().dictionary_encode()
+        detail = [entities.take(table["head"].combine_chunks()), relations.take(table["relation"].combine_chunks())]
+        parts.append(
+            pa.table(
+                {
+                    "id": instance_ids(table["id"].combine_chunks().to_numpy(), run.domain.settings.dataset),
+                    "split": pa.array(SPLITS).take(table["split"].combine_chunks()),
+                    "stage": pa.repeat(stage, table.num_rows),
+                    "reason": pa.array([reasons[name] for name in gate.dictionary.to_pylist()], pa.string()).take(gate.indices),
+                    "detail": pc.binary_join_element_wise(*detail, entities.take(table["answer"].combine_chunks()), " "),
+                }
+            )
+        )
+    write_parquet(pa.concat_tables(parts), path)
+
+
+def content_digest(folder: Path) -> str:
+    """One hash over all files of a dataset but its card and manifest, in the order of their names."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.parquet"), key=lambda path: path.relative_to(folder).as_posix()):
+        digest.update(f"{path.relative_to(folder).as_posix()} {file_hash(path)}\n".encode())
+    return digest.hexdigest()
+
+
+def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
+    """Write the whole dataset into ``folder``, all but the manifest; return the samples of each split, and the hash of all content."""
+    samples = Samples.from_table(run.table("kept"))
+    run.progress.start("Writing the dataset", 2 * len(samples), "samples")
+    counts = samples.questions.by_split()
+    write_splits(folder, samples, instance_maker(run), run=run)
+    write_rejected(folder / "rejected.parquet", run)
+    digest = content_digest(folder)
+    card = dataset_card(
+        run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, baselines=baselines, digest=digest, is_seed=run.domain.is_seed
+    )
+    (folder / "README.md").write_text(card, "utf-8")
+    return {"counts": counts, "content": digest}

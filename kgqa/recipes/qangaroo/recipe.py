@@ -1,0 +1,10 @@
+"""The recipe of WikiHop and MedHop (Welbl et al. 2018), as it is registered."""
+
+from __future__ import annotations
+
+from kgqa.recipes.qangaroo.dataset import FILES, write_dataset
+from kgqa.recipes.qangaroo.pipeline import STAGES, asked_queries
+from kgqa.runs.recipe import Recipe
+from kgqa.settings.qangaroo import QangarooSettings
+
+RECIPE = Recipe(settings=QangarooSettings, stages=STAGES, write=write_dataset, files=FILES, version=1, queries=asked_queries)

@@ -1,0 +1,105 @@
+"""Files and folders that appear whole or not at all, Parquet with the same bytes for the same table, and hashes."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kgqa.errors import StorageError, storage_errors
+from kgqa.runs.scratch import remove, scratch
+
+TEMPORARY = ".partial"
+
+
+TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
+"""How the system says that something stands where a folder is to be renamed to."""
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """The name of a folder in a hidden one beside ``path``; what is written there becomes ``path`` if all goes well, else nothing does.
+
+    ``path`` may be an empty folder; StorageError where it is anything else, be it that another run made it meanwhile.
+    """
+    with storage_errors(path):
+        path = Path(os.path.abspath(path))  # so that "." and "x/.." have a name too
+        if not path.name:
+            raise StorageError(f"{path}: this is the root of the file system; choose another --out.")
+        if os.path.ismount(path):
+            raise StorageError(f"{path}: this is a mount point, in whose place no folder can be put; choose a folder inside it as --out.")
+        if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
+            raise already_there(path)
+        with parents_of(path), scratch(path) as folder:
+            partial = folder / path.name
+            yield partial
+            _settle(partial, path)
+
+
+def real_path(path: Path) -> Path:
+    """Without links; OSError where they lead in a circle, of which ``Path.resolve`` says nothing or speaks as of a fault in the program."""
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise
+    return Path(os.path.realpath(path))
+
+
+@contextmanager
+def parents_of(path: Path) -> Iterator[None]:
+    """The folders that ``path`` lies in are made; those that were not there go again where what follows fails."""
+    folder = Path(os.path.abspath(path.parent))
+    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for parent in made:
+            with suppress(OSError):  # it was not made, or somebody else has put something there
+                parent.rmdir()
+        raise
+
+
+def _settle(partial: Path, path: Path) -> None:
+    """Rename the finished folder to ``path``, where nothing or an empty folder may stand."""
+    try:
+        partial.rename(path)
+    except OSError as error:
+        if error.errno not in TAKEN:
+            raise
+        raise already_there(path) from None
+
+
+def already_there(path: Path) -> StorageError:
+    """What is said of a place for new files where something stands."""
+    return StorageError(f"{path}: this is already there; choose another --out, or remove it.")
+
+
+def discard(partial: Path) -> None:
+    """Delete a temporary file or folder with everything that its writer put beside it, as the engine's ``.wal`` and ``.shadow``."""
+    for path in partial.parent.glob(f"{partial.name}*"):
+        remove(path)
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Parquet with the same bytes for the same table, whoever writes it."""
+    pq.write_table(table.combine_chunks(), path, compression="zstd", compression_level=1, row_group_size=1 << 16, store_schema=True)
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def key_of(*parts: object) -> str:
+    """Hash of JSON-able ``parts``."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()

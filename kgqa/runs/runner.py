@@ -1,0 +1,162 @@
+"""Performing a recipe: stage by stage, resuming where a run was cut off, and the dataset with its manifest last."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kgqa.errors import InterruptedRun, WorkspaceError, storage_errors
+from kgqa.records import SPLITS
+from kgqa.runs.files import file_hash, key_of
+from kgqa.runs.funnel import FunnelRow, rows_from
+from kgqa.runs.manifest import run_record
+from kgqa.runs.recipe import Recipe
+from kgqa.runs.stage import Run, Stage
+from kgqa.runs.workspace import StageRecord, Workspace
+
+MANIFEST = "manifest.json"
+WRITING = "write_dataset"
+"""What reports call the step after the last stage."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Runner:
+    """A recipe on its way."""
+
+    recipe: Recipe
+    run: Run
+    inputs: dict[str, str]
+    """Input file → SHA-256 of its bytes."""
+    records: list[StageRecord] = field(default_factory=list)
+    """Of the stages that are done."""
+    reused: list[str] = field(default_factory=list)
+    """Stages that were finished before."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Per stage; of the run that did it, where it was finished before."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the dataset stands in the end."""
+        return self.run.workspace.path / "datasets" / self.run.domain.settings.dataset
+
+    @property
+    def funnel(self) -> list[FunnelRow]:
+        """What the stages that are done dropped."""
+        return [row for record in self.records for row in rows_from(record.report["funnel"])]
+
+    @property
+    def baselines(self) -> dict[str, list[dict[str, Any]]]:
+        """What a stage measured of how far the samples can be guessed; empty where none does."""
+        return next((record.report["baselines"] for record in self.records if "baselines" in record.report), {})
+
+    def stage_keys(self) -> Iterator[tuple[Stage, str]]:
+        """Each stage with the hash of everything that its output depends on."""
+        key = key_of("inputs", self.inputs)
+        for stage in self.recipe.stages:
+            key = key_of(stage.name, stage.version, stage.depends_on(self.run), key)
+            yield stage, key
+
+    def finished(self, stage: Stage, key: str) -> StageRecord | None:
+        """What the stage left behind where it need not be done again."""
+        return None if stage.outside(self.run) else self.run.workspace.finished(stage.name, key)
+
+    def perform(self) -> None:
+        """Do all stages that are not finished, in a workspace that is held. Raises KgqaError."""
+        for stage, key in self.stage_keys():
+            record = self.finished(stage, key)
+            if record:
+                self.reused.append(stage.name)
+            self.records.append(record or self._perform(stage, key))
+        self.seconds = {record.stage: record.seconds for record in self.records}
+
+    def _perform(self, stage: Stage, key: str) -> StageRecord:
+        place = self.run.workspace
+        begin = time.perf_counter()
+        place.forget(stage.name)
+        output = stage.run(self.run)
+        files = [place.write_table(name, table) for name, table in output.tables.items()] + output.files
+        record = StageRecord(
+            stage=stage.name,
+            key=key,
+            outputs={name: file_hash(place.path / name) for name in files},
+            report=output.as_report(),
+            seconds=round(time.perf_counter() - begin, 3),
+        )
+        place.record(record)
+        self.run.progress.finish(output.note)
+        return record
+
+    def dataset_key(self, last: str) -> str:
+        """Hash of everything that the dataset depends on; ``last`` is the key of the last stage."""
+        domain = self.run.domain
+        return key_of(self.recipe.version, domain.settings.resolved(), self.run.seed, domain.is_seed, last)
+
+    def written(self, key: str) -> dict[str, Any] | None:
+        """The manifest of the dataset that is there if it was made with this key and its files are as they were written."""
+        try:
+            manifest: dict[str, Any] = json.loads((self.folder / MANIFEST).read_text("utf-8"))
+            whole = manifest["key"] == key and all(file_hash(self.folder / name) == digest for name, digest in manifest["files"].items())
+            whole = whole and isinstance(manifest["seconds"][WRITING], float) and set(manifest["counts"]) == set(SPLITS)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+        return manifest if whole else None
+
+    def write(self, passed: dict[str, Any]) -> tuple[dict[str, int], bool]:
+        """Write the dataset, unless the very same one is there; the samples of each split, and whether another one was replaced."""
+        key = self.dataset_key(self.records[-1].key)
+        if manifest := self.written(key):
+            self.reused.append(WRITING)
+            self.seconds[WRITING] = manifest["seconds"][WRITING]
+            return {split: manifest["counts"][split] for split in SPLITS}, False
+        replaced = self.folder.exists()
+        counts: dict[str, int] = {}
+        self.run.workspace.replace(self.folder, lambda partial: counts.update(self._write(partial, key, passed)))
+        self.run.progress.finish(", ".join(f"{split} {count:,}" for split, count in counts.items()))
+        return counts, replaced
+
+    def _write(self, partial: Path, key: str, passed: dict[str, Any]) -> dict[str, int]:
+        begin = time.perf_counter()
+        settings = self.run.domain.settings
+        manifest = run_record(passed=passed, resolved=settings.resolved(), inputs=self.inputs)
+        manifest.update(self.recipe.write(partial, self.run, funnel=self.funnel, baselines=self.baselines))
+        self.seconds[WRITING] = round(time.perf_counter() - begin, 3)
+        manifest |= {
+            "key": key,
+            "dataset": settings.dataset,
+            "seed": self.run.seed,
+            "files": {path.relative_to(partial).as_posix(): file_hash(path) for path in sorted(partial.rglob("*")) if path.is_file()},
+            "funnel": [record for stage in self.records for record in stage.report["funnel"]],
+            "baselines": self.baselines,
+            "seconds": self.seconds,
+        }
+        text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True)
+        # A folder's name need not be UTF-8; what it has instead is written as an escape.
+        (partial / MANIFEST).write_text(text + "\n", "utf-8", "backslashreplace")
+        counts: dict[str, int] = manifest["counts"]
+        return counts
+
+    def refuse_strangers(self) -> None:
+        """Raise WorkspaceError where the dataset's folder holds a file that kgqa did not write: replacing the dataset would delete it."""
+        if self.folder.is_symlink():
+            raise WorkspaceError(f"{self.folder}: this is a link, and a new dataset would take its place; choose another --workspace.")
+        for path in sorted(self.folder.rglob("*")):
+            if not path.is_dir() and path.relative_to(self.folder).as_posix() not in {*self.recipe.files, MANIFEST}:
+                raise WorkspaceError(f"{path}: kgqa did not write this, and a new dataset would take its place; move it elsewhere.")
+
+
+@contextmanager
+def held(workspace: Workspace) -> Iterator[None]:
+    """The workspace, locked and swept; what may end a run half-way is said in a sentence."""
+    with workspace, storage_errors(workspace.path):
+        try:
+            workspace.sweep()
+            yield
+        except KeyboardInterrupt:
+            raise InterruptedRun(f"{workspace.path}: stopped; run the same command again to go on from the last finished stage.") from None
+        except MemoryError:
+            raise WorkspaceError(f"{workspace.path}: the memory does not suffice; close other programs, or try with --limit.") from None

@@ -1,0 +1,71 @@
+"""A stage of a run: a function of the tables before it, its part of the settings, and the seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from kgqa.progress import Progress
+from kgqa.runs.domain import Domain
+from kgqa.runs.funnel import FunnelRow, as_records
+from kgqa.runs.workspace import Workspace
+from kgqa.settings.neo4j import Neo4jSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What a stage is given."""
+
+    domain: Domain
+    workspace: Workspace
+    seed: int
+    workers: int
+    limit: int | None
+    progress: Progress
+    store: str = "embedded"
+    traversal: str = "kernel"
+    neo4j: Neo4jSettings | None = None
+    """None: what the environment says."""
+
+    def table(self, name: str) -> pa.Table:
+        """A table that an earlier stage wrote."""
+        return self.workspace.read_table(name)
+
+    def tables(self, *names: str) -> dict[str, pa.Table]:
+        """Several of them."""
+        return {name: self.table(name) for name in names}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageOutput:
+    """What a stage hands back."""
+
+    tables: dict[str, pa.Table] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    """Files that it wrote itself, relative to the workspace."""
+    funnel: list[FunnelRow] = field(default_factory=list)
+    report: dict[str, Any] = field(default_factory=dict)
+    note: str = ""
+    """One line for the console."""
+
+    def as_report(self) -> dict[str, Any]:
+        """The JSON-able part."""
+        return {**self.report, "funnel": as_records(self.funnel), "note": self.note}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One step of a run."""
+
+    name: str
+    version: int
+    doing: str
+    """What people read while it runs."""
+    depends_on: Callable[[Run], object]
+    """The part of settings, seed and limit that its output depends on, as JSON-able data."""
+    run: Callable[[Run], StageOutput]
+    outside: Callable[[Run], bool] = lambda _: False
+    """Whether what it makes lies outside of the workspace, so that it has to look whether it is still there."""

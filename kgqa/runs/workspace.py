@@ -1,0 +1,208 @@
+"""The folder of a run: tables with their content hashes, what each stage has finished, a lock, and datasets that appear whole.
+
+A file is written under a temporary name and renamed; a stage's record is written after its files; so whatever is there is whole, and a run
+that was killed goes on from the last stage that left a record.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kgqa.errors import WorkspaceBusy, WorkspaceError, WorkspaceMismatch, storage_errors
+from kgqa.runs.files import TEMPORARY, discard, file_hash, key_of, write_parquet
+from kgqa.runs.scratch import is_scratch, remove, sweep
+
+FORMAT = 1
+"""Raised whenever an older workspace cannot be continued."""
+ASIDE = f".old{TEMPORARY}"
+LOCK = ".kgqa.lock"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRecord:
+    """What a finished stage leaves behind."""
+
+    stage: str
+    key: str
+    """Hash of everything that the outputs depend on."""
+    outputs: dict[str, str]
+    """File, relative to the workspace → SHA-256 of its bytes."""
+    report: dict[str, Any]
+    """Counts for the funnel."""
+    seconds: float
+    check: str = ""
+    """:meth:`checksum` of the other fields: a record that was edited does not count."""
+
+    def checksum(self) -> str:
+        """Hash of all fields but ``check``."""
+        return key_of({name: value for name, value in asdict(self).items() if name != "check"})
+
+
+class Workspace:
+    """One domain's folder, locked while it is used as a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        """Nothing is touched before the context is entered."""
+        self.path = path
+        self._lock: IO[str] | None = None
+
+    @property
+    def tables(self) -> Path:
+        """Where the tables are."""
+        return self.path / "tables"
+
+    @property
+    def graph(self) -> Path:
+        """The embedded graph."""
+        return self.path / "store" / "graph.lbug"
+
+    def __enter__(self) -> Workspace:
+        """Create the folder if need be and lock it; raises WorkspaceBusy, WorkspaceError or StorageError."""
+        self.check()
+        with storage_errors(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            # The lock comes first: it marks the folder as ours, so that a run that is cut off here does not lock itself out.
+            lock = (self.path / LOCK).open("a")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self.tables.mkdir(exist_ok=True)
+            except BlockingIOError:
+                lock.close()
+                busy = f"{self.path}: another run uses this workspace; wait for it to end, or choose another --workspace."
+                raise WorkspaceBusy(busy) from None
+            except OSError:
+                lock.close()
+                raise
+        self._lock = lock
+        return self
+
+    def check(self) -> None:
+        """Raise WorkspaceError where the folder cannot be, or become, a workspace; changes nothing."""
+        try:
+            str(self.path).encode("utf-8")
+        except UnicodeEncodeError:
+            raise WorkspaceError(f"{self.path!r}: the folder's name is not UTF-8; choose another --workspace.") from None
+        with storage_errors(self.path):
+            if self.path.is_symlink() and not self.path.exists():
+                raise WorkspaceError(f"{self.path}: this link leads nowhere; choose another --workspace.")
+            if self.path.exists() and not self.path.is_dir():
+                raise WorkspaceError(f"{self.path}: this is not a folder; choose another --workspace.")
+            marked = any((self.path / name).exists() for name in (LOCK, "workspace.json"))
+            if self.path.is_dir() and any(self.path.iterdir()) and not marked:
+                raise WorkspaceError(f"{self.path}: this folder is not empty and is no workspace of kgqa; choose another --workspace.")
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Let go of the lock; the file stays, so that two runs never lock different files of the same name."""
+        if self._lock:
+            self._lock.close()
+
+    def claim(self, *, domain: str, inputs: Mapping[str, str]) -> None:
+        """Make the workspace that of ``domain`` and its input files (name → SHA-256), or raise WorkspaceMismatch if it is another's."""
+        if not self.belongs_to(domain=domain, inputs=inputs):
+            self.write_json(self.path / "workspace.json", {"format": FORMAT, "domain": domain, "inputs": dict(inputs)})
+
+    def belongs_to(self, *, domain: str, inputs: Mapping[str, str]) -> bool:
+        """Whether the workspace is that of ``domain`` and ``inputs``; raises WorkspaceMismatch if it is another's.
+
+        False where it is nobody's: where nothing was finished, so that a faulty file can be mended and tried again.
+        """
+        path = self.path / "workspace.json"
+        with storage_errors(path):
+            if not path.exists() or not (any(self.tables.glob("*.json")) or (self.path / "datasets").exists()):
+                return False
+        try:
+            found = json.loads(path.read_text("utf-8"))
+            version, owner, files = found["format"], found["domain"], dict(found["inputs"])
+        except (ValueError, KeyError, TypeError):
+            raise WorkspaceMismatch(f"{path}: the file is damaged; choose another --workspace, or delete this one.") from None
+        other = f"choose another --workspace, as {self.path}-{domain}, or delete this one"
+        if version != FORMAT:
+            raise WorkspaceMismatch(f"{self.path}: written by another version of kgqa (format {version}, this one has {FORMAT}); {other}.")
+        if owner != domain:
+            raise WorkspaceMismatch(f"{self.path}: this workspace belongs to the domain {owner}, not {domain}; {other}.")
+        changed = sorted(name for name in {*files, *inputs} if files.get(name) != inputs.get(name))
+        if changed:
+            raise WorkspaceMismatch(f"{self.path}: made from another input ({', '.join(changed)} differs); {other}.")
+        return True
+
+    def finished(self, stage: str, key: str | None = None) -> StageRecord | None:
+        """The record of ``stage`` if it was run with this ``key`` (None: any) and all its files are there as they were written."""
+        try:
+            record = StageRecord(**json.loads((self.tables / f"{stage}.json").read_text("utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+        if key not in {record.key, None} or record.check != record.checksum():
+            return None
+        for name, digest in record.outputs.items():
+            path = self.path / name
+            if not path.is_file() or file_hash(path) != digest:
+                return None
+        return record
+
+    def forget(self, stage: str) -> None:
+        """Remove the record of ``stage``, before its files change."""
+        (self.tables / f"{stage}.json").unlink(missing_ok=True)
+
+    def record(self, record: StageRecord) -> None:
+        """Write the record of a finished stage, which makes it finished."""
+        self.write_json(self.tables / f"{record.stage}.json", {**asdict(record), "check": record.checksum()})
+
+    def write_table(self, name: str, table: pa.Table) -> str:
+        """Write ``tables/name.parquet``; return its path relative to the workspace."""
+        path = self.tables / f"{name}.parquet"
+        self.replace(path, lambda partial: write_parquet(table, partial))
+        return str(path.relative_to(self.path))
+
+    def read_table(self, name: str) -> pa.Table:
+        """The table that a finished stage wrote."""
+        with storage_errors(self.path):
+            return pq.read_table(self.tables / f"{name}.parquet", memory_map=False)
+
+    def write_json(self, path: Path, data: Mapping[str, Any]) -> None:
+        """Write ``data``, whole or not at all, in its own order: a resumed run reads a report as the first run had it."""
+        text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+        self.replace(path, lambda partial: partial.write_text(text, "utf-8"))
+
+    def sweep(self) -> None:
+        """Remove what a killed run left behind; a dataset that it had set aside, with nothing in its place yet, comes back."""
+        mine = [self.path, self.tables, self.graph.parent, self.path / "datasets"]
+        for folder in mine:
+            sweep(folder)
+        for leftover in sorted(path for folder in mine for path in folder.glob(f".*{TEMPORARY}*") if not is_scratch(path)):
+            if leftover.name.endswith(ASIDE):
+                path = leftover.with_name(leftover.name.removeprefix(".").removesuffix(ASIDE))
+                if not path.exists():
+                    leftover.rename(path)
+                    continue
+            remove(leftover)
+
+    def replace(self, path: Path, write: Callable[[Path], object]) -> None:
+        """Let ``write`` make a file or folder under a temporary name and put it at ``path``, in place of what is there."""
+        partial = path.with_name(f".{path.name}{TEMPORARY}")
+        with storage_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            discard(partial)
+            try:
+                write(partial)
+            except BaseException:
+                discard(partial)
+                raise
+            if path.is_dir():
+                # A folder cannot be replaced in one step; the old one is set aside and only deleted once the new one stands.
+                old = path.with_name(f".{path.name}{ASIDE}")
+                remove(old)
+                path.rename(old)
+                partial.rename(path)
+                remove(old)
+            else:
+                os.replace(partial, path)

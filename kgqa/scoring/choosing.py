@@ -1,0 +1,101 @@
+"""Which metric a question set is scored with where nobody names one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from kgqa.errors import SettingsError
+from kgqa.formats.musique import TWIN
+from kgqa.formats.provenance import everything
+from kgqa.formats.question_set import QuestionSet, open_dataset
+from kgqa.records import Instance
+from kgqa.scoring.breakdown import SHAPE_IN_ID
+from kgqa.scoring.metrics import METRICS
+
+OF_TRANSFORM: Mapping[str, str] = MappingProxyType(
+    {"probe": "dire-probe", "sufficiency": "dire-sufficiency", "probe-of-sufficiency": "dire-probe-of-sufficiency"}
+)
+"""DiRe's transform → its metric. The adversarial one leaves questions that are scored as before it."""
+WITHOUT_SCORER = "trivial"
+"""The transform whose grouped score is in the paper (appendix G) and in no official script."""
+LOOKED_AT = 100
+"""Questions of each split that may tell the metric; of many a reader has nothing to note."""
+
+OVERSIGHTS = 0.05
+"""The share of empty answers up to which they are taken for oversights of DROP's authors; of IIRC's questions three in ten have none."""
+
+
+def default_metric(source: QuestionSet) -> tuple[str, str]:
+    """A metric, and what it was taken from; SettingsError where nothing tells."""
+    if source.format in METRICS and source.format != "dire":
+        return _told_by(source, source.format, "the format of the set")
+    first = _first(source)
+    if any(instance.id.endswith(TWIN) for instance in first):
+        return "musique", "the ids of its unanswerable questions"
+    provenances = [everything(instance) for instance in first]
+    transform = _transform(provenances[0]) if provenances else ""
+    if transform in OF_TRANSFORM:
+        return OF_TRANSFORM[transform], "the transform that made it"
+    if transform != WITHOUT_SCORER:
+        names = [name for name in _names(source, provenances) if name in METRICS and name != "dire"]
+        # Of a set with both, rows with an answer are alike in SQuAD 1.1 and 2.0.
+        named = "squad2" if "squad2" in names else next(iter(names), None)
+        if named is not None:
+            return _told_by(source, named, "what was noted when the set was made")
+        if first and all(SHAPE_IN_ID.match(instance.id) for instance in first):
+            return "musique", "the ids of its questions"
+        if source.format == "dire" and transform:
+            return "dire", "the format of the set"
+    raise SettingsError(f"{source.path}: nothing tells which metric is meant; name one with --metric: {', '.join(METRICS)}.")
+
+
+def _told_by(source: QuestionSet, name: str, told: str) -> tuple[str, str]:
+    """As it was told; but IIRC's authors give their questions in DROP's form, too, where an empty answer means that there is none."""
+    if name == "drop" and _many_are_empty(_first(source)):
+        return "iirc", "its empty answers, which mean none in IIRC's files"
+    return name, told
+
+
+def _many_are_empty(first: Sequence[Instance]) -> bool:
+    return sum(not instance.answerable for instance in first) > OVERSIGHTS * len(first)
+
+
+def _first(source: QuestionSet) -> list[Instance]:
+    return [instance for split in source.files for instance in islice(source.read(split), LOOKED_AT)]
+
+
+def has_metric(dataset: str | Path) -> bool:
+    """Whether the set in a file or folder tells how it is scored."""
+    try:
+        default_metric(open_dataset(dataset))
+    except SettingsError:
+        return False
+    return True
+
+
+def _names(source: QuestionSet, provenances: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What formats and recipes call themselves in what they noted; whatever is no text was changed by hand and names nothing."""
+    noted = (name for provenance in provenances for name in (provenance.get("recipe"), *provenance))
+    return (name for name in chain(noted, [_manifest(source).get("from")]) if isinstance(name, str))
+
+
+def _transform(provenance: Mapping[str, Any]) -> str:
+    note = provenance.get("dire")
+    return str(note.get("transform")) if isinstance(note, dict) else ""
+
+
+def _manifest(source: QuestionSet) -> dict[str, Any]:
+    """What the set's folder says about how it was made; empty where it says nothing."""
+    if not isinstance(source.path, Path):
+        return {}
+    folder = source.folder or source.path.parent
+    try:
+        found = json.loads((folder / "manifest.json").read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,139 @@
+"""The metrics that ``kgqa evaluate`` knows: how each reads gold and predictions, what it scores with, and how its script prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from kgqa.metrics.dire import JOINT, SINGLE, dire, dire_probe, dire_probe_of_sufficiency, dire_sufficiency
+from kgqa.metrics.drop import NAMES, drop, iirc
+from kgqa.metrics.hotpotqa import hotpotqa
+from kgqa.metrics.musique import musique
+from kgqa.metrics.qangaroo import qangaroo
+from kgqa.metrics.scores import Scores
+from kgqa.metrics.squad import NoAnswer, squad, squad2
+from kgqa.metrics.strategyqa import strategyqa
+from kgqa.metrics.twowiki import twowiki
+from kgqa.records import Instance
+from kgqa.scoring import dire_gold, gold, predictions
+
+Gold = Sequence[tuple[str, Any]]
+"""What predictions call a question, and what is right for it, in the order of the set."""
+PERCENT = 100.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What some metrics are given beside gold and predictions."""
+
+    original: Sequence[Any] | None = None
+    """Predictions on the unprobed set."""
+    aliases: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+    no_answer: NoAnswer | None = None
+    missing_as_zero: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One way to score, under the name that ``--metric`` takes."""
+
+    read: Callable[[Path], Any]
+    """Predictions from the set's official file."""
+    gold: Callable[[Instance], Any]
+    score: Callable[[Gold, Any, Beside], Scores]
+    ids: Callable[[Any], Iterable[str]] = iter
+    """The questions that predictions are for."""
+    key: Callable[[Instance], str] = lambda instance: instance.id
+    """What predictions call a question."""
+    several: bool = False
+    """Whether a question has several instances in the set."""
+    scale: float = 1.0
+    """What its script multiplies shares with."""
+    decimals: int | None = None
+    """How many its script prints whatever the value; None where it prints the number as it is."""
+    headline: tuple[str, ...]
+    """The scores that are broken down; a terminal has room for four."""
+
+
+def _dire(metric: str, score: Callable[[Gold, Any, Beside], Scores], **other: Any) -> Metric:
+    return Metric(
+        read=partial(predictions.read_dire, metric=metric),
+        ids=lambda found: (predicted.question_id for predicted in found),
+        score=score,
+        scale=PERCENT,
+        headline=tuple(f"{heading}: f1" for heading in (*SINGLE, JOINT[-1])),
+        **other,
+    )
+
+
+def _transformed(metric: str, score: Callable[..., Scores], *, conditional: bool = False) -> Metric:
+    def scored(labels: Gold, found: Any, beside: Beside) -> Scores:
+        instances = [label.instance for _, label in labels]
+        same_numbers = dire_gold.whole_numbers(found, [label for _, label in labels])
+        return score(instances, same_numbers, original=beside.original) if conditional else score(instances, same_numbers)
+
+    return _dire(metric, scored, gold=dire_gold.dire_label, key=lambda instance: dire_gold.notes_of(instance)["question"], several=True)
+
+
+def _by_type(score: Callable[..., Scores]) -> Callable[[Gold, Any, Beside], Scores]:
+    """DROP's scorer, or IIRC's, of gold answers with their types."""
+
+    def scored(right: Gold, found: Any, _: Beside) -> Scores:
+        answers = {key: [spans for spans, _ in typed] for key, typed in right}
+        return score(answers, found, types={key: [name for _, name in typed] for key, typed in right})
+
+    return scored
+
+
+METRICS: Mapping[str, Metric] = MappingProxyType(
+    {
+        "squad": Metric(
+            read=predictions.read_texts, gold=gold.squad_answers, score=lambda right, found, _: squad(dict(right), found),
+            scale=PERCENT, headline=("exact_match", "f1"),
+        ),
+        "squad2": Metric(
+            read=predictions.read_texts, gold=gold.squad_answers,
+            score=lambda right, found, beside: squad2(
+                dict(right), found, no_answer=beside.no_answer, missing_as_zero=beside.missing_as_zero
+            ),
+            scale=PERCENT, headline=("exact", "f1"),
+        ),
+        "hotpotqa": Metric(
+            read=predictions.read_hotpotqa, gold=gold.hotpotqa_question, score=lambda right, found, _: hotpotqa(dict(right), found),
+            headline=("em", "f1", "sp_f1", "joint_f1"),
+        ),
+        "musique": Metric(
+            read=predictions.read_musique, gold=gold.musique_question, key=gold.official_id, several=True,
+            ids=lambda found: (predicted.id for predicted in found),
+            score=lambda right, found, _: musique([question for _, question in right], found),
+            headline=("answer_f1", "support_f1", "group_answer_sufficiency_f1", "group_support_sufficiency_f1"),
+        ),
+        "dire": _dire("dire", lambda right, found, _: dire(dict(right), found), gold=gold.hotpotqa_question),
+        "dire-probe": _transformed("dire-probe", dire_probe, conditional=True),
+        "dire-sufficiency": _transformed("dire-sufficiency", dire_sufficiency),
+        "dire-probe-of-sufficiency": _transformed("dire-probe-of-sufficiency", dire_probe_of_sufficiency),
+        "twowiki": Metric(
+            read=predictions.read_twowiki, gold=gold.twowiki_question,
+            score=lambda right, found, beside: twowiki(dict(right), found, aliases=beside.aliases),
+            scale=PERCENT, headline=("f1", "sp_f1", "evi_f1", "joint_f1"),
+        ),
+        "drop": Metric(
+            read=predictions.read_spans, gold=gold.drop_typed, score=_by_type(drop), scale=PERCENT, decimals=2, headline=NAMES,
+        ),
+        "iirc": Metric(
+            read=predictions.read_spans, gold=gold.iirc_typed, score=_by_type(iirc), scale=PERCENT, decimals=2, headline=NAMES,
+        ),
+        "strategyqa": Metric(
+            read=predictions.read_strategyqa, gold=gold.strategyqa_question, score=lambda right, found, _: strategyqa(dict(right), found),
+            headline=("Accuracy", "SARI", "Recall@10"),
+        ),
+        "qangaroo": Metric(
+            read=predictions.read_texts, gold=gold.qangaroo_question, score=lambda right, found, _: qangaroo(dict(right), found),
+            scale=PERCENT, headline=("accuracy", "validated_accuracy"),
+        ),
+    }
+)  # fmt: skip

@@ -1,0 +1,243 @@
+"""The sets' official prediction files, each read into what its scorer takes.
+
+A file that is one object is in memory as a whole, and may have as many bytes as a record anywhere else in kgqa.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, NotRequired, TypeVar
+
+from pydantic import ConfigDict, FiniteFloat, Strict, TypeAdapter
+from typing_extensions import TypedDict
+
+from kgqa.errors import BrokenInput
+from kgqa.formats.json import stream
+from kgqa.formats.json.validate import Ids
+from kgqa.metrics import dire, hotpotqa, musique, strategyqa, twowiki
+from kgqa.metrics.drop import Spans
+
+Kind = TypeVar("Kind")
+OPEN = ConfigDict(extra="allow", strict=True)
+Facts = list[Annotated[tuple[str, int], Strict(False)]]
+Triples = list[Annotated[tuple[str, str, str], Strict(False)]]
+
+
+class HotpotQAFile(TypedDict):
+    """HotpotQA's one object; the script breaks where a part is not there, and ignores other parts."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    answer: dict[str, str]
+    sp: dict[str, Facts]
+
+
+class TwoWikiFile(HotpotQAFile):
+    """2WikiMultihopQA's, which has the evidence triples too."""
+
+    evidence: dict[str, Triples]
+
+
+class MuSiQueLine(TypedDict):
+    """What a system says about one line of MuSiQue."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    id: str
+    predicted_answer: str
+    predicted_support_idxs: list[int]
+    predicted_answerable: bool
+
+
+class DiRePrediction(TypedDict):
+    """What a system says about one context, as far as all of DiRe's metrics need it."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    question_id: str
+    answer: str
+    supporting_paragraphs: list[str]
+    supporting_sentences: Facts
+
+
+class DiReLine(DiRePrediction):
+    """On the set itself."""
+
+    answer_confidence: NotRequired[FiniteFloat]
+    sub_idx: NotRequired[int]
+    sufficiency: NotRequired[int]
+
+
+class ProbeLine(DiRePrediction):
+    """In a probe the surer of two answers counts."""
+
+    answer_confidence: FiniteFloat
+    sub_idx: NotRequired[int]
+    sufficiency: NotRequired[int]
+
+
+class SufficiencyLine(DiRePrediction):
+    """In the sufficiency transform the label counts."""
+
+    answer_confidence: NotRequired[FiniteFloat]
+    sub_idx: int
+    sufficiency: int
+
+
+class ProbeOfSufficiencyLine(DiRePrediction):
+    """In the probe of the transform, both."""
+
+    answer_confidence: FiniteFloat
+    sub_idx: int
+    sufficiency: int
+
+
+class StrategyQAEntry(TypedDict):
+    """What a system says about one question; any of the three tasks may be left out, by all predictions alike."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
+
+    answer: NotRequired[bool]
+    decomposition: NotRequired[list[str]]
+    paragraphs: NotRequired[list[str]]
+
+
+class AliasesLine(TypedDict):
+    """The names of one entity in 2WikiMultihopQA's ``id_aliases.json``."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    Q_id: str
+    aliases: list[str]
+    demonyms: list[str]
+
+
+TEXTS = TypeAdapter(dict[str, str], config=ConfigDict(strict=True))
+PROBABILITIES = TypeAdapter(dict[str, FiniteFloat], config=ConfigDict(strict=True))
+SPANS = TypeAdapter(dict[str, str | list[str]], config=ConfigDict(strict=True))
+HOTPOTQA = TypeAdapter(HotpotQAFile)
+TWOWIKI = TypeAdapter(TwoWikiFile)
+STRATEGYQA = TypeAdapter(dict[str, StrategyQAEntry])
+MUSIQUE = TypeAdapter(MuSiQueLine)
+ALIASES = TypeAdapter(AliasesLine)
+DIRE: Mapping[str, TypeAdapter[Any]] = {
+    "dire": TypeAdapter(DiReLine),
+    "dire-probe": TypeAdapter(ProbeLine),
+    "dire-sufficiency": TypeAdapter(SufficiencyLine),
+    "dire-probe-of-sufficiency": TypeAdapter(ProbeOfSufficiencyLine),
+}
+"""Metric → what its lines must have."""
+
+
+def read_texts(path: Path) -> dict[str, str]:
+    """SQuAD's and QAngaroo's object: id → answer."""
+    return _object(path, TEXTS)
+
+
+def read_probabilities(path: Path) -> dict[str, float]:
+    """SQuAD 2.0's other object: id → how sure a system is that there is no answer."""
+    return _object(path, PROBABILITIES)
+
+
+def read_spans(path: Path) -> dict[str, str | Spans]:
+    """DROP's and IIRC's object: id → answer, which is a text or a list of texts."""
+    found: dict[str, str | list[str]] = _object(path, SPANS)
+    return {**found}
+
+
+def read_hotpotqa(path: Path) -> dict[str, hotpotqa.Prediction]:
+    """HotpotQA's object: ``answer`` and ``sp``, each by id."""
+    parts = _object(path, HOTPOTQA)
+    answers, support = parts["answer"], parts["sp"]
+    return {
+        key: hotpotqa.Prediction(answer=answers.get(key), support=frozenset(support[key]) if key in support else None)
+        for key in {**answers, **support}
+    }
+
+
+def read_twowiki(path: Path) -> dict[str, twowiki.Prediction]:
+    """2WikiMultihopQA's object: ``answer``, ``sp`` and ``evidence``, each by id."""
+    parts = _object(path, TWOWIKI)
+    answers, support, evidence = parts["answer"], parts["sp"], parts["evidence"]
+    return {
+        key: twowiki.Prediction(
+            answer=answers.get(key),
+            support=frozenset(support[key]) if key in support else None,
+            evidence=tuple(evidence[key]) if key in evidence else None,
+        )
+        for key in {**answers, **support, **evidence}
+    }
+
+
+def read_strategyqa(path: Path) -> dict[str, strategyqa.Prediction]:
+    """The object of StrategyQA's leaderboard: id → ``answer``, ``decomposition`` and ``paragraphs``, or some of them."""
+    return {
+        key: strategyqa.Prediction(
+            answer=entry.get("answer"),
+            decomposition=tuple(entry["decomposition"]) if "decomposition" in entry else None,
+            paragraphs=tuple(entry["paragraphs"]) if "paragraphs" in entry else None,
+        )
+        for key, entry in _object(path, STRATEGYQA).items()
+    }
+
+
+def read_musique(path: Path) -> list[musique.Prediction]:
+    """MuSiQue's JSON lines, in order."""
+    return [
+        musique.Prediction(
+            id=line["id"],
+            answer=line["predicted_answer"],
+            support=frozenset(line["predicted_support_idxs"]),
+            answerable=line["predicted_answerable"],
+        )
+        for _, line in stream.records(path, MUSIQUE)
+    ]
+
+
+def read_dire(path: Path, metric: str) -> list[dire.Prediction]:
+    """DiRe's JSON lines, in order, for one of its four metrics."""
+    plain = dire.Prediction(question_id="", answer="", paragraphs=frozenset(), sentences=frozenset())
+    return [
+        replace(
+            plain,
+            question_id=line["question_id"],
+            answer=line["answer"],
+            paragraphs=frozenset(line["supporting_paragraphs"]),
+            sentences=frozenset(line["supporting_sentences"]),
+            confidence=line.get("answer_confidence", plain.confidence),
+            sufficiency=line.get("sufficiency"),
+            sub_idx=line.get("sub_idx"),
+        )
+        for _, line in stream.records(path, DIRE[metric])
+    ]
+
+
+def read_original(path: Path) -> list[dire.Prediction]:
+    """DiRe's JSON lines on the unprobed set, each question once."""
+    ids = Ids()
+    for where, line in stream.records(path, DIRE["dire"]):
+        ids.add(line["question_id"], where)
+    return read_dire(path, "dire")
+
+
+def read_aliases(path: Path) -> dict[str, frozenset[str]]:
+    """2WikiMultihopQA's JSON lines of entities: id → its aliases and demonyms."""
+    ids = Ids()
+    found = {}
+    for where, line in stream.records(path, ALIASES):
+        ids.add(line["Q_id"], where)
+        found[line["Q_id"]] = frozenset((*line["aliases"], *line["demonyms"]))
+    return found
+
+
+def _object(path: Path, kind: TypeAdapter[Kind]) -> Kind:
+    """A file that is one object, once it is known not to fill the memory."""
+    with stream.opened(path) as file:
+        size = 0
+        while chunk := file.read(stream.CHUNK_BYTES):
+            size += len(chunk)
+            if size > stream.RECORD_LIMIT:
+                raise BrokenInput(f"{path.name}: it is longer than {stream.RECORD_LIMIT >> 20} MiB, so these are no predictions.")
+    return stream.document(path, kind)

@@ -1,0 +1,1 @@
+"""What can be set, one file per concern; each checks itself, and unknown keys are errors."""

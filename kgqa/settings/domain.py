@@ -1,0 +1,77 @@
+"""A domain: what its TOML file holds, but for the sections of the recipes, which each bring their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, create_model, model_validator
+
+from kgqa.settings.base import RecipeSettings, Settings
+from kgqa.settings.linking import LinkingSettings
+from kgqa.settings.projection import ProjectionSettings
+from kgqa.settings.source import KINDS, NAME_SOURCES, DocumentSettings, SourceSettings
+
+Section = TypeVar("Section", bound=RecipeSettings)
+
+
+class DomainSettings(Settings):
+    """One domain: what a TOML file holds, built in or the user's own."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    dataset: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    """The folder of the finished dataset."""
+    title: str
+    licence: str = "unknown"
+    """What the dataset card says about the licence of texts and facts."""
+    seed_domain: str = ""
+    """The folder in ``seeds/`` that stands in where no source is given; of a domain of your own only if it names it itself."""
+    source: SourceSettings
+    documents: DocumentSettings = DocumentSettings()
+    linking: LinkingSettings = LinkingSettings()
+    projection: ProjectionSettings
+    recipe: str = "qangaroo"
+    """The recipe that makes the dataset, one of ``kgqa.recipes.registry``; what it can be told stands under its name."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...  # noqa: D105 - the section of a recipe, of which this file knows none
+
+    @model_validator(mode="after")
+    def _names_and_kinds_exist(self) -> DomainSettings:
+        layout = self.source.layout
+        link = self.linking
+        sources: list[str] = [
+            *link.minimum_letters,
+            *link.case,
+            *link.support.letters,
+            *link.support.with_digit,
+            *link.shared.prefer_sources,
+        ]
+        kinds: list[str] = [*link.shared.prefer_kinds, *self.section(RecipeSettings).entity_kinds]
+        for words in link.plain_words:
+            sources += words.sources
+            kinds += words.kinds
+        for what, used, known in (("kind of name", sources, NAME_SOURCES[layout]), ("kind of entity", kinds, KINDS[layout])):
+            for name in used:
+                if name not in known:
+                    raise ValueError(f"there is no {what} {name!r} in the layout {layout}; known are {', '.join(known)}")
+        return self
+
+    def section(self, model: type[Section]) -> Section:
+        """What the domain's recipe is told, which is a ``model``."""
+        section = getattr(self, self.recipe)
+        assert isinstance(section, model)
+        return section
+
+    def resolved(self) -> dict[str, Any]:
+        """All that was set or is so by default, as JSON-able data; of the recipes only the one that is used, whose section says which."""
+        others = {name for name in type(self).model_fields if isinstance(getattr(self, name), RecipeSettings)} - {self.recipe}
+        return self.model_dump(mode="json", exclude={"recipe", *others})
+
+
+def with_sections(recipes: Mapping[str, type[RecipeSettings]]) -> type[DomainSettings]:
+    """What a domain may hold where there are these ``recipes``: a section for each, and one of their names as ``recipe``."""
+    sections: dict[str, Any] = {name: (model, model()) for name, model in recipes.items()}
+    sections["recipe"] = (Literal[tuple(recipes)], "qangaroo")
+    return create_model("DomainSettings", __base__=DomainSettings, **sections)

@@ -1,0 +1,55 @@
+"""Where a Neo4j server is, and who asks; the environment says it by default."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from kgqa.errors import SettingsError
+
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neo4jSettings:
+    """Where the server is and who asks."""
+
+    uri: str = "bolt://localhost:7687"
+    username: str = "neo4j"
+    password: str = field(default="", repr=False)
+    """Empty: the server does not ask for one."""
+    database: str = ""
+    """Empty: the user's home database, which is ``neo4j`` unless somebody changed it."""
+
+    @classmethod
+    def from_environment(cls, *, uri: str | None = None, username: str | None = None, database: str | None = None) -> Neo4jSettings:
+        """What is given, else ``NEO4J_URI``, ``NEO4J_USERNAME``, ``NEO4J_DATABASE``; the password only ever from ``NEO4J_PASSWORD``."""
+        given = {"uri": uri, "username": username, "database": database}
+        found = {name: value or os.environ.get(f"NEO4J_{name.upper()}") for name, value in given.items()}
+        return cls(**{name: value for name, value in found.items() if value}, password=os.environ.get("NEO4J_PASSWORD", ""))
+
+    def __post_init__(self) -> None:
+        """Raise SettingsError for an address that cannot be one; what it says leaves out the address, which may hold a password."""
+        try:
+            parts = urlsplit(self.uri)
+            usable = parts.scheme in SCHEMES and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        except ValueError:
+            usable = False
+        if not usable:
+            raise SettingsError(
+                f"NEO4J_URI is not an address of a Neo4j server; it begins with {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}."
+            )
+        if parts.path.strip("/") or parts.query or parts.fragment:
+            raise SettingsError("NEO4J_URI holds more than scheme, host and port; leave out what follows them.")
+        try:
+            f"{self.uri}{self.username}{self.password}{self.database}".encode()
+        except UnicodeEncodeError:
+            raise SettingsError("NEO4J_USERNAME, NEO4J_PASSWORD or NEO4J_DATABASE is not UTF-8; set it anew.") from None
+        if parts.username or parts.password:
+            raise SettingsError("NEO4J_URI holds a user or a password; put them into NEO4J_USERNAME and NEO4J_PASSWORD.")
+
+    @property
+    def place(self) -> str:
+        """Server and database, for people."""
+        return f"{self.uri}, database {self.database}" if self.database else self.uri

@@ -1,0 +1,113 @@
+"""The recipe of WikiHop and MedHop (Welbl et al. 2018), with the paper's values as defaults."""
+
+from __future__ import annotations
+
+from string import Formatter
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from kgqa.settings.base import Positive, RecipeSettings, Settings, Share
+
+
+class SplitSettings(Settings):
+    """How the facts are divided before anything is filtered; each share is of the groups, and they add up to 1."""
+
+    train: Share = 0.85
+    dev: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    test: Annotated[float, Field(ge=0, lt=1)] = 0.05
+    by: Literal["head", "pair"] = "head"
+    """What no two splits share: the subject entity, or the unordered pair of subject and answer."""
+
+    @model_validator(mode="after")
+    def _shares_add_up(self) -> SplitSettings:
+        if abs(self.train + self.dev + self.test - 1) > 1e-9:
+            raise ValueError(f"train, dev and test must add up to 1, they add up to {self.train + self.dev + self.test:g}")
+        return self
+
+
+class TraversalSettings(Settings):
+    """How candidates and their chains are found (Welbl et al. 2018, section 2.1)."""
+
+    max_documents: Annotated[int, Field(ge=1, le=8)] = 3
+    """Documents on a chain."""
+    chains: Literal["tree", "all_shortest", "all_simple"] = "tree"
+    """The breadth-first tree's one chain per candidate, or all shortest, or all simple ones."""
+    max_chains: Positive = 16
+    """With ``all_shortest`` and ``all_simple``: at most so many per candidate, shorter ones first."""
+
+
+class BalanceSettings(Settings):
+    """MedHop's rounds: the same number of chains for every candidate (section 4)."""
+
+    candidates: Annotated[int, Field(ge=0)] = 0
+    """Candidates per sample, the answer included; 0: no balancing, all candidates stay."""
+
+
+class BiasSettings(Settings):
+    """What is done against shortcuts (section 3.2)."""
+
+    answer_cap: Share = 0.001
+    """No answer keeps more than this share of a split's samples; where that is less than one sample, as many as answers have on average;
+    1: no cap."""
+    answer_cap_of: Literal["entering", "kept"] = "entering"
+    """Whether the share is of the samples that enter the filter or of those that leave it (docs/decisions/0005-answer-cap.md)."""
+    document_cue: int = Field(default=20, ge=0)
+    """Samples with a document-answer pair seen more often than this, with that answer correct, are dropped, but never all of a split;
+    0: none are."""
+
+
+class QangarooSettings(RecipeSettings):
+    """The recipe of WikiHop and MedHop (Welbl et al. 2018)."""
+
+    relations: tuple[str, ...] = ()
+    """Relations that are asked about; empty: all."""
+    both_directions: bool = True
+    """Whether a symmetric fact is asked from both of its ends."""
+    endpoint_kind: str = ""
+    """End points: the entities of this kind; empty: those that are an object of the relation in a training fact."""
+    answer_stated: Literal["subject_document", "any_document"] = "subject_document"
+    """A fact is not asked if its answer is stated in the subject's own article, or together with the subject in any document."""
+    min_candidates: Annotated[int, Field(ge=2)] = 2
+    max_candidates: Positive = 100
+    max_documents: Positive = 64
+    placeholders: Annotated[int, Field(ge=2)] = 100
+    """Distinct placeholder tokens of the masked twin."""
+    surface: Literal["label", "id"] = "label"
+    """What the official format shows: lower-cased labels (WikiHop), or ids, also in the texts (MedHop)."""
+    question: str = "{relation} {subject}"
+    """The query; ``{relation}`` has underscores for spaces."""
+    traversal: TraversalSettings = TraversalSettings()
+    balance: BalanceSettings = BalanceSettings()
+    bias: BiasSettings = BiasSettings()
+    splits: SplitSettings = SplitSettings()
+
+    @property
+    def entity_kinds(self) -> tuple[str, ...]:
+        """The kind of the end points, if one is named."""
+        return (self.endpoint_kind,) if self.endpoint_kind else ()
+
+    @model_validator(mode="after")
+    def _limits_leave_room(self) -> QangarooSettings:
+        most = self.balance.candidates or self.max_candidates
+        if self.min_candidates > min(most, self.max_candidates):
+            raise ValueError(f"min_candidates ({self.min_candidates}) is more than a sample may have ({min(most, self.max_candidates)})")
+        return self
+
+    @model_validator(mode="after")
+    def _rounds_have_chains(self) -> QangarooSettings:
+        if self.balance.candidates and self.traversal.chains == "tree":
+            raise ValueError("balance.candidates needs traversal.chains 'all_shortest' or 'all_simple', a tree has one chain per candidate")
+        return self
+
+    @model_validator(mode="after")
+    def _placeholders_suffice(self) -> QangarooSettings:
+        if self.placeholders < self.max_candidates:
+            raise ValueError(f"placeholders ({self.placeholders}) must be at least max_candidates ({self.max_candidates})")
+        try:
+            parts = [part[1:] for part in Formatter().parse(self.question) if part[1] is not None]
+        except ValueError:
+            parts = [("", "", None)]
+        if any(part not in {("relation", "", None), ("subject", "", None)} for part in parts) or ("subject", "", None) not in parts:
+            raise ValueError("question may use only {relation} and {subject}, and must use {subject}")
+        return self

@@ -1,0 +1,7 @@
+"""The layouts of source files that are read, each by a module of this folder."""
+
+from __future__ import annotations
+
+from kgqa.sources import medline, wikidata
+
+LAYOUTS = {"wikidata": wikidata, "medline": medline}

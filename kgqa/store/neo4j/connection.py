@@ -1,0 +1,260 @@
+"""The Neo4j store: a server that people can open in Neo4j Browser. Loaded by :mod:`kgqa.store.neo4j.graph`."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, LiteralString, cast
+
+import pyarrow as pa
+
+from kgqa.errors import QueryError, QueryMemory, QueryTimeout, SettingsError, StoreError, StoreUnreachable
+from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.store.base import as_declared, check_runs_on
+from kgqa.store.cypher import check_own_query, check_reads_only
+from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left
+from kgqa.store.neo4j.rows import table_of, weight
+from kgqa.store.neo4j.within import Result, within
+from kgqa.store.queries import Query, Value, read_queries
+
+if TYPE_CHECKING:
+    import neo4j
+
+THE_QUERY = "the query"
+OLDEST = (5, 0)
+"""Older servers lack EXISTS with a pattern inside, on which the queries rely."""
+NEEDED = f"kgqa needs Neo4j {OLDEST[0]}.{OLDEST[1]} or later"
+FETCH = 10_000
+"""Rows that the server sends at a time."""
+FETCH_LIMITED = 200
+"""The same for a query whose rows are weighed as they come: those on their way are not."""
+RETRY_SECONDS = 30.0
+CONNECT_SECONDS = 10.0
+CLOSE_SECONDS = 1.0
+GRACE = 0.5
+"""Seconds that a server has, beyond those that a query may take, to say itself that they are over; it looks every two seconds only."""
+NOBODY_LISTENS = logging.NullHandler()
+"""The driver logs what we say in a sentence, and Python prints what nobody handles. One for all connections."""
+
+
+class Neo4jStore:
+    """A connection to one database of a server."""
+
+    name = "neo4j"
+
+    def __init__(self, settings: Neo4jSettings, *, seconds: float | None = None) -> None:
+        """Connect. Raises StoreUnreachable where no server answers or lets us in, StoreError for a server that is too old.
+
+        ``seconds`` is how long that, and later each answer, may take; without it the server is given time to come back.
+        """
+        self.settings = settings
+        self._seconds = seconds
+        self._driver = _connect(settings, seconds)
+        try:
+            self.version = self._greet() if seconds is None else within(seconds, self._greet)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, TimeoutError):
+                raise _nobody_answers(settings) from None
+            raise
+
+    def _greet(self) -> str:
+        """The server's version, once it answers."""
+        with self._sentences(Asked(what="the connection")):
+            version = _version(self._driver.get_server_info().agent)
+        if _numbers(version) < OLDEST:
+            raise StoreError(f"{self.settings.uri}: this is Neo4j {version}; {NEEDED}.")
+        self.run(read_queries()["answer"])
+        return version
+
+    def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
+        """The rows of ``query``; see :class:`~kgqa.store.base.GraphStore`. Without ``seconds`` retried while the server says that trouble
+        will pass."""
+        check_runs_on(query, self.name)
+        values = dict(arguments or {})
+        if not query.own:
+            return as_declared(self._rows(query, values, seconds or self._seconds), query)
+        asked = Asked(what=f"query {query.name} ({query.file})", options=False)
+        check_own_query(query)
+        limits = OWN_LIMITS if seconds is None else replace(OWN_LIMITS, seconds=seconds)
+        answer = self._first_rows(query.text, values, asked, limits, query)
+        if answer.cut:
+            raise asked.too_much(limits.bytes)
+        return as_declared(answer.rows, query)
+
+    def read(self, text: str, *, limits: Limits | None = None) -> Answer:
+        """The first rows of any Cypher that only reads; see :class:`~kgqa.store.base.GraphStore`. The server limits the memory."""
+        limits = limits or Limits()
+        check_reads_only(text, parameters=False)
+        return self._first_rows(text, {}, Asked(what=THE_QUERY), limits)
+
+    def write(self, query: Query, arguments: Mapping[str, Any] | None = None, *, expect: list[list[Any]] | None = None) -> list[list[Any]]:
+        """Run a query that changes the database, in one transaction; its rows.
+
+        Where it gives rows that are not those to ``expect``, everything is taken back, and StoreError raised.
+        """
+        check_runs_on(query, self.name)
+
+        def work(transaction: neo4j.ManagedTransaction) -> list[list[Any]]:
+            rows = transaction.run(_literal(query.text), dict(arguments or {})).values()
+            if expect is not None and rows and rows != expect:
+                again = "load it anew with kgqa load --store neo4j --replace"
+                raise StoreError(f"{self.settings.place}: entities or documents are missing from the graph; {again}.")
+            return rows
+
+        with self._sentences(Asked(what=f"query {query.name}")), self._session(write=True) as session:
+            return session.execute_write(work)
+
+    def close(self) -> None:
+        """Close the connection; a server that has fallen silent is not waited for."""
+        with suppress(TimeoutError):
+            within(CLOSE_SECONDS, self._driver.close)
+
+    def __enter__(self) -> Neo4jStore:
+        """Use as a context manager."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close."""
+        self.close()
+
+    def _session(self, *, write: bool, fetch: int = FETCH) -> neo4j.Session:
+        return self._driver.session(
+            database=self.settings.database or None, default_access_mode="WRITE" if write else "READ", fetch_size=fetch
+        )
+
+    def _rows(self, query: Query, arguments: dict[str, Any], seconds: float | None) -> pa.Table:
+        asked = Asked(what=f"query {query.name}")
+
+        def work(result: neo4j.Result) -> pa.Table:
+            return table_of(result.keys(), [tuple(record) for record in result], query)
+
+        if seconds is not None:  # whoever waits for an answer is told at once that the server is away
+            return self._timed(query.text, arguments, asked, seconds, work)
+        with self._sentences(asked), self._session(write=False) as session:
+            return session.execute_read(lambda transaction: work(transaction.run(_literal(query.text), arguments)))
+
+    def _first_rows(self, text: str, arguments: dict[str, Any], asked: Asked, limits: Limits, query: Query | None = None) -> Answer:
+        def work(result: neo4j.Result) -> Answer:
+            rows: list[tuple[Any, ...]] = []
+            left, cut = limits.bytes, ""
+            for record in result:
+                left -= sum(map(weight, record))
+                cut = "bytes" if left < 0 else "rows" if len(rows) == limits.rows else ""
+                if cut:
+                    break
+                rows.append(tuple(record))
+            return Answer(rows=table_of(result.keys(), rows, query), cut=cut)
+
+        begin = time.monotonic()
+        self._check_reads_only(text, arguments, asked, limits.seconds)
+        return self._timed(text, arguments, asked, left(limits.seconds, begin), work, fetch=FETCH_LIMITED)
+
+    def _check_reads_only(self, text: str, arguments: dict[str, Any], asked: Asked, seconds: float) -> None:
+        """Raise QueryError unless the server, too, says that the query reads."""
+        kind = self._timed(f"EXPLAIN {text}", arguments, asked, seconds, lambda result: result.consume().query_type)
+        if kind != "r":
+            raise QueryError(f"{asked.what} does more than to read; leave out what changes the database or asks about the server.")
+
+    def _timed(
+        self, text: str, arguments: dict[str, Any], asked: Asked, seconds: float, work: Callable[[neo4j.Result], Result],
+        *, fetch: int = FETCH,
+    ) -> Result:  # fmt: skip
+        """What ``work`` makes of the result, once, within ``seconds``; what takes longer the server ends, also when nobody waits."""
+        from neo4j import Query as Timed
+
+        def run() -> Result:
+            with self._sentences(asked, seconds), self._session(write=False, fetch=fetch) as session:
+                return work(session.run(Timed(_literal(text), timeout=seconds), arguments))
+
+        try:
+            return within(seconds + GRACE, run)
+        except TimeoutError:
+            raise asked.too_long(seconds) from None
+
+    @contextmanager
+    def _sentences(self, asked: Asked, seconds: float | None = None) -> Iterator[None]:
+        """Turn what the driver raises into one sentence."""
+        from neo4j import exceptions
+
+        place, what = self.settings.place, asked.what
+        try:
+            yield
+        except exceptions.AuthError as error:
+            hint = "set NEO4J_PASSWORD" if not self.settings.password else "check NEO4J_USERNAME and NEO4J_PASSWORD"
+            if "RateLimit" in (error.code or ""):
+                hint = "too many wrong passwords were tried; wait a few seconds, then check NEO4J_USERNAME and NEO4J_PASSWORD"
+            raise StoreUnreachable(f"{self.settings.uri}: the server does not let {self.settings.username} in; {hint}.") from None
+        except (exceptions.ServiceUnavailable, exceptions.SessionExpired, OSError):
+            raise _nobody_answers(self.settings) from None
+        except exceptions.Neo4jError as error:
+            code, message = error.code or "", _first_line(error.message or str(error))
+            if "DatabaseNotFound" in code:
+                raise StoreUnreachable(
+                    f"{self.settings.uri}: there is no database {self.settings.database!r}; create it, or set NEO4J_DATABASE to another."
+                ) from None
+            if seconds is not None and ("TimedOut" in code or "Terminated" in code):
+                raise asked.too_long(seconds) from None
+            if "OutOfMemory" in code:
+                limit = "db.memory.transaction.max or dbms.memory.transaction.total.max"
+                raise QueryMemory(f"{what} took more memory than the server allows ({limit} there); narrow it, or raise that.") from None
+            if "TimedOut" in code:
+                raise QueryTimeout(f"{place}: {what} took longer than the server allows; raise db.transaction.timeout there.") from None
+            if what == THE_QUERY:
+                raise QueryError(f"the query cannot be run: {message}") from None
+            raise StoreError(f"{place}: {what} failed: {message}") from None
+        except exceptions.ConfigurationError:
+            # What we ask of the connection (no notices) is unknown to servers before version 5.
+            raise StoreError(f"{self.settings.uri}: this server is too old; {NEEDED}.") from None
+        except exceptions.DriverError as error:
+            raise StoreError(f"{place}: {what} failed: {_first_line(str(error))}") from None
+
+
+def _connect(settings: Neo4jSettings, seconds: float | None) -> neo4j.Driver:
+    try:
+        from neo4j import GraphDatabase, exceptions
+    except ImportError:
+        raise StoreError("the Neo4j driver is not installed; run: pip install 'kgqa[neo4j]'") from None
+    logging.getLogger("neo4j").addHandler(NOBODY_LISTENS)
+    most = float("inf") if seconds is None else seconds
+    try:
+        return GraphDatabase.driver(
+            settings.uri,
+            auth=(settings.username, settings.password) if settings.password else None,
+            user_agent="kgqa",
+            connection_timeout=min(CONNECT_SECONDS, most),
+            max_transaction_retry_time=min(RETRY_SECONDS, most),
+            retry_delay_multiplier=1.2,
+            notifications_min_severity="OFF",
+        )
+    except (exceptions.ConfigurationError, ValueError):
+        raise SettingsError("NEO4J_URI is not an address that the driver understands; give scheme, host and port only.") from None
+
+
+def _nobody_answers(settings: Neo4jSettings) -> StoreUnreachable:
+    return StoreUnreachable(f"{settings.uri}: no Neo4j server answers here; start it, or set NEO4J_URI, and run the same command again.")
+
+
+def _literal(text: str) -> LiteralString:
+    """The text of a query as the driver wants it typed: it comes from a file, or is what the user wrote."""
+    return cast("Any", text)  # type: ignore[no-any-return]
+
+
+def _version(agent: str) -> str:
+    """``Neo4j/5.26.30`` → ``5.26.30``."""
+    return agent.rpartition("/")[2]
+
+
+def _numbers(version: str) -> tuple[int, int]:
+    """``5.26.30`` and ``5.26-aura`` → (5, 26)."""
+    found = re.match(r"(\d+)\.(\d+)", version)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _first_line(message: str) -> str:
+    return message.strip().splitlines()[0].rstrip(".") + "."

@@ -1,0 +1,75 @@
+"""How a page says what went wrong: one status and one sentence, as JSON below ``/api/`` and as a page elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from kgqa.errors import (
+    KgqaError,
+    MissingInput,
+    QueryError,
+    QueryTimeout,
+    SettingsError,
+    StoreConflict,
+    StoreError,
+    StoreUnreachable,
+    UnknownId,
+)
+
+Page = Callable[[Request, int, str], Response]
+"""Makes the page that says a status and a sentence."""
+STATUS: tuple[tuple[type[KgqaError], int], ...] = (
+    (UnknownId, 404),
+    (MissingInput, 404),
+    (QueryTimeout, 504),
+    (QueryError, 400),
+    (SettingsError, 400),
+    (StoreUnreachable, 503),
+    (StoreConflict, 409),
+    (StoreError, 400),
+    (KgqaError, 500),
+)
+"""The first that fits is the status of an answer."""
+SENTENCES = {404: "There is no such page; begin at the start page.", 405: "Nothing can be changed here: this page only reads."}
+
+
+def tell_errors(app: FastAPI, page: Page, *, command: str) -> None:
+    """Let ``app`` answer whatever goes wrong with a ``page`` of its own; ``command`` is what was typed to serve it."""
+
+    def answer(request: Request, status: int, sentence: str) -> Response:
+        if request.url.path.startswith("/api/"):
+            return JSONResponse({"error": {"status": status, "sentence": sentence}}, status_code=status)
+        return page(request, status, sentence)
+
+    @app.exception_handler(KgqaError)
+    def user_error(request: Request, error: KgqaError) -> Response:
+        return answer(request, status_of(error), sentence_of(error))
+
+    @app.exception_handler(HTTPException)
+    def http_error(request: Request, error: HTTPException) -> Response:
+        return answer(request, error.status_code, SENTENCES.get(error.status_code, f"{error.detail}."))
+
+    @app.exception_handler(RequestValidationError)
+    def bad_request(request: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        return answer(request, 400, f"The address lacks {first['loc'][-1]!r}, or it is not what it must be: {first['msg']}.")
+
+    @app.exception_handler(Exception)
+    def own_error(request: Request, _: Exception) -> Response:
+        return answer(request, 500, f"This is a mistake in kgqa, not yours; the terminal in which kgqa {command} runs says more.")
+
+
+def status_of(error: KgqaError) -> int:
+    """The status of an answer that says ``error``."""
+    return next(status for kind, status in STATUS if isinstance(error, kind))
+
+
+def sentence_of(error: KgqaError) -> str:
+    """What it says, as one sentence with a capital letter."""
+    text = " ".join(str(error).split())
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,46 @@
+"""Templates: every value is escaped, an unknown name is an error, and links are made in one place."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from kgqa.version import __version__
+
+
+class Pages:
+    """Renders the templates of one application."""
+
+    def __init__(self, templates: Path, static: Path, **values: Any) -> None:
+        """Read no template yet; every one of them knows ``values``. What is in ``static`` has an address that changes with it."""
+        self._environment = Environment(
+            loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
+        self._environment.globals.update(link=link, version=__version__, assets=_hash_of_files(static), number="{:,}".format, **values)
+
+    def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+        """The page that ``template`` makes; what htmx asks for is the part of it that changes."""
+        part = request.headers.get("hx-request") == "true"
+        text = self._environment.get_template(template).render(request=request, part=part, **values)
+        return HTMLResponse(text, status_code=status, headers={"Vary": "HX-Request"})
+
+
+def link(path: str, parameters: Mapping[str, Any] | None = None, **more: Any) -> str:
+    """``path`` with its parameters; those that are empty are left out."""
+    given = {name: value for name, value in {**(parameters or {}), **more}.items() if value not in ("", None, False)}
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path
+
+
+def _hash_of_files(static: Path) -> str:
+    """Changes whenever a file in ``static`` does, so that browsers may keep what they have."""
+    digest = hashlib.sha256()
+    for path in sorted(static.rglob("*.*")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]

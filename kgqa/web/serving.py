@@ -1,0 +1,53 @@
+"""A page served on this machine, and on this machine only."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from kgqa.errors import SettingsError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+ADDRESS = "127.0.0.1"
+NEEDED = ("fastapi", "jinja2", "uvicorn")
+
+
+def serve(app: ASGIApp, taken: socket.socket, *, ready: Callable[[str], object]) -> None:
+    """Answer what comes to the socket until somebody stops it; ``ready`` is told the address. Ends by KeyboardInterrupt."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app, log_level="error", access_log=False, lifespan="off", server_header=False, ws="none", timeout_graceful_shutdown=1
+    )
+    ready(f"http://{ADDRESS}:{taken.getsockname()[1]}/")
+    uvicorn.Server(config).run(sockets=[taken])
+
+
+def check_installed(command: str) -> None:
+    """Raise SettingsError with the line that installs what is missing."""
+    for name in NEEDED:
+        try:
+            import_module(name)
+        except ImportError:
+            raise SettingsError(f"kgqa {command} needs {name}, which is not installed; run: pip install 'kgqa[{command}]'") from None
+
+
+def listening(port: int) -> socket.socket:
+    """A socket that listens on ``port`` of this machine only; raises SettingsError where it cannot be had."""
+    if not 0 <= port <= 65535:
+        raise SettingsError(f"port {port} is not between 0 and 65535; give another --port.")
+    taken = socket.socket()
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((ADDRESS, port))
+        taken.listen()
+    except OSError as error:
+        taken.close()
+        raise SettingsError(
+            f"port {port} of {ADDRESS} cannot be used ({error.strerror}); give another --port, or 0 for a free one."
+        ) from None
+    return taken

@@ -1,0 +1,214 @@
+"""The doctor finds nothing on the stores that kgqa supports, and every fault that is planted; its scripts replay."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from neo4j import GraphDatabase
+
+import kgqa
+from kgqa.commands.doctor import doctor
+from kgqa.conformance.arguments import random_arguments
+from kgqa.conformance.benches import EmbeddedBench, Neo4jBench
+from kgqa.conformance.comparison import compare
+from kgqa.conformance.graphs import RandomGraph
+from kgqa.conformance.oracles.known import Known
+from kgqa.conformance.oracles.registry import ORACLES, templates
+from kgqa.conformance.pieces import pieces
+from kgqa.errors import SettingsError, StoreConflict
+from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.graph import load
+from kgqa.store.queries import read_queries
+from tests.command import ROOT
+from tests.conformance.faulty import FaultyBench, Spoil, drops_a_row, fails, loses_an_edge, repeats_a_row
+from tests.conftest import Cli
+
+QUERIES = 10_000
+READ = ("explore.cypher", "page.cypher", "project/", "traverse/")
+"""Besides conformance.cypher, where what reads is called conformance_…"""
+
+
+def test_every_query_that_reads_has_an_oracle() -> None:
+    queries = read_queries().values()
+    compared = {query.name for query in queries if query.file.startswith(READ) or query.name.startswith("conformance_")}
+    assert compared == set(ORACLES)
+    assert len(compared) >= 90
+    assert all(set(query.stores) == {"embedded", "neo4j"} for query in templates())
+
+
+def test_every_parameter_has_random_values() -> None:
+    import random
+
+    for query in templates():
+        values = random_arguments(query, Known(RandomGraph()), random.Random(0))
+        assert values.keys() == {parameter.name for parameter in query.params}
+
+
+@pytest.mark.slow
+def test_ten_thousand_queries_on_the_embedded_store_agree() -> None:
+    done = compare(EmbeddedBench(), queries=QUERIES, seed=1)
+    assert done.queries == QUERIES
+    assert done.graphs >= 40
+    assert done.templates == len(ORACLES)
+    assert done.disagreements == {}, done.smallest
+
+
+@pytest.mark.slow
+def test_ten_thousand_queries_on_neo4j_agree_and_nothing_is_left(neo4j_database: Neo4jSettings) -> None:
+    before = everything(neo4j_database)
+    bench = Neo4jBench(neo4j_database)
+    try:
+        done = compare(bench, queries=QUERIES, seed=1)
+    finally:
+        bench.close()
+    assert done.queries == QUERIES
+    assert done.disagreements == {}, done.smallest
+    assert everything(neo4j_database) == before
+
+
+@pytest.mark.parametrize("spoil", [drops_a_row, repeats_a_row, loses_an_edge, fails])
+def test_a_planted_fault_is_found_and_shrunk(spoil: Spoil) -> None:
+    found = doctor(queries=600, seed=3, benches=[lambda: FaultyBench(spoil)])
+    assert not found.agree
+    (report,) = found.stores
+    assert report.comparison
+    assert len(report.comparison.disagreements) == 1
+    smallest = report.comparison.smallest
+    assert smallest
+    assert len(smallest.graph) <= 7, smallest.graph
+    assert smallest.found != smallest.expected
+    # The installed engine is right, so the script, which asks it without the fault, finds what is expected.
+    done = subprocess.run([sys.executable, "-c", report.script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"expected {smallest.expected}" in done.stdout
+
+
+def test_a_script_ends_with_status_1_while_the_answer_is_wrong(tmp_path: Path) -> None:
+    doctor(queries=600, seed=3, script=tmp_path / "replay.py", benches=[lambda: FaultyBench(drops_a_row)])
+    text = (tmp_path / "replay.py").read_text("utf-8")
+    wrong = text.replace("found = comparable(zip", "found = comparable(list(zip").replace("answer.columns)))", "answer.columns)))[:-1])")
+    assert wrong != text
+    (tmp_path / "wrong.py").write_text(wrong, "utf-8")
+    done = subprocess.run([sys.executable, tmp_path / "wrong.py"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "kgqa" not in [line.split()[1] for line in text.splitlines() if line.startswith(("import ", "from "))]
+
+
+def test_a_neo4j_script_replays_and_leaves_nothing(neo4j_database: Neo4jSettings) -> None:
+    from kgqa.conformance.replay import replay_script
+
+    found = doctor(queries=600, seed=3, benches=[lambda: FaultyBench(drops_a_row)])
+    assert found.stores[0].comparison
+    assert found.stores[0].comparison.smallest
+    text = replay_script("neo4j", "5", found.stores[0].comparison.smallest)
+    command = [sys.executable, "-c", text]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert everything(neo4j_database)["nodes"] == []
+    with GraphDatabase.driver(neo4j_database.uri, auth=(neo4j_database.username, neo4j_database.password)) as driver:
+        driver.execute_query("CREATE (:Mine {name: 'x'})")
+    assert "not empty" in subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    assert len(everything(neo4j_database)["nodes"]) == 1
+
+
+def everything(settings: Neo4jSettings) -> dict[str, list[object]]:
+    """All nodes, relationships and indexes of a database."""
+    with GraphDatabase.driver(settings.uri, auth=(settings.username, settings.password)) as driver:
+        nodes = driver.execute_query(
+            "MATCH (n) RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties ORDER BY id"
+        ).records
+        ties = driver.execute_query("MATCH ()-[r]->() RETURN elementId(r) AS id, type(r) AS type, properties(r) AS p ORDER BY id").records
+        indexes = driver.execute_query("SHOW INDEXES YIELD name RETURN name ORDER BY name").records
+    return {"nodes": [r.data() for r in nodes], "ties": [r.data() for r in ties], "indexes": [r.data() for r in indexes]}
+
+
+def test_a_database_with_somebodys_data_is_left_as_it_was(neo4j_database: Neo4jSettings) -> None:
+    with GraphDatabase.driver(neo4j_database.uri, auth=(neo4j_database.username, neo4j_database.password)) as driver:
+        driver.execute_query("CREATE (:Mine {name: 'x'})-[:HAS]->(:Entity {id: 'Q1'})")
+    before = everything(neo4j_database)
+    found = doctor(queries=1, neo4j=neo4j_database)
+    assert found.agree
+    assert found.stores[1].comparison is None
+    assert "holds 2 nodes that kgqa did not write; random graphs need an empty database" in found.stores[1].note
+    assert everything(neo4j_database) == before
+
+
+@pytest.mark.parametrize(("tables", "held"), [("abc", "a graph of kgqa"), ("doctor-abc", "random graphs of another examination")])
+def test_a_graph_of_kgqa_is_left_as_it_was(tables: str, held: str, neo4j_database: Neo4jSettings) -> None:
+    with Neo4jStore(neo4j_database) as store:
+        load(store, tables, RandomGraph().arrow())
+    before = everything(neo4j_database)
+    with pytest.raises(StoreConflict, match=f"holds {held}; random graphs need an empty database"):
+        Neo4jBench(neo4j_database)
+    assert everything(neo4j_database) == before
+
+
+def test_the_command_prints_what_it_found(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD"):
+        monkeypatch.delenv(name, raising=False)
+    done = cli("doctor", "--queries", "100", "--neo4j-uri", "bolt://127.0.0.1:1", "--workspace", tmp_path)
+    assert done.status == 0, done.err
+    for part in ("ladybug", "numba", "polars", "free memory", "free disk", "Java", "Docker", f"{len(ORACLES)}"):
+        assert part in done.out
+    assert "All answers of embedded are right." in done.out
+    assert "neo4j: not examined." in done.out
+
+
+def test_the_command_ends_with_status_1_on_a_wrong_answer(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kgqa.commands import doctor as examine
+
+    monkeypatch.setattr(examine, "EmbeddedBench", lambda: FaultyBench(drops_a_row))
+    done = cli("doctor", "--queries", "500", "--seed", "3", "--neo4j-uri", "bolt://127.0.0.1:1")
+    assert done.status == 1
+    assert "entities_in:" in done.out
+    assert "EXPECTED = " in done.out
+    assert "Wrong answers were found." in done.out
+
+
+def test_bad_input_is_a_sentence(cli: Cli) -> None:
+    with pytest.raises(SettingsError, match="queries 0 is not between 1 and"):
+        kgqa.doctor(queries=0)
+    assert cli("doctor", "--queries", "0").status == 2
+    assert cli("doctor", "--neo4j-uri", "http://localhost").status == 2
+
+
+def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = {piece.name: piece for piece in pieces(tmp_path / "not" / "there")}
+    assert not found["Java"].good
+    assert not found["Docker"].good
+    assert found["ladybug"].good
+    assert found["Python"].good
+    assert all(piece.needed_for for piece in found.values())
+
+
+@pytest.mark.slow
+def test_an_engine_that_is_known_to_be_wrong_is_found(tmp_path: Path) -> None:
+    # Only the engine, first on the path: a second.
+    folder = os.environ.get("KGQA_BAD_ENGINE") or str(tmp_path / "engine")
+    if not Path(folder).is_dir():
+        install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder, "ladybug==0.22.0"]
+        done = subprocess.run(install, capture_output=True, text=True, check=False)
+        if done.returncode:
+            from tests.conftest import unavailable
+
+            unavailable(
+                f"ladybug 0.22.0 cannot be installed here: {done.stderr.splitlines()[-1:]}; set KGQA_BAD_ENGINE to a folder with it"
+            )
+    script = tmp_path / "replay.py"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((folder, str(ROOT)))}
+    command = [sys.executable, "-m", "kgqa", "doctor", "--queries", "1000", "--neo4j-uri", "bolt://127.0.0.1:1", "--script", str(script)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "embedded 0.22.0 answers wrongly" in done.stdout
+    replayed = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=False)
+    assert replayed.returncode == 1, replayed.stdout + replayed.stderr
+    assert "ladybug 0.22.0" in replayed.stdout
+    right = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert right.returncode == 0, right.stdout + right.stderr
+    assert len(script.read_text("utf-8").splitlines()) < 120

@@ -1,0 +1,223 @@
+"""A run that was cut off goes on and ends in the same bytes; what is finished is not done again."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import kgqa
+from kgqa.recipes.qangaroo.pipeline import STAGES
+from tests import contents
+from tests.command import COMMAND, environment
+
+NAMES = [stage.name for stage in STAGES] + ["write_dataset"]
+KILLS = 20
+KILL = """
+import os, signal, sys
+from pathlib import Path
+from kgqa import dataset, generation, workspace
+from kgqa.store import embedded
+
+where, after = sys.argv[1], int(sys.argv[2])
+home, name = {
+    "record": (workspace.Workspace, "record"),
+    "write_table": (workspace.Workspace, "write_table"),
+    "write_parquet": (workspace, "write_parquet"),
+    "engine": (embedded, "_execute"),
+    "rename": (os, "replace"),
+    "splits": (generation, "write_dataset"),
+    "rejected": (dataset, "write_rejected"),
+}[where]
+real, calls = getattr(home, name), 0
+
+def counted(*arguments, **options):
+    global calls
+    calls += 1
+    result = real(*arguments, **options)
+    if calls == after:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return result
+
+setattr(home, name, counted)
+generation.generate("wikidata", workspace=Path(sys.argv[3]))
+"""
+
+
+def wikihop(workspace: Path) -> dict[str, bytes]:
+    """The dataset; workers are passed and change nothing."""
+    return contents.dataset(workspace / "datasets" / "wikihop", but=("workers",))
+
+
+def times(workspace: Path) -> dict[str, int]:
+    """When each stage's record was written."""
+    return {path.stem: path.stat().st_mtime_ns for path in (workspace / "tables").glob("*.json")}
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_anywhere_goes_on_to_the_same_bytes(seed_wikidata: Path, tmp_path: Path) -> None:
+    command = [*COMMAND, "generate", "--domain", "wikidata", "--workspace"]
+    begin = time.perf_counter()
+    subprocess.run([*command, str(tmp_path / "whole")], env=environment(), check=True, capture_output=True)
+    length = time.perf_counter() - begin
+    expected, rng, killed = wikihop(seed_wikidata), random.Random(0), 0
+    assert wikihop(tmp_path / "whole") == expected
+    for number in range(KILLS):
+        workspace = tmp_path / str(number)
+        with subprocess.Popen([*command, str(workspace)], env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as run:
+            begin = time.perf_counter()
+            try:
+                run.wait(rng.uniform(0.15, 1) * length)
+                length = min(length, time.perf_counter() - begin)  # the first run may have had less of the machine
+            except subprocess.TimeoutExpired:
+                run.kill()
+        killed += run.returncode == -signal.SIGKILL
+        kgqa.generate("wikidata", workspace=workspace)
+        assert wikihop(workspace) == expected, number
+        assert contents.leftovers(workspace) == []
+        shutil.rmtree(workspace)
+    assert killed >= KILLS // 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("where", "after"),
+    [("record", n) for n in (1, 3, 7)]
+    + [("write_table", n) for n in (4, 8, 14)]
+    + [("engine", n) for n in (2, 7, 10)]
+    + [("write_parquet", 9), ("rename", 3), ("splits", 1), ("rejected", 1)],
+)
+def test_a_run_that_is_killed_at_a_known_place_goes_on(where: str, after: int, seed_wikidata: Path, tmp_path: Path) -> None:
+    script, workspace = tmp_path / "kill.py", tmp_path / "workspace"
+    script.write_text(KILL)
+    done = subprocess.run(
+        [sys.executable, str(script), where, str(after), str(workspace)], env=environment(), capture_output=True, check=False
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert not (workspace / "datasets" / "wikihop").exists()
+    before = times(workspace)
+    report = kgqa.generate("wikidata", workspace=workspace)
+    assert report.reused == NAMES[: len(before)]
+    assert {stage: times(workspace)[stage] for stage in before} == before
+    assert wikihop(workspace) == wikihop(seed_wikidata)
+    assert contents.leftovers(workspace) == []
+
+
+def test_a_second_run_changes_no_byte(wikidata_copy: Path) -> None:
+    before, when = contents.files(wikidata_copy), times(wikidata_copy)
+    report = kgqa.generate("wikidata", workspace=wikidata_copy)
+    assert report.reused == NAMES
+    assert contents.files(wikidata_copy) == before
+    assert times(wikidata_copy) == when
+    assert sum(report.counts.values()) > 0
+    assert report.seconds.keys() == set(NAMES)
+
+
+@pytest.mark.parametrize("domain", ["wikidata", "medline"])
+def test_the_number_of_workers_changes_no_byte(domain: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    known: Path = request.getfixturevalue(f"seed_{domain}")
+    report = kgqa.generate(domain, workspace=tmp_path / "w", workers=4)
+    assert contents.dataset(report.dataset, but=("workers",)) == contents.dataset(
+        known / "datasets" / report.dataset.name, but=("workers",)
+    )
+
+
+def test_the_seed_changes_the_dataset_and_comes_back(wikidata_copy: Path) -> None:
+    before = wikihop(wikidata_copy)
+    report = kgqa.generate("wikidata", workspace=wikidata_copy, seed=1)
+    assert report.reused == NAMES[:4]
+    other = wikihop(wikidata_copy)
+    assert all(other[name] != data for name, data in before.items() if name.startswith(("train", "masked/train")))
+    kgqa.generate("wikidata", workspace=wikidata_copy, seed=0)
+    assert wikihop(wikidata_copy) == before
+
+
+@pytest.mark.parametrize(
+    ("settings", "limit", "reused"),
+    [
+        ("", None, 7),
+        ("", 60, 5),
+        ('title = "Another"', None, 7),
+        ('[qangaroo]\nquestion = "{subject}: {relation}"', None, 7),
+        ("[qangaroo]\nplaceholders = 60", None, 7),
+        ("[qangaroo.bias]\ndocument_cue = 2", None, 6),
+        ("[qangaroo]\nmax_candidates = 20", None, 5),
+        ("[qangaroo.splits]\ntrain = 0.5\ndev = 0.3\ntest = 0.2", None, 4),
+        ('[qangaroo]\nrelations = ["P17", "P30"]', None, 1),
+        ("[linking]\nkeep_numbers = true", None, 1),
+    ],
+)
+def test_a_change_redoes_only_what_depends_on_it(
+    settings: str, limit: int | None, reused: int, wikidata_copy: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "own.toml").write_text(f'extends = "wikidata"\nseed_domain = "wikidata"\n{settings}\n')
+    report = kgqa.generate(tmp_path / "own.toml", workspace=wikidata_copy, limit=limit)
+    expected = NAMES[:reused]
+    assert report.reused == (NAMES if not settings and limit is None else expected)
+    again = kgqa.generate(tmp_path / "own.toml", workspace=tmp_path / "fresh", limit=limit)
+    # A dataset that needs no change keeps the manifest of the run that made it.
+    passed = ("workers", "domain")
+    assert contents.dataset(report.dataset, but=passed) == contents.dataset(again.dataset, but=passed)
+
+
+def test_a_query_in_another_role_is_another_projection(wikidata_copy: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(
+        'extends = "wikidata"\nseed_domain = "wikidata"\n[projection]\nentity_to_document = ["article_of", "article_mentions"]\n'
+    )
+    report = kgqa.generate(tmp_path / "own.toml", workspace=wikidata_copy)
+    assert report.reused == NAMES[:3]
+    assert report.counts == kgqa.generate(tmp_path / "own.toml", workspace=tmp_path / "fresh").counts
+
+
+@pytest.mark.parametrize("table", ["entities", "links", "edges", "questions", "samples", "kept"])
+@pytest.mark.parametrize("how", ["damaged", "gone"])
+def test_a_table_that_is_damaged_or_gone_is_made_again(table: str, how: str, wikidata_copy: Path) -> None:
+    before, path = contents.files(wikidata_copy / "tables"), wikidata_copy / "tables" / f"{table}.parquet"
+    if how == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:-5] + b"\0\0\0\0\0")
+    report = kgqa.generate("wikidata", workspace=wikidata_copy)
+    assert len(report.reused) == len(NAMES) - 1
+    after = contents.files(wikidata_copy / "tables")
+    assert all(after[name] == data for name, data in before.items() if name.endswith(".parquet"))
+
+
+def test_what_a_killed_run_left_half_written_is_swept_away(wikidata_copy: Path) -> None:
+    for name in ("datasets/.other.partial/train.parquet", "tables/.x.parquet.partial", "store/.graph.lbug.partial.wal"):
+        path = wikidata_copy / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("half")
+    assert kgqa.generate("wikidata", workspace=wikidata_copy).reused == NAMES
+    assert contents.leftovers(wikidata_copy) == []
+
+
+def test_a_store_that_was_deleted_is_built_again(wikidata_copy: Path) -> None:
+    answer = kgqa.query("hubs", workspace=wikidata_copy)
+    shutil.rmtree(wikidata_copy / "store")
+    report = kgqa.generate("wikidata", workspace=wikidata_copy)
+    assert report.reused == [name for name in NAMES if name != "build_store"]
+    assert kgqa.query("hubs", workspace=wikidata_copy).equals(answer)
+
+
+@pytest.mark.parametrize("name", ["train.parquet", "masked/dev.parquet", "README.md", "rejected.parquet", "manifest.json"])
+def test_a_dataset_that_was_changed_by_hand_is_written_again(name: str, wikidata_copy: Path, seed_wikidata: Path) -> None:
+    path = wikidata_copy / "datasets" / "wikihop" / name
+    path.write_bytes(path.read_bytes() + b"x")
+    assert kgqa.generate("wikidata", workspace=wikidata_copy).reused == NAMES[:-1]
+    assert wikihop(wikidata_copy) == wikihop(seed_wikidata)
+
+
+def test_the_plan_says_what_a_run_then_does(wikidata_copy: Path, tmp_path: Path) -> None:
+    for workspace, seed in ((wikidata_copy, 0), (wikidata_copy, 3), (tmp_path / "new", 0)):
+        plan = kgqa.plan("wikidata", workspace=workspace, seed=seed)
+        report = kgqa.generate("wikidata", workspace=workspace, seed=seed)
+        assert [state == "finished before" for _, state in plan.stages] == [name in report.reused for name in NAMES]
+        assert plan.dataset == report.dataset
+        assert set(plan.files) == {"documents.jsonl", "entities.tsv", "triples.tsv", "relations.tsv"}

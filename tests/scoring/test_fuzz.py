@@ -1,0 +1,81 @@
+"""Malformed predictions by the thousand: one sentence that names the file, or a score; never a traceback, never half a report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kgqa
+from kgqa.commands import evaluate as evaluating
+from kgqa.errors import KgqaError
+from kgqa.scoring.report import Evaluation
+from tests.scoring.families import FAMILIES, NAMES, Family
+from tests.scoring.mutations import malformed, text_of
+
+COUNT = 1000
+
+
+@pytest.fixture(autouse=True)
+def _the_same_versions_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking them up takes longer than scoring three questions."""
+    monkeypatch.setattr(evaluating, "versions", dict)
+
+
+def outcome(gold: Path, predictions: Path, **options: Any) -> Evaluation | str:
+    """What was found, or the one sentence in which a mistake ends."""
+    try:
+        return kgqa.evaluate(gold, predictions, **options)
+    except KgqaError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=NAMES)
+def test_malformed_predictions(family: Family, tmp_path: Path) -> None:
+    gold, file = family.write(tmp_path)
+    out, options = tmp_path / "out.json", family.options(tmp_path)
+    others = [other.perfect for other in FAMILIES if other.metric != family.metric]
+    refused = 0
+    for data in malformed(family.perfect, others, COUNT):
+        file.write_bytes(data)
+        found = outcome(gold, file, json=out, **options)
+        if isinstance(found, str):
+            refused += 1
+            assert "\n" not in found, (found, data[:200])
+            assert found.endswith("."), (found, data[:200])
+            assert file.name in found, (found, data[:200])
+            assert not out.exists()
+        else:
+            assert json.loads(out.read_text("utf-8"))["official"] == found.scores.official
+            out.unlink()
+        assert not list(tmp_path.glob("*.partial"))
+    # What is left is well-formed: another answer, another title.
+    assert COUNT / 4 < refused < COUNT
+
+
+BESIDE = [(family, name) for family in FAMILIES for name in ("original", "aliases", "na_prob_file") if getattr(family, name) is not None]
+
+
+@pytest.mark.parametrize(("family", "name"), BESIDE, ids=[name for _, name in BESIDE])
+def test_malformed_files_beside(family: Family, name: str, tmp_path: Path) -> None:
+    gold, predictions = family.write(tmp_path, family.worked)
+    others = [other.perfect for other in FAMILIES if other.metric != family.metric]
+    file, options = tmp_path / "beside.json", family.options(tmp_path)
+    refused = 0
+    for data in malformed(getattr(family, name), others, COUNT):
+        file.write_bytes(data)
+        found = outcome(gold, predictions, **options, **{name: file})
+        if isinstance(found, str):
+            refused += 1
+            assert "\n" not in found, (found, data[:200])
+            assert found.endswith("."), (found, data[:200])
+    assert COUNT / 4 < refused < COUNT
+
+
+def test_the_right_file_is_none_of_them(tmp_path: Path) -> None:
+    for family in FAMILIES:
+        gold, file = family.write(tmp_path)
+        file.write_bytes(text_of(family.perfect))
+        assert kgqa.evaluate(gold, file, **family.options(tmp_path)).scores.missing == ()
