@@ -21,10 +21,11 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from kgqa.arrays.texts import text_buffers
+from kgqa.arrays.tokens import SPACE, TABLE_SIZE, WORD, character_tables, spellings
 from kgqa.linking import dictionary as dictionary_module
 from kgqa.linking.dictionary import FREE, INITIAL, Dictionary
 from kgqa.linking.matcher import Spans
-from kgqa.linking.tokens import SPACE, TABLE_SIZE, WORD, character_tables, spellings, text_buffers
 from kgqa.linking.trie import Trie, build_trie
 
 OPEN, CLOSE = 1, 2

@@ -17,11 +17,12 @@ import pyarrow as pa
 
 from benchmarks.measure import Section, Table, in_turn, ratios, spread
 from benchmarks.process import python
+from kgqa.arrays.tokens import word_hashes
 from kgqa.formats import native
 from kgqa.records import Instance, Paragraph
 from kgqa.settings.workers import worker_count
 from kgqa.splits.near_duplicates import BANDS, ROWS, THRESHOLD, near_duplicates
-from kgqa.splits.shingles import Shingles, concatenate, shingle, word_hashes
+from kgqa.splits.shingles import Shingles, concatenate, shingle
 
 TITLE = "Audit"
 ROUNDS = 3

@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 
 from benchmarks.aho_corasick import IMPLEMENTATIONS, AhoCorasick, Patterns, batches, patterns, watched_names
 from benchmarks.measure import Section, Table, absent, data_folder, in_turn, ratios, spread
+from kgqa.arrays.texts import text_buffers
 from kgqa.domains import load_domain
 from kgqa.linking.dictionary import build_dictionary
 from kgqa.linking.matcher import Spans, match
-from kgqa.linking.tokens import text_buffers
 from kgqa.linking.trie import build_trie
 from kgqa.recipes.qangaroo.corpus import possible_candidates
 from kgqa.settings.domain import DomainSettings

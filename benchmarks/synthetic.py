@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kgqa.arrays.rows import Adjacency, IntArray
 from kgqa.recipes.qangaroo.corpus import Facts
 from kgqa.recipes.qangaroo.samples import Questions
-from kgqa.traversal.graph import Adjacency, Graph, IntArray
+from kgqa.traversal.graph import Graph
 
 HUBS = 0.5
 """The share of mentions that follow popularity; the others fall on any entity alike."""

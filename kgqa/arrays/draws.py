@@ -1,4 +1,11 @@
-"""Random draws that depend on what is drawn for whom, and on nothing else: not on order, number of workers or Python's version."""
+"""Random draws that depend on what is drawn for whom, and on nothing else: not on order, number of workers or Python's version.
+
+For one question at a time, from the SHAKE or BLAKE2 of texts: :func:`sample` and :func:`draw` choose among a question's own things, and a
+:class:`Reservoir` samples a whole set while it is read. For columns, from 64-bit hashes (``column_draws.py``, apart because compiled code
+takes long to import): ``shuffling`` puts the members of each group in a random order, ``deal`` gives each a different number, and kernels
+break ties by ``tie_breaker``. Datasets depend on all of them, so each keeps the hash with which it began. What is no choice among things is
+elsewhere: ``splits/groups.py`` places a group by its text, and bootstraps resample with a NumPy generator, which :func:`draw` may seed.
+"""
 
 from __future__ import annotations
 

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.tokens import Hashes, word_hashes
 from kgqa.checks.measures.hops import paragraphs_in_hop_order
 from kgqa.checks.measures.lexical import best_holds, holds_any, overlap
 from kgqa.formats.faults import Fault, faults_of
 from kgqa.records import Instance
 from kgqa.splits.items import ItemBatch, keys_of
-from kgqa.splits.shingles import Words, word_hashes
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -73,18 +73,18 @@ class Batch:
         return [paragraphs_in_hop_order(instance) for instance in self.instances]
 
     @cached_property
-    def question_words(self) -> Words:
+    def question_words(self) -> Hashes:
         """The words of the questions."""
         return word_hashes(pa.array([instance.question for instance in self.instances], pa.string()))
 
     @cached_property
-    def paragraph_words(self) -> Words:
+    def paragraph_words(self) -> Hashes:
         """The words of titles and texts."""
         texts = [f"{p.title or ''}\n{p.text}" for instance in self.instances for p in instance.paragraphs]
         return word_hashes(pa.array(texts, pa.string()))
 
     @cached_property
-    def answer_words(self) -> Words:
+    def answer_words(self) -> Hashes:
         """The words of all answers, aliases included; :attr:`answer_offsets` says whose they are."""
         return word_hashes(pa.array([answer for instance in self.instances for answer in instance.answers], pa.string()))
 

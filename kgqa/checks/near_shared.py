@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from kgqa.arrays.tokens import word_hashes
 from kgqa.checks.batch import Batch
 from kgqa.checks.check import Check
 from kgqa.checks.findings import EXAMPLES, Example, Finding, Part, share_interval
@@ -16,7 +17,7 @@ from kgqa.records import Instance
 from kgqa.splits.items import keys_of, unmasked
 from kgqa.splits.near_duplicates import BANDS, ROWS, THRESHOLD, WINDOW, recall
 from kgqa.splits.near_shared import NearShared, NearSharedTexts
-from kgqa.splits.shingles import shingle, word_hashes
+from kgqa.splits.shingles import shingle
 
 
 class NearSharedCheck(Check):

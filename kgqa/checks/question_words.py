@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.tokens import word_hashes
 from kgqa.checks.batch import Batch
 from kgqa.checks.guess_check import GuessCheck
 from kgqa.checks.measures.guessing import Keys
 from kgqa.records import Instance
-from kgqa.splits.shingles import word_hashes
 
 
 class QuestionWords(GuessCheck):

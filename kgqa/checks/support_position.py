@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from kgqa.arrays.hashes import text_hashes
 from kgqa.checks.batch import Batch
 from kgqa.checks.check import Check
 from kgqa.checks.findings import Finding, Part, Worst, share_interval
-from kgqa.linking.tokens import text_hashes
 
 POSITIONS = 64
 """Positions beyond this are not told apart."""

@@ -13,7 +13,8 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.narrow import check_fits
-from kgqa.linking.tokens import spellings
+from kgqa.arrays.rows import row_bounds
+from kgqa.arrays.tokens import spellings
 from kgqa.linking.trie import Trie, build_trie
 from kgqa.linking.usage import small_shares
 from kgqa.linking.words import plain_words
@@ -50,7 +51,7 @@ class Dictionary:
     """Row of the entity table."""
     case: npt.NDArray[np.uint8]
     spelling: npt.NDArray[np.uint64]
-    """How a matching text must be spelt (:func:`kgqa.linking.tokens.spellings`); unused where case is free."""
+    """How a matching text must be spelt (:func:`kgqa.arrays.tokens.spellings`); unused where case is free."""
     priority: npt.NDArray[np.int32]
     """Among the entities of a shared name the lowest wins, a draw leaves the name out; ``NO_LINK``: an occurrence, but never a mention."""
     candidate: npt.NDArray[np.bool_]
@@ -83,11 +84,10 @@ def build_dictionary(
     case = table["case"].to_numpy()
     table = table.with_columns(group=pl.Series(group), spelling=pl.Series(_spelling(kept, case)), priority=_priority(settings))
     table = table.filter(pl.col("group") >= 0).sort("group", "priority", "row", "case", "spelling")
-    offsets = np.searchsorted(table["group"].to_numpy(), np.arange(int(trie.nodes["group"].max(initial=-1)) + 2))
     entity = table["row"].cast(pl.Int32).to_numpy()
     return Dictionary(
         trie=trie,
-        offsets=offsets.astype(np.int64),
+        offsets=row_bounds(table["group"].to_numpy(), int(trie.nodes["group"].max(initial=-1)) + 1),
         entity=entity,
         case=table["case"].to_numpy(),
         spelling=table["spelling"].to_numpy(),

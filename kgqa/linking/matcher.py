@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.growth import grown
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.narrow import check_fits
+from kgqa.arrays.texts import text_buffers
+from kgqa.arrays.tokens import TOKEN_STEP, character_tables, tokenize
 from kgqa.linking.dictionary import FREE, INITIAL, Dictionary
-from kgqa.linking.tokens import TOKEN_STEP, character_tables, text_buffers, tokenize
 from kgqa.linking.trie import find_child, find_token
 from kgqa.settings.workers import worker_count
 
@@ -112,13 +114,6 @@ def _spans(parts: list[npt.NDArray[np.int32]]) -> Spans:
 
 
 @kernel
-def _grown(rows):  # type: ignore[no-untyped-def]
-    larger = np.empty((2 * len(rows), rows.shape[1]), rows.dtype)
-    larger[: len(rows)] = rows
-    return larger
-
-
-@kernel
 def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass over the bytes; splitting it would hide the order
     data, offsets, first_document, last_document,
     classes, folded, plain, vocabulary, nodes, transitions, entries,
@@ -194,7 +189,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                         if again:
                             continue
                         if found_count == len(found):
-                            found = _grown(found)
+                            found = grown(found, found_count + 1)
                         found[found_count, 0], found[found_count, 1] = document, starts[i]
                         found[found_count, 2], found[found_count, 3] = stop, entity
                         found_count += 1
@@ -205,7 +200,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                         shared += 1
                         continue
                     if mention_count == len(mentions):
-                        mentions = _grown(mentions)
+                        mentions = grown(mentions, mention_count + 1)
                     mentions[mention_count, 0], mentions[mention_count, 1] = document, starts[i]
                     mentions[mention_count, 2], mentions[mention_count, 3] = stop, winner
                     mention_count += 1

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.hashes import mixed, table_size
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.narrow import check_fits
-from kgqa.linking.tokens import mixed, token_hashes
+from kgqa.arrays.tokens import token_hashes
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 SLOT = np.dtype([("key", np.uint64), ("value", np.int32)], align=True)
@@ -56,12 +57,8 @@ def build_trie(names: pa.Array | pa.ChunkedArray) -> tuple[Trie, npt.NDArray[np.
     return Trie(vocabulary=vocabulary, transitions=transitions, nodes=nodes), group_of_name
 
 
-def _capacity(entries: int) -> int:
-    return 1 << max(4, int(np.ceil(np.log2(max(entries, 1) * 2))))
-
-
 def _free_slots(entries: int) -> npt.NDArray[np.void]:
-    table = np.zeros(_capacity(entries), SLOT)
+    table = np.zeros(table_size(entries), SLOT)
     table["key"] = EMPTY
     return table
 

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.hashes import HASH_PRIME, HASH_START, table_size
 from kgqa.arrays.kernel import kernel
-from kgqa.linking.tokens import text_buffers
-
-OFFSET, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+from kgqa.arrays.texts import text_buffers
 
 
 def small_shares(words: pa.ChunkedArray, texts: pa.ChunkedArray) -> npt.NDArray[np.float64]:
@@ -23,7 +22,7 @@ def small_shares(words: pa.ChunkedArray, texts: pa.ChunkedArray) -> npt.NDArray[
     """
     keys = _hashes(*text_buffers(words))
     known = np.unique(keys)
-    table = np.zeros(1 << int(max(4, np.ceil(np.log2(max(len(known), 1) * 4)))), np.uint64)
+    table = np.zeros(table_size(2 * len(known)), np.uint64)
     slots = _fill(known, table)
     small, capital = np.zeros(len(table), np.int64), np.zeros(len(table), np.int64)
     _count(*text_buffers(texts), table, small, capital)
@@ -45,9 +44,9 @@ def _lower(byte):  # type: ignore[no-untyped-def]
 def _hashes(data, offsets):  # type: ignore[no-untyped-def]
     out = np.empty(len(offsets) - 1, np.uint64)
     for i in range(len(out)):
-        code = OFFSET
+        code = HASH_START
         for at in range(offsets[i], offsets[i + 1]):
-            code = (code ^ np.uint64(_lower(data[at]))) * PRIME
+            code = (code ^ np.uint64(_lower(data[at]))) * HASH_PRIME
         out[i] = max(code, np.uint64(1))
     return out
 
@@ -83,9 +82,9 @@ def _count(data, offsets, table, small, capital):  # type: ignore[no-untyped-def
                 fresh = fresh or byte in (10, 33, 46, 58, 63)  # line feed ! . : ?
                 at += 1
                 continue
-            first, code = byte, OFFSET
+            first, code = byte, HASH_START
             while at < end and _is_letter(data[at]):
-                code = (code ^ np.uint64(_lower(data[at]))) * PRIME
+                code = (code ^ np.uint64(_lower(data[at]))) * HASH_PRIME
                 at += 1
             slot = _slot(max(code, np.uint64(1)), table)
             if table[slot] != 0:

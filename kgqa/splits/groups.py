@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.linking.tokens import text_hashes
+from kgqa.arrays.hashes import text_hashes
 
 
 def assign_splits(groups: pa.Array, shares: tuple[float, ...], *, seed: int) -> npt.NDArray[np.int8]:

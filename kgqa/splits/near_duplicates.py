@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kgqa.arrays.growth import grown
 from kgqa.arrays.kernel import kernel
 from kgqa.settings.workers import worker_count
 from kgqa.splits.shingles import Shingles, jaccard
@@ -126,7 +127,7 @@ def _agree_before(keys, band, a, b):  # type: ignore[no-untyped-def]
 @kernel
 def _search(keys, band, order, texts, offsets, values, sides, labels, threshold, window):  # type: ignore[no-untyped-def]
     """Compare what shares a key of ``band`` and of no earlier one, so that each pair comes up once."""
-    one, other, similarity = [np.int64(0) for _ in range(0)], [np.int64(0) for _ in range(0)], [0.0 for _ in range(0)]
+    pairs, similarity, found = np.empty((1024, 2), np.int64), np.empty(1024, np.float64), 0
     left_out = 0
     start = 0
     while start < len(order):
@@ -149,8 +150,9 @@ def _search(keys, band, order, texts, offsets, values, sides, labels, threshold,
                     continue
                 alike = jaccard(offsets, values, first, second)
                 if alike >= threshold:
-                    one.append(min(first, second))
-                    other.append(max(first, second))
-                    similarity.append(alike)
+                    if found == len(pairs):
+                        pairs, similarity = grown(pairs, found + 1), grown(similarity, found + 1)
+                    pairs[found, 0], pairs[found, 1], similarity[found] = min(first, second), max(first, second), alike
+                    found += 1
         start = end
-    return np.array(one, np.int64), np.array(other, np.int64), np.array(similarity, np.float64), left_out
+    return pairs[:found, 0].copy(), pairs[:found, 1].copy(), similarity[:found].copy(), left_out

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.tokens import word_hashes
 from kgqa.splits.near_duplicates import THRESHOLD, near_duplicates
-from kgqa.splits.shingles import Shingles, concatenate, shingle, word_hashes
+from kgqa.splits.shingles import Shingles, concatenate, shingle
 
 MAX_SIDES = 63
 """Each is a bit of a 64-bit number."""

@@ -6,15 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
+from kgqa.arrays.hashes import mixed
 from kgqa.arrays.kernel import kernel
-from kgqa.linking.tokens import SYMBOL, TABLE_SIZE, character_tables, decode, mixed, text_buffers, tokenize
-
-Words = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
-"""``bounds`` (texts + 1) and hashes: the words of text i are ``hashes[bounds[i]:bounds[i + 1]]``, in the text's order."""
-STEP = np.uint64(0xD1342543DE82EF95)
-"""What a shingle's hash is multiplied by for each word, so that the same words in another order differ."""
+from kgqa.arrays.tokens import TOKEN_STEP, Hashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +30,7 @@ class Shingles:
         return _jaccard_of_pairs(self.offsets, self.values, one.astype(np.int64), other.astype(np.int64))  # type: ignore[no-any-return]
 
 
-def word_hashes(texts: pa.Array | pa.ChunkedArray) -> Words:
-    """The hashes of the words of each text: letters folded, punctuation and other signs left out."""
-    data, offsets = text_buffers(texts)
-    return _words(data, offsets, *character_tables())  # type: ignore[no-any-return]
-
-
-def shingle(words: Words, *, width: int) -> Shingles:
+def shingle(words: Hashes, *, width: int) -> Shingles:
     """The distinct runs of ``width`` words of each text; a text with fewer words is one shingle, one without words has none."""
     assert width > 0
     return Shingles(*_shingles(*words, width))
@@ -58,31 +47,6 @@ def concatenate(parts: list[Shingles]) -> Shingles:
 
 
 @kernel
-def _words(data, offsets, classes, folded, plain):  # type: ignore[no-untyped-def]
-    longest = 0
-    for i in range(len(offsets) - 1):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
-    spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
-    bounds = np.zeros(len(offsets), np.int64)
-    out = np.empty(max(16, (offsets[-1] - offsets[0]) // 4), np.uint64)
-    for i in range(len(offsets) - 1):
-        count = tokenize(data, offsets[i], offsets[i + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
-        if bounds[i] + count > len(out):
-            larger = np.empty(max(bounds[i] + count, 2 * len(out)), np.uint64)
-            larger[: bounds[i]] = out[: bounds[i]]
-            out = larger
-        at = bounds[i]
-        for k in range(count):
-            character, _ = decode(data, offsets[i] + starts[k])
-            if character < TABLE_SIZE and classes[character] != SYMBOL:
-                out[at] = hashes[k]
-                at += 1
-        bounds[i + 1] = at
-    return bounds, out[: bounds[-1]]
-
-
-@kernel
 def _shingles(bounds, words, width):  # type: ignore[no-untyped-def]
     offsets = np.zeros(len(bounds), np.int64)
     values = np.empty(len(words), np.uint32)
@@ -96,7 +60,7 @@ def _shingles(bounds, words, width):  # type: ignore[no-untyped-def]
         for start in range(first, max(first + 1, last - width + 1)):
             code = np.uint64(0)
             for k in range(start, min(start + width, last)):
-                code = (code + words[k]) * STEP
+                code = (code + words[k]) * TOKEN_STEP
             values[at] = np.uint32(mixed(mixed(code)) >> np.uint64(32))
             at += 1
         values[begin:at].sort()

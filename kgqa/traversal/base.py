@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.traversal.graph import Adjacency, IntArray, Offsets
+from kgqa.arrays.rows import Adjacency, IntArray, Offsets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

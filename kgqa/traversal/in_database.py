@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.rows import Adjacency, IntArray, Offsets, paired, spread
 from kgqa.errors import StoreError
 from kgqa.store.base import GraphStore
 from kgqa.store.cypher import check_own_query
 from kgqa.store.queries import Query
 from kgqa.traversal.base import Chains, EndPoints, Reached, Searches
-from kgqa.traversal.graph import Adjacency, IntArray, Offsets, spread
 
 
 class InDatabase:
@@ -53,7 +53,7 @@ class InDatabase:
                 document_counts=np.zeros_like(counts),
                 documents=none,
             )
-        pairs = _pairs(np.repeat(searches.heads, counts), candidates.targets)
+        pairs = paired(np.repeat(searches.heads, counts), candidates.targets)
         found = self._chains_of(np.unique(pairs), longer=False)
         found = found.take(np.lexsort([*_columns(found.nodes), found.pairs]))
         tree = found.take(np.searchsorted(found.pairs, pairs))
@@ -67,7 +67,7 @@ class InDatabase:
 
     def chains(self, heads: IntArray, offsets: npt.NDArray[np.int64], candidates: IntArray, *, longer: bool, limit: int) -> Chains:
         """See :meth:`Traversal.chains <kgqa.traversal.base.Traversal.chains>`."""
-        pairs = _pairs(np.repeat(heads, np.diff(offsets)), candidates)
+        pairs = paired(np.repeat(heads, np.diff(offsets)), candidates)
         found = self._chains_of(np.unique(pairs), longer=longer)
         found = found.take(np.lexsort([*_columns(_from_the_end(found)), found.lengths, found.pairs]))
         first, last = (np.searchsorted(found.pairs, pairs, side) for side in ("left", "right"))
@@ -114,7 +114,7 @@ class InDatabase:
         for place, name in enumerate(names, start=1):
             nodes[:, place] = _rows([rows[name]], self._documents if place % 2 else self._entities)
         lengths = np.full(rows.num_rows, len(names) + 1, np.int32)
-        return _Found(pairs=_pairs(nodes[:, 0], nodes[:, len(names)]), lengths=lengths, nodes=nodes)
+        return _Found(pairs=paired(nodes[:, 0], nodes[:, len(names)]), lengths=lengths, nodes=nodes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +142,7 @@ def _end_points(searches: Searches, reached: Adjacency, ends: EndPoints) -> Adja
     first, last = ends.fact_offsets[searches.heads], ends.fact_offsets[searches.heads + 1]
     asked, facts = np.repeat(np.arange(len(first)), last - first), spread(first, last - first)
     same = ends.fact_relations[facts] == searches.relations[asked]
-    true = np.isin(_pairs(query, entity), _pairs(asked[same], ends.fact_tails[facts[same]]))
+    true = np.isin(paired(query, entity), paired(asked[same], ends.fact_tails[facts[same]]))
     kept = is_answer | (ends.roles.contains(entity, searches.relations[query]) & ~true)
     answered = np.bincount(query, is_answer, minlength=len(searches.heads)) > 0
     return reached.keep(kept & answered[query])
@@ -158,10 +158,6 @@ def _from_the_end(found: _Found) -> IntArray:
 def _columns(nodes: IntArray) -> list[npt.NDArray[np.integer]]:
     """The columns in the order in which ``lexsort`` takes them: the first one decides, so it comes last."""
     return list(nodes.T[::-1])
-
-
-def _pairs(one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> Offsets:
-    return (one.astype(np.int64) << 32) | other.astype(np.int64)
 
 
 def _rows(ids: list[pa.ChunkedArray], known: pa.Array) -> IntArray:

@@ -10,9 +10,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from kgqa.arrays.growth import grown
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import Adjacency, IntArray
 from kgqa.traversal.base import Chains, EndPoints, Reached, Searches
-from kgqa.traversal.graph import Adjacency, Graph, IntArray
+from kgqa.traversal.graph import Graph
 
 
 @kernel
@@ -54,13 +56,6 @@ def breadth_first(  # type: ignore[no-untyped-def]
                     order[count] = reached
                     count += 1
     return count
-
-
-@kernel
-def _grown(array, need):  # type: ignore[no-untyped-def]
-    larger = np.empty(max(need, 2 * len(array)), array.dtype)
-    larger[: len(array)] = array
-    return larger
 
 
 @kernel
@@ -124,7 +119,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
                 found += 1
         counts[query] = found
         if candidate_count + found > len(candidates):
-            candidates, lengths = _grown(candidates, candidate_count + found), _grown(lengths, candidate_count + found)
+            candidates, lengths = grown(candidates, candidate_count + found), grown(lengths, candidate_count + found)
         candidates[candidate_count : candidate_count + found] = np.sort(wanted[:found])
         if with_chains:
             first_document = document_count
@@ -132,7 +127,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
                 length = 2 * entity_depth[candidates[i]] + 1
                 lengths[i] = length
                 if node_count + length > len(nodes):
-                    nodes = _grown(nodes, node_count + length)
+                    nodes = grown(nodes, node_count + length)
                 entity = candidates[i]
                 for at in range(node_count + length - 1, node_count, -2):
                     document = entity_parent[entity]
@@ -142,7 +137,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
                     if chained_stamp[document] != query:
                         chained_stamp[document] = query
                         if document_count == len(chained):
-                            chained = _grown(chained, document_count + 1)
+                            chained = grown(chained, document_count + 1)
                         chained[document_count] = document
                         document_count += 1
                 nodes[node_count] = head
@@ -217,9 +212,9 @@ def find_chains(  # type: ignore[no-untyped-def]
                     path[place] = before
                     if place == 0:
                         if chain_count == len(lengths):
-                            lengths = _grown(lengths, chain_count + 1)
+                            lengths = grown(lengths, chain_count + 1)
                         if node_count + top + 1 > len(nodes):
-                            nodes = _grown(nodes, node_count + top + 1)
+                            nodes = grown(nodes, node_count + top + 1)
                         nodes[node_count : node_count + top + 1] = path[: top + 1]
                         node_count += top + 1
                         lengths[chain_count] = top + 1

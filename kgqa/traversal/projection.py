@@ -8,13 +8,14 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.rows import Adjacency, IntArray
 from kgqa.errors import EmptyResult, StoreError
 from kgqa.settings.projection import ProjectionSettings
 from kgqa.sources.tables import arrow, frame
 from kgqa.store.base import GraphStore
 from kgqa.store.cypher import check_own_query
 from kgqa.store.queries import PLURALS, Query
-from kgqa.traversal.graph import Adjacency, Graph, IntArray
+from kgqa.traversal.graph import Graph
 
 ROLES = ("document_to_entity", "entity_to_document")
 

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from numba.extending import is_jitted
 
+from kgqa.arrays import tokens
 from kgqa.arrays.cache import KEPT
 from kgqa.arrays.fingerprint import fingerprint
 from kgqa.arrays.kernel import kernel
-from kgqa.linking import tokens
 from tests.command import ROOT
 from tests.conftest import SmallDisk
 
@@ -26,9 +26,9 @@ WORDS = """
 import importlib
 import json
 import pyarrow as pa
-from kgqa.splits import shingles
-bounds, _ = shingles.word_hashes(pa.array(["a b-c d"]))
-print(json.dumps([int(bounds[-1]), sum(shingles._words.stats.cache_hits.values())]))
+from kgqa.arrays import tokens
+bounds, _ = tokens.word_hashes(pa.array(["a b-c d"]))
+print(json.dumps([int(bounds[-1]), sum(tokens.tokenize_all.stats.cache_hits.values())]))
 """
 SMALL = """
 import json, logging
@@ -113,7 +113,7 @@ def test_an_edited_tokeniser_is_compiled_anew_in_what_contains_it(tmp_path: Path
     assert run(WORDS, copy, **place)[0] == [4, 0]
     assert run(WORDS, copy, **place)[0] == [4, 1]
     # A hyphen becomes part of a word, in tokenize(); _words() stands in another file, and is what is called.
-    edit(copy / "kgqa" / "linking" / "tokens.py", "        if kind == WORD:", "        if kind == WORD or character == 45:")
+    edit(copy / "kgqa" / "arrays" / "tokens.py", "        if kind == WORD:", "        if kind == WORD or character == 45:")
     assert run(WORDS, copy, **place)[0] == [3, 0]
 
 
@@ -284,7 +284,7 @@ def test_a_global_that_may_change_is_refused(monkeypatch: pytest.MonkeyPatch) ->
         with pytest.raises(AssertionError, match="may change"):
             fingerprint(_outer)
     monkeypatch.setattr(sys.modules[__name__], "STEP", tokens)
-    with pytest.raises(AssertionError, match=r"import names from kgqa\.linking\.tokens"):
+    with pytest.raises(AssertionError, match=r"import names from kgqa\.arrays\.tokens"):
         fingerprint(_outer)
 
 

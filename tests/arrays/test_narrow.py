@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.narrow import MOST, check_fits, narrow
+from kgqa.arrays.rows import Rows
+from kgqa.arrays.texts import text_buffers
 from kgqa.errors import InputError
-from kgqa.linking.tokens import text_buffers, text_hashes
 from kgqa.recipes.qangaroo.corpus import Places
-from kgqa.recipes.qangaroo.instances import _mention_lists
+from kgqa.recipes.qangaroo.instances import mention_lists
 from kgqa.recipes.qangaroo.samples import Samples
-from kgqa.traversal.graph import Rows
 from tests.recipes.drawing import Record, to_samples
 
 HUGE = MOST + 1
@@ -58,7 +59,7 @@ def test_mentions_that_a_table_cannot_hold_are_refused() -> None:
     none = np.zeros(0, np.int32)
     places = Places(offsets=np.array([0, HUGE]), entity=none, start=none, end=none)
     with pytest.raises(InputError, match="2,147,483,648 mentions"):
-        _mention_lists(places, pa.array([], pa.string()))
+        mention_lists(places, pa.array([], pa.string()))
 
 
 def test_a_text_whose_places_do_not_fit_is_refused() -> None:

@@ -10,9 +10,10 @@ import pytest
 pytest.importorskip("datasketch", reason="pip install --group bench")
 
 from benchmarks.audit import CHUNK, EVERY, SHOWN, WIDTH, datasketch_pairs, made_texts, write_set
+from kgqa.arrays.tokens import word_hashes
 from kgqa.formats import native
 from kgqa.splits.near_duplicates import near_duplicates
-from kgqa.splits.shingles import shingle, word_hashes
+from kgqa.splits.shingles import shingle
 
 
 def test_both_find_the_near_duplicates_that_were_made() -> None:

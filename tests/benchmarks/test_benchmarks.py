@@ -27,9 +27,9 @@ from benchmarks.traversers import (
     in_database,
     world_rows,
 )
+from kgqa.arrays.texts import text_buffers
 from kgqa.linking.dictionary import build_dictionary
 from kgqa.linking.matcher import Spans, match
-from kgqa.linking.tokens import text_buffers
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.settings.linking import LinkingSettings
 from kgqa.store.embedded import EmbeddedStore, build

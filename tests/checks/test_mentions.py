@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgqa.arrays.texts import text_buffers
+from kgqa.arrays.tokens import character_tables, token_hashes, tokenize
 from kgqa.checks.measures.mentions import mention_faults
 from kgqa.checks.measures.words import KINDS, tokens_of, within_word
 from kgqa.formats import native
-from kgqa.linking.tokens import character_tables, text_buffers, token_hashes, tokenize
 from kgqa.records import Candidate, Instance, Mention, Paragraph
 
 Marks = Sequence[tuple[str, str]]

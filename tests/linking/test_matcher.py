@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from kgqa.arrays.tokens import spellings
 from kgqa.linking import matcher
 from kgqa.linking.dictionary import CASES, Dictionary
 from kgqa.linking.matcher import Matches, Spans, match
-from kgqa.linking.tokens import spellings
 from kgqa.linking.trie import build_trie
 from tests.linking import oracle
 from tests.linking.oracle import Name, Place

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from hypothesis import strategies as st
 
+from kgqa.arrays.rows import Rows
 from kgqa.recipes.qangaroo.samples import CHAINS, Questions, Samples, chain_documents
-from kgqa.traversal.graph import Rows
 
 ENTITIES, DOCUMENTS, RELATIONS = 12, 9, 3
 Chain = tuple[int, ...]

@@ -112,12 +112,6 @@ def test_keys_are_those_of_the_texts(kind: str) -> None:
     assert found.keys.tolist() == keys_of(text for _, text in expected).tolist()
 
 
-def test_each_kind_is_computed_once() -> None:
-    batch = ItemBatch([example()])
-    for kind in KINDS:
-        assert batch.of(kind) is batch.of(kind)
-
-
 def test_near_duplicates_between_sides_name_the_questions() -> None:
     near = NearSharedTexts(width=1)
     words = [f"w{number}" for number in range(20)]

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kgqa.arrays.tokens import word_hashes
 from kgqa.splits.near_duplicates import THRESHOLD, WINDOW, Pairs, near_duplicates, recall
-from kgqa.splits.shingles import Shingles, concatenate, shingle, word_hashes
+from kgqa.splits.shingles import Shingles, concatenate, shingle
 
 WORDS = [f"w{number}" for number in range(40)]
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS[:8]), max_size=12).map(" ".join), max_size=12)

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kgqa.arrays.rows import Adjacency
 from kgqa.recipes.qangaroo import search
 from kgqa.recipes.qangaroo.corpus import Facts
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.settings.qangaroo import QangarooSettings, TraversalSettings
-from kgqa.traversal.graph import Adjacency, Graph
+from kgqa.traversal.graph import Graph
 from kgqa.traversal.kernel import Kernel
 from tests.traversal import oracle
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.linking.tokens import text_hashes
+from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.rows import find
 
 Keys = npt.NDArray[np.uint64]
 FOLDS = 5
@@ -132,10 +133,7 @@ class _Learned:
 
     def find(self, features: Keys) -> npt.NDArray[np.int64]:
         """The place of each feature among the distinct ones, or -1."""
-        if not len(self.distinct):
-            return np.full(len(features), -1, np.int64)
-        at = np.minimum(np.searchsorted(self.distinct, features), len(self.distinct) - 1)
-        return np.where(self.distinct[at] == features, at, -1)
+        return find(self.distinct, features)
 
     def look_up(self, at: npt.NDArray[np.int64], answers: Keys) -> npt.NDArray[np.int64]:
         """How often each answer came with the feature at each place; binary search in all rows at once."""

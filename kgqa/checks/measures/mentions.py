@@ -1,6 +1,6 @@
 """Mentions that are not where a name of their entity stands.
 
-A mention has to lie in its text and to begin and end where a token does, in the sense of ``kgqa.linking.tokens``: never within a word, nor
+A mention has to lie in its text and to begin and end where a token does, in the sense of ``kgqa.arrays.tokens``: never within a word, nor
 with white space at an edge; scripts without spaces have a boundary at every character. Then its text is compared with the entity's names.
 Nobody knows all names of an entity ("Deutschland", "the capital"), so a text that is none of the known ones is wrong only where something
 in the question speaks against it. Known names are told by votes: a candidate or answer of the entity's id has two, each mention one.
@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from kgqa.arrays.tokens import SPACE, WORD
 from kgqa.checks.measures.shapes import shape_of
 from kgqa.checks.measures.words import KINDS, tokens_of, within_word, words_of
-from kgqa.linking.tokens import SPACE, WORD
 from kgqa.records import Instance, Mention, Paragraph
 
 ESTABLISHED = 2

@@ -1,10 +1,10 @@
-"""Words as linking sees them (``kgqa.linking.tokens``), of texts too short for its kernels to pay."""
+"""Words as linking sees them (``kgqa.arrays.tokens``), of texts too short for its kernels to pay."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from kgqa.linking.tokens import SPACE, SYMBOL, TABLE_SIZE, WORD, character_tables
+from kgqa.arrays.tokens import SPACE, SYMBOL, TABLE_SIZE, WORD, character_tables
 
 
 class _Kinds(dict[str, int]):

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from kgqa.arrays.column_draws import shuffling, tie_breaker
 from kgqa.arrays.kernel import kernel
-from kgqa.linking.tokens import mixed, shuffling
+from kgqa.arrays.rows import Rows
 from kgqa.recipes.qangaroo.samples import CHAINS, Samples
-from kgqa.traversal.graph import Rows
 
 
 def balance(samples: Samples, *, candidates: int, max_documents: int, seed: int) -> Samples:
@@ -39,7 +39,7 @@ def draw_alternatives(samples: Samples, *, candidates: int, seed: int) -> Sample
     drawn = shuffling(samples.questions.id[question], samples.candidates.targets, purpose="alternatives", seed=seed)
     order = np.lexsort((drawn, ~samples.is_answer(), question))
     dropped = np.zeros(len(order), np.bool_)
-    dropped[order] = np.arange(len(order)) - samples.candidates.offsets[question[order]] >= candidates
+    dropped[order] = samples.candidates.places() >= candidates
     return samples.without_candidates(dropped)
 
 
@@ -47,8 +47,7 @@ def _chain_order(samples: Samples, seed: int) -> npt.NDArray[np.int64]:
     """The chains of each candidate in the order in which rounds take them."""
     candidate = samples.chains.sources()
     question = samples.question_of_candidate()[candidate]
-    place = np.arange(len(candidate)) - samples.chains.offsets[candidate]
-    drawn = shuffling(samples.questions.id[question], place, purpose="chains", seed=seed)
+    drawn = shuffling(samples.questions.id[question], samples.chains.places(), purpose="chains", seed=seed)
     return np.lexsort((drawn, samples.nodes.counts(), candidate))
 
 
@@ -86,8 +85,7 @@ def _choose(  # type: ignore[no-untyped-def]
                 answer = i
         keys = np.empty(size, np.float64)
         for i in range(size):
-            drawn = mixed(mixed(ids[question] ^ seed) ^ mixed(np.uint64(candidates[first + i]) + np.uint64(1)))
-            keys[i] = -float(min(counts[i], counts[answer])) + float(drawn >> np.uint64(11)) / 9007199254740992.0
+            keys[i] = -float(min(counts[i], counts[answer])) + tie_breaker(ids[question], candidates[first + i], seed)
         keys[answer] = -np.inf
         order = np.argsort(keys)[:wanted]
         mark += 1

@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.narrow import narrow
-from kgqa.linking.tokens import shuffling, token_hashes
+from kgqa.arrays.rows import Adjacency, Rows, find, paired
+from kgqa.arrays.tokens import token_hashes
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import SPLITS
-from kgqa.traversal.graph import Adjacency, Rows
 
 RESAMPLES = 1000
 NAMES = ("random", "max-mention", "majority per query type", "TF-IDF", "document-cue")
@@ -129,16 +130,16 @@ def _max_mention(candidate_offsets, candidates, document_offsets, documents, lin
 def majority(train: Samples, samples: Samples) -> Scores:
     """How often each candidate is the answer of a training sample with the same relation."""
     questions = train.questions
-    seen, counts = np.unique((questions.relation.astype(np.int64) << 32) | questions.answer, return_counts=True)
+    seen, counts = np.unique(paired(questions.relation, questions.answer), return_counts=True)
     sample = samples.question_of_candidate()
-    wanted = (samples.questions.relation[sample].astype(np.int64) << 32) | samples.candidates.targets
+    wanted = paired(samples.questions.relation[sample], samples.candidates.targets)
     return _look_up(seen, counts, wanted)
 
 
 def document_cue(train: Samples, samples: Samples) -> Scores:
     """The largest cooccurrence(d, c) over the support documents d: training samples with d in which c is the answer (section 3.2)."""
     answers = train.questions.answer[train.documents.sources()]
-    seen, counts = np.unique((answers.astype(np.int64) << 32) | train.documents.targets, return_counts=True)
+    seen, counts = np.unique(paired(answers, train.documents.targets), return_counts=True)
     scores = np.zeros(len(samples.candidates.targets))
     step = 512  # samples at a time, because there are candidates × documents pairs
     for first in range(0, len(samples), step):
@@ -146,20 +147,14 @@ def document_cue(train: Samples, samples: Samples) -> Scores:
         begin, end = samples.candidates.offsets[first], samples.candidates.offsets[last]
         sample = samples.question_of_candidate()[begin:end]
         documents = samples.documents.take(sample)
-        wanted = (np.repeat(samples.candidates.targets[begin:end], documents.counts()).astype(np.int64) << 32) | documents.targets
+        wanted = paired(samples.candidates.targets[begin:end][documents.sources()], documents.targets)
         np.maximum.at(scores, begin + documents.sources(), _look_up(seen, counts, wanted))
     return scores
 
 
 def _look_up(seen: npt.NDArray[np.int64], counts: npt.NDArray[np.integer], wanted: npt.NDArray[np.int64]) -> Scores:
     """The count of each wanted key, 0 where it was not seen."""
-    at = np.searchsorted(seen, wanted)
-    result = np.zeros(len(wanted))
-    inside = at < len(seen)
-    hit = np.zeros(len(wanted), np.bool_)
-    hit[inside] = seen[at[inside]] == wanted[inside]
-    result[hit] = counts[at[hit]]
-    return result
+    return np.append(counts, 0.0)[find(seen, wanted)]
 
 
 def tf_idf(samples: Samples, tokens: _Tokens) -> Scores:
@@ -177,8 +172,8 @@ def _tokens(data: BaselineData) -> _Tokens:
     vocabulary = np.unique(np.concatenate([labels[1], relations[1]]))
     rows = []
     for bounds, hashes in (documents, labels, relations):
-        at = np.minimum(np.searchsorted(vocabulary, hashes), len(vocabulary) - 1)
-        rows.append(Rows(offsets=bounds, targets=narrow(at, "words of labels", "make the dataset in parts")).keep(vocabulary[at] == hashes))
+        at = narrow(find(vocabulary, hashes), "words of labels", "make the dataset in parts")
+        rows.append(Rows(offsets=bounds, targets=at).keep(at >= 0))
     count = len(data.texts)
     pairs = Adjacency.from_pairs(rows[0].sources(), rows[0].targets, count)
     frequency = np.bincount(pairs.targets, minlength=len(vocabulary))

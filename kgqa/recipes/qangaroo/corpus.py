@@ -11,10 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.rows import Adjacency, IntArray, row_bounds
 from kgqa.errors import UnknownId
 from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.sources.tables import frame
-from kgqa.traversal.graph import Adjacency, IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Facts:
 
     def offsets(self, entities: int) -> npt.NDArray[np.int64]:
         """Where the facts of each head begin."""
-        return np.searchsorted(self.head, np.arange(entities + 1)).astype(np.int64)
+        return row_bounds(self.head, entities)
 
 
 def row_numbers(values: pa.ChunkedArray | pa.Array, ids: pa.ChunkedArray) -> IntArray:
@@ -93,7 +93,7 @@ def places(table: pa.Table, tables: Mapping[str, pa.Table]) -> Places:
     """The rows of a mentions or occurrences table, which are sorted by document."""
     document = row_numbers(table["document"], tables["documents"]["id"])
     return Places(
-        offsets=np.searchsorted(document, np.arange(tables["documents"].num_rows + 1)).astype(np.int64),
+        offsets=row_bounds(document, tables["documents"].num_rows),
         entity=row_numbers(table["entity"], tables["entities"]["id"]),
         start=table["start"].combine_chunks().to_numpy(),
         end=table["end"].combine_chunks().to_numpy(),

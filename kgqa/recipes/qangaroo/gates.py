@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import Adjacency, IntArray, paired
 from kgqa.recipes.qangaroo.samples import BoolArray, Questions, Samples
 from kgqa.records import SPLITS
-from kgqa.traversal.graph import Adjacency, Graph, IntArray
+from kgqa.traversal.graph import Graph
 
 ROUNDING = 1e-9
 """A share of 0.29 of 100 samples is 29, though their product as floats is a little less."""
@@ -267,7 +268,7 @@ class DocumentCue(SampleGate):
         """For each sample how often the most frequent of its (document, answer) is seen in its split."""
         most = np.zeros(len(samples), np.int64)
         sample = samples.documents.sources()
-        pair = (samples.questions.answer[sample].astype(np.int64) << 32) | samples.documents.targets
+        pair = paired(samples.questions.answer[sample], samples.documents.targets)
         for split in np.unique(samples.questions.split):
             rows = samples.questions.split[sample] == split
             _, inverse, counts = np.unique(pair[rows], return_inverse=True, return_counts=True)

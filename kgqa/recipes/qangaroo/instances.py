@@ -11,16 +11,16 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.column_draws import deal, shuffling
 from kgqa.arrays.narrow import narrow
+from kgqa.arrays.rows import Adjacency, Rows
 from kgqa.formats.columns import MENTION, PARAGRAPH, SCHEMA
-from kgqa.linking.tokens import shuffling
 from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places
-from kgqa.recipes.qangaroo.masking import draw_placeholders, mask_texts
+from kgqa.recipes.qangaroo.masking import mask_texts
 from kgqa.recipes.qangaroo.samples import CANDIDATES, CHAINS, DOCUMENTS, NODES, Samples, list_array
 from kgqa.settings.domain import DomainSettings
 from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.sources.tables import frame
-from kgqa.traversal.graph import Adjacency, Rows
 
 
 class InstanceMaker:
@@ -42,7 +42,7 @@ class InstanceMaker:
             offsets=np.zeros(tables["documents"].num_rows + 1, np.int64),
             entity=np.empty(0, np.int32), start=np.empty(0, np.int32), end=np.empty(0, np.int32),
         )  # fmt: skip
-        self._mention_lists = _mention_lists(self._mentions, self._entities)
+        self._mention_lists = mention_lists(self._mentions, self._entities)
         self._expressions = expression_numbers(tables["entities"], settings.section(QangarooSettings).surface)
 
     def plain(self, samples: Samples) -> pa.Table:
@@ -61,7 +61,7 @@ class InstanceMaker:
         size = self._settings.section(QangarooSettings).placeholders
         names = pa.array([f"___MASK{number}___" for number in range(size)])
         text_rank = np.argsort(np.argsort(np.array(names.to_pylist()))).astype(np.int32)
-        numbers = draw_placeholders(samples.candidates, samples.questions.id, placeholders=size, seed=self._seed)
+        numbers = deal(samples.candidates, samples.questions.id, numbers=size, seed=self._seed)
         order = np.lexsort((text_rank[numbers], samples.question_of_candidate()))
         samples, numbers = samples.with_candidates_by(text_rank[numbers]), numbers[order]
         documents = self._shuffled(samples)
@@ -69,7 +69,7 @@ class InstanceMaker:
         title = mask_texts(self._documents["title"], self._title_occurrences, self._no_mentions, documents, samples.candidates, numbers)
         answer = names.take(pa.array(numbers[samples.is_answer()]))
         answers = pa.ListArray.from_arrays(np.arange(len(samples) + 1, dtype=np.int32), answer)
-        mentions = _mention_lists(text.mentions, self._entities)
+        mentions = mention_lists(text.mentions, self._entities)
         return self._table(samples, documents, text.texts, title.texts.cast(pa.string()), mentions, names.take(pa.array(numbers)), answers)
 
     def _shuffled(self, samples: Samples) -> Rows:
@@ -125,18 +125,16 @@ class InstanceMaker:
 
     def _supporting(self, samples: Samples, documents: Rows) -> npt.NDArray[np.bool_]:
         """For each shown document whether it is on a chain to the answer."""
-        chain_is_true = np.repeat(samples.is_answer(), samples.chains.counts())
-        sample = np.repeat(samples.question_of_candidate(), samples.chains.counts())
-        place = np.arange(len(samples.nodes.targets)) - np.repeat(samples.nodes.offsets[:-1], samples.nodes.counts())
-        wanted = (place % 2 == 1) & np.repeat(chain_is_true, samples.nodes.counts())
-        true = Adjacency.from_pairs(np.repeat(sample, samples.nodes.counts())[wanted], samples.nodes.targets[wanted], len(samples))
+        candidate = samples.chains.sources()[samples.nodes.sources()]
+        wanted = (samples.nodes.places() % 2 == 1) & samples.is_answer()[candidate]
+        sample = samples.question_of_candidate()[candidate[wanted]]
+        true = Adjacency.from_pairs(sample, samples.nodes.targets[wanted], len(samples))
         return true.contains(documents.sources(), documents.targets)
 
     def _chains(self, samples: Samples) -> pa.Array:
         """Per candidate and chain the ids of entities and documents in turn."""
-        place = np.arange(len(samples.nodes.targets)) - np.repeat(samples.nodes.offsets[:-1], samples.nodes.counts())
         both = pa.concat_arrays([self._entities, self._documents["id"].combine_chunks()])
-        nodes = both.take(pa.array(samples.nodes.targets + np.where(place % 2 == 1, len(self._entities), 0)))
+        nodes = both.take(pa.array(samples.nodes.targets + np.where(samples.nodes.places() % 2 == 1, len(self._entities), 0)))
         per_candidate = list_array(samples.chains, list_array(samples.nodes, nodes, NODES), CHAINS)
         return list_array(samples.candidates, per_candidate, CANDIDATES)
 
@@ -184,7 +182,8 @@ def _answers(tables: Mapping[str, pa.Table]) -> pa.Array:
     return lists.to_arrow().cast(pa.list_(pa.string()))
 
 
-def _mention_lists(mentions: Places, entities: pa.Array) -> pa.Array:
+def mention_lists(mentions: Places, entities: pa.Array) -> pa.Array:
+    """For each text its mentions, as the column of an Instance holds them."""
     rows = pa.StructArray.from_arrays(
         [entities.take(pa.array(mentions.entity)), pa.array(mentions.start), pa.array(mentions.end)], fields=list(MENTION)
     )

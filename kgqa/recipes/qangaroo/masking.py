@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.growth import grown
 from kgqa.arrays.kernel import kernel
-from kgqa.linking.tokens import mixed, text_buffers
+from kgqa.arrays.rows import IntArray, Rows
+from kgqa.arrays.texts import text_buffers
 from kgqa.recipes.qangaroo.corpus import Places
-from kgqa.traversal.graph import IntArray, Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,27 +25,6 @@ class MaskedTexts:
     texts: pa.Array
     mentions: Places
     """Mentions at their new places, grouped by text: the placeholders, and other mentions that no placeholder touches."""
-
-
-def draw_placeholders(candidates: Rows, ids: npt.NDArray[np.uint64], *, placeholders: int, seed: int) -> IntArray:
-    """For each entry of ``candidates.targets`` a number below ``placeholders``, different within a sample, drawn by the sample's id."""
-    return _draw(candidates.offsets, ids, placeholders, np.uint64(seed))  # type: ignore[no-any-return]
-
-
-@kernel
-def _draw(offsets, ids, placeholders, seed):  # type: ignore[no-untyped-def]
-    out = np.empty(offsets[-1], np.int32)
-    deck = np.empty(placeholders, np.int32)
-    for sample in range(len(offsets) - 1):
-        state = mixed(ids[sample] ^ mixed(seed + np.uint64(0x5851F42D4C957F2D)))
-        for i in range(placeholders):
-            deck[i] = i
-        for i in range(offsets[sample + 1] - offsets[sample]):
-            state = mixed(state + np.uint64(0x9E3779B97F4A7C15))
-            j = i + np.int64(state % np.uint64(placeholders - i))
-            deck[i], deck[j] = deck[j], deck[i]
-            out[offsets[sample] + i] = deck[i]
-    return out
 
 
 def mask_texts(
@@ -66,15 +45,6 @@ def mask_texts(
     large = pa.LargeStringArray.from_buffers(len(bounds) - 1, pa.py_buffer(bounds), pa.py_buffer(out))
     places = Places(offsets=Rows.from_counts(counts, entity).offsets, entity=entity, start=start, end=end)
     return MaskedTexts(texts=large, mentions=places)
-
-
-@kernel
-def _room(array, need):  # type: ignore[no-untyped-def]
-    if need <= len(array):
-        return array
-    larger = np.empty(max(need, 2 * len(array)), array.dtype)
-    larger[: len(array)] = array
-    return larger
 
 
 @kernel
@@ -145,9 +115,9 @@ def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass 
                 document, occurrence_offsets, occurrence_entity, occurrence_start, occurrence_end, stamp, sample, number, spans
             )
             first, last = text_offsets[document], text_offsets[document + 1]
-            out = _room(out, size + (last - first) + 20 * (chosen + 1))
+            out = grown(out, size + (last - first) + 20 * (chosen + 1))
             need = written + chosen + mention_offsets[document + 1] - mention_offsets[document]
-            entity, start, end = _room(entity, need), _room(start, need), _room(end, need)
+            entity, start, end = grown(entity, need), grown(start, need), grown(end, need)
             begin_written = written
             character, shift, span = 0, 0, 0
             mention, last_mention = mention_offsets[document], mention_offsets[document + 1]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from kgqa.arrays.rows import Adjacency, Rows
 from kgqa.errors import EmptyResult, SettingsError
 from kgqa.recipes.preparation import depends_on_queries, open_graph, preparation
 from kgqa.recipes.qangaroo.balance import balance, draw_alternatives
@@ -43,7 +44,7 @@ from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, Stage, StageOutput
 from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.traversal.base import Traversal
-from kgqa.traversal.graph import Adjacency, Graph, Rows
+from kgqa.traversal.graph import Graph
 from kgqa.traversal.in_database import InDatabase
 from kgqa.traversal.kernel import Kernel
 from kgqa.traversal.projection import graph_from_edges

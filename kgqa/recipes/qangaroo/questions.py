@@ -9,8 +9,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.column_draws import shuffling
+from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.rows import paired
 from kgqa.errors import EmptyResult, SettingsError
-from kgqa.linking.tokens import shuffling, text_hashes
 from kgqa.recipes.qangaroo.corpus import Facts, asked_facts
 from kgqa.recipes.qangaroo.samples import Questions
 from kgqa.settings.qangaroo import QangarooSettings
@@ -53,7 +55,7 @@ def _rank_among_objects(facts: Facts, hashes: npt.NDArray[np.uint64]) -> npt.NDA
     An id is made from it instead of the object: everybody can hash a candidate, and would find the answer.
     """
     order = np.lexsort((hashes, facts.relation, facts.head))
-    pairs = ((facts.head.astype(np.int64) << 32) | facts.relation)[order]
+    pairs = paired(facts.head, facts.relation)[order]
     place = np.arange(len(order))
     first = np.maximum.accumulate(np.where(np.concatenate([[True], pairs[1:] != pairs[:-1]]), place, 0))
     rank = np.empty(len(order), np.int64)

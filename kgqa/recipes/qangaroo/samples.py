@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.narrow import narrow
+from kgqa.arrays.rows import Adjacency, IntArray, Rows
 from kgqa.records import SPLITS
-from kgqa.traversal.graph import Adjacency, IntArray, Rows
 
 BoolArray = npt.NDArray[np.bool_]
 Limit = tuple[str, str]
@@ -178,9 +178,6 @@ def _rows(array: pa.ListArray) -> Rows:
 
 def chain_documents(candidates: Rows, chains: Rows, nodes: Rows) -> Adjacency:
     """Per question the documents on its chains, ascending and once each."""
-    place = np.arange(len(nodes.targets)) - np.repeat(nodes.offsets[:-1], nodes.counts())
-    is_document = place % 2 == 1
-    candidate_of_chain = np.repeat(np.arange(len(chains.offsets) - 1), chains.counts())
-    question_of_chain = candidates.sources()[candidate_of_chain]
-    question = np.repeat(question_of_chain, nodes.counts())[is_document]
+    is_document = nodes.places() % 2 == 1
+    question = candidates.sources()[chains.sources()][nodes.sources()][is_document]
     return Adjacency.from_pairs(question, nodes.targets[is_document], len(candidates.offsets) - 1)

@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.rows import Adjacency, IntArray, Rows, paired, spread
 from kgqa.recipes.qangaroo.corpus import Facts
 from kgqa.recipes.qangaroo.samples import CHAINS, Questions, Samples
 from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.settings.workers import worker_count
 from kgqa.traversal.base import Chains, EndPoints, Reached, Searches, Traversal
-from kgqa.traversal.graph import Adjacency, IntArray, Rows, spread
 
 R = TypeVar("R")
 
@@ -110,8 +110,8 @@ def without_same_expression(samples: Samples, expressions: IntArray, facts: Fact
 def _taken_expressions(samples: Samples, expressions: IntArray, facts: Facts) -> Adjacency:
     """For each sample the expressions of its subject and of all true objects."""
     questions = samples.questions
-    pairs = (facts.head.astype(np.int64) << 32) | facts.relation
-    asked = (questions.head.astype(np.int64) << 32) | questions.relation
+    pairs = paired(facts.head, facts.relation)
+    asked = paired(questions.head, questions.relation)
     first, last = np.searchsorted(pairs, asked), np.searchsorted(pairs, asked, side="right")
     sample = np.repeat(np.arange(len(samples)), last - first)
     taken = expressions[facts.tail[spread(first, last - first)]]

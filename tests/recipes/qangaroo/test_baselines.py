@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgqa.linking.tokens import shuffling
+from kgqa.arrays.column_draws import shuffling
+from kgqa.arrays.rows import Rows
 from kgqa.recipes.qangaroo.baselines import NAMES, BaselineData, Baselines, document_cue, majority, max_mention
 from kgqa.recipes.qangaroo.samples import Samples
-from kgqa.traversal.graph import Rows
 from tests.linking.oracle import tokens
 from tests.recipes.drawing import DOCUMENTS, ENTITIES, RELATIONS, Record, records, to_samples
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgqa.arrays.rows import Adjacency
 from kgqa.recipes.qangaroo import gates
 from kgqa.recipes.qangaroo.gates import (
     AnswerNotReached,
@@ -30,7 +31,7 @@ from kgqa.recipes.qangaroo.gates import (
     TooManyDocuments,
     pass_gates,
 )
-from kgqa.traversal.graph import Adjacency, Graph
+from kgqa.traversal.graph import Graph
 from tests.recipes.drawing import DOCUMENTS, ENTITIES, Record, records, to_samples, without
 
 Pairs = set[tuple[int, int]]

@@ -10,10 +10,10 @@ import pyarrow as pa
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from kgqa.arrays.rows import Rows
 from kgqa.linking.matcher import match
 from kgqa.recipes.qangaroo.corpus import Places
-from kgqa.recipes.qangaroo.masking import MaskedTexts, draw_placeholders, mask_texts
-from kgqa.traversal.graph import Rows
+from kgqa.recipes.qangaroo.masking import MaskedTexts, mask_texts
 from tests.linking.oracle import Name, tokens
 from tests.linking.test_matcher import column, corpora, dictionary, name_of, places
 
@@ -138,37 +138,6 @@ def test_no_name_of_a_candidate_is_left(corpus: tuple[list[Name], list[str]], wa
     case = Case(texts=texts, occurrences=occurrences, mentions=[[] for _ in texts], samples=[(list(range(len(texts))), numbers)])
     left = places(match(column(masked(case)[0]), known).occurrences)
     assert not [place for place in left if place[3] in wanted]
-
-
-@given(
-    sizes=st.lists(st.integers(1, 100), min_size=1, max_size=5),
-    ids=st.lists(st.integers(0, 2**64 - 1), min_size=5, max_size=5, unique=True),
-    room=st.integers(0, 30),
-    seed=st.integers(0, 9),
-)
-def test_placeholders_differ_within_a_sample_and_depend_on_its_id_alone(sizes: list[int], ids: list[int], room: int, seed: int) -> None:
-    placeholders = max(sizes) + room
-
-    def drawn(sizes: list[int], ids: list[int]) -> list[list[int]]:
-        candidates = rows([list(range(size)) for size in sizes])
-        flat = draw_placeholders(candidates, np.array(ids, np.uint64), placeholders=placeholders, seed=seed).tolist()
-        return [flat[a:b] for a, b in zip(candidates.offsets[:-1], candidates.offsets[1:], strict=True)]
-
-    together = drawn(sizes, ids[: len(sizes)])
-    for size, number, part in zip(sizes, ids, together, strict=False):
-        assert len(set(part)) == size
-        assert all(0 <= n < placeholders for n in part)
-        assert drawn([size], [number]) == [part]
-
-
-def test_placeholders_are_drawn_anew_for_each_sample_and_evenly() -> None:
-    count = 2000
-    candidates = rows([[4, 7]] * count)
-    ids = np.random.default_rng(0).integers(0, 2**63, count).astype(np.uint64)
-    first, second = draw_placeholders(candidates, ids, placeholders=10, seed=0).reshape(count, 2).T
-    for drawn in (first, second):
-        assert all(150 < n < 250 for n in np.bincount(drawn, minlength=10).tolist())
-    assert (draw_placeholders(candidates, ids, placeholders=10, seed=1)[::2] != first).any()
 
 
 def test_placeholders_of_one_two_and_three_digits() -> None:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgqa.arrays.rows import Adjacency, Rows, spread
 from kgqa.errors import InputError
-from kgqa.traversal.graph import Adjacency, Graph, Rows, spread
+from kgqa.traversal.graph import Graph
 
 ROWS, COLUMNS = 7, 9
 PAIRS = st.lists(st.tuples(st.integers(0, ROWS - 1), st.integers(0, COLUMNS - 1)), max_size=40)

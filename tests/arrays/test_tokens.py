@@ -1,4 +1,4 @@
-"""Tokens stand where the plain tokeniser says, and hashes never change, because data depends on them."""
+"""Tokens stand where the plain tokeniser says, and their hashes never change, because data depends on them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgqa.linking.tokens import TABLE_SIZE, character_tables, shuffling, spellings, text_buffers, text_hashes, token_hashes, tokenize
+from kgqa.arrays.texts import text_buffers
+from kgqa.arrays.tokens import TABLE_SIZE, character_tables, spellings, token_hashes, tokenize
 from tests.linking import oracle
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=24)
@@ -83,20 +83,6 @@ def test_equal_spellings_in_another_order_differ() -> None:
     assert len(set(whole.tolist())) == 4
 
 
-@pytest.mark.parametrize(
-    ("text", "seed", "frozen"),
-    [
-        ("", 0, 17032346009401513798),
-        ("a", 0, 1169258806031718597),
-        ("a", 1, 10369633894942056314),
-        ("Q42\tP19\tQ350", 0, 3028903139092823697),
-        ("São Paulo", 1, 5404575921329824718),
-    ],
-)
-def test_text_hashes_never_change(text: str, seed: int, frozen: int) -> None:
-    assert text_hashes(pa.array([text], pa.string()), seed=seed).tolist() == [frozen]
-
-
 def test_token_hashes_and_spellings_never_change() -> None:
     assert hashes_of("São Paulo's 東京 🌍") == [
         11878453719861856241, 17812566977114566049, 773705901295743527, 15059124422710596915, 8817475910137101650, 9859916871584789517,
@@ -105,38 +91,3 @@ def test_token_hashes_and_spellings_never_change() -> None:
     assert spellings(pa.array(["São Paulo's", "eGFR"], pa.string())).tolist() == [
         [3610706352375280167, 363758911032048867], [16872981270370564966, 16872981270370564966]
     ]  # fmt: skip
-
-
-def test_shuffling_never_changes() -> None:
-    groups, members = np.array([0, 1, 2**63 + 5], np.uint64), np.array([0, 7, 2**31 - 1])
-    assert shuffling(groups, members, purpose="a").tolist() == [4269021986575796157, 9647211881801561473, 2178206413362825102]
-    assert shuffling(groups[1:2], members[1:2], purpose="a", seed=3).tolist() == [15599745251128356927]
-
-
-@given(groups=st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=8), seed=st.integers(0, 2**31 - 1), data=st.data())
-def test_shuffling_depends_on_the_pair_and_the_seed_alone(groups: list[int], seed: int, data: st.DataObject) -> None:
-    members = data.draw(st.lists(st.integers(0, 2**31 - 1), min_size=len(groups), max_size=len(groups)))
-    together = shuffling(np.array(groups, np.uint64), np.array(members), purpose="a", seed=seed).tolist()
-    alone = [shuffling(np.array([g], np.uint64), np.array([m]), purpose="a", seed=seed)[0] for g, m in zip(groups, members, strict=True)]
-    assert together == alone
-
-
-def test_draws_for_different_purposes_have_nothing_in_common() -> None:
-    groups, members = np.repeat(np.arange(4000, dtype=np.uint64), 9), np.tile(np.arange(9), 4000)
-    chosen = shuffling(groups, members, purpose="a").reshape(4000, 9).argmin(axis=1)
-    winner = shuffling(groups, members, purpose="b").reshape(4000, 9).argmax(axis=1)
-    assert 0.09 < np.mean(chosen == winner) < 0.13
-
-
-def test_shuffling_favours_no_member() -> None:
-    groups = np.repeat(np.arange(4000, dtype=np.uint64), 4)
-    drawn = shuffling(groups, np.tile(np.arange(4), 4000), purpose="a").reshape(4000, 4)
-    assert all(900 < count < 1100 for count in np.bincount(drawn.argmin(axis=1)).tolist())
-
-
-@given(texts=st.lists(TEXT, min_size=1, max_size=6), cut=st.integers(0, 6))
-def test_text_hashes_do_not_depend_on_neighbours_or_pieces(texts: list[str], cut: int) -> None:
-    pieces = pa.chunked_array([pa.array(texts[:cut], pa.string()), pa.array(["before", *texts[cut:]], pa.string()).slice(1)])
-    alone = [text_hashes(pa.array([text], pa.string()))[0] for text in texts]
-    assert text_hashes(pieces).tolist() == alone
-    assert len(set(alone)) == len(set(texts))

@@ -15,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.growth import grown
+from kgqa.arrays.hashes import HASH_PRIME, HASH_START, mixed
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.narrow import check_fits
+from kgqa.arrays.texts import decode, text_buffers
 
 SPACE, WORD, SYMBOL, IDEOGRAPH = 0, 1, 2, 3
 TABLE_SIZE = 1 << 16
@@ -26,10 +28,10 @@ PLAIN = {"’": "'", "‘": "'", "ʼ": "'", "′": "'", "“": '"', "”": '"', 
 """Typographic variants of one character; they are equal even where case must match."""
 
 TOKEN_STEP = np.uint64(0xD1342543DE82EF95)
-"""What a token's spelling is multiplied by for each token before it, so that equal spellings in another order differ."""
-HASH_START = np.uint64(0xCBF29CE484222325)
-HASH_PRIME = np.uint64(0x100000001B3)
-MIX = np.uint64(0x9E3779B97F4A7C15)
+"""What a sum over tokens is multiplied by for each of them, so that the same tokens in another order make another sum."""
+Hashes = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
+"""``bounds`` (texts + 1) and hashes: those of text i are ``hashes[bounds[i]:bounds[i + 1]]``, in the text's order."""
+_UNWRITTEN = np.zeros((0, 2), np.uint64)
 
 
 @lru_cache(maxsize=1)
@@ -50,28 +52,6 @@ def character_tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32], np
         lower = character.lower() if classes[code] == WORD else character
         folded[code] = ord(lower if len(lower) == 1 else character)
     return classes, folded, plain
-
-
-@kernel(inline=True)
-def decode(data, at):  # type: ignore[no-untyped-def]
-    """The character that starts at byte ``at`` of valid UTF-8, and the byte after it."""
-    first = np.int32(data[at])
-    if first < 0x80:
-        return first, at + 1
-    if first < 0xE0:
-        return ((first & 0x1F) << 6) | (np.int32(data[at + 1]) & 0x3F), at + 2
-    if first < 0xF0:
-        return ((first & 0x0F) << 12) | ((np.int32(data[at + 1]) & 0x3F) << 6) | (np.int32(data[at + 2]) & 0x3F), at + 3
-    high = ((first & 0x07) << 18) | ((np.int32(data[at + 1]) & 0x3F) << 12)
-    return high | ((np.int32(data[at + 2]) & 0x3F) << 6) | (np.int32(data[at + 3]) & 0x3F), at + 4
-
-
-@kernel(inline=True)
-def mixed(value):  # type: ignore[no-untyped-def]
-    """Spread the bits of a hash, so that its low bits can index a table of a power of two."""
-    value ^= value >> np.uint64(32)
-    value *= MIX
-    return value ^ (value >> np.uint64(29))
 
 
 @kernel
@@ -137,7 +117,8 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
 
 
 @kernel
-def _tokenize_all(data, offsets, classes, folded, plain, written):  # type: ignore[no-untyped-def]
+def tokenize_all(data, offsets, classes, folded, plain, signs, written):  # type: ignore[no-untyped-def]
+    """The ``Hashes`` of all texts, of ``signs`` only if told; ``written`` (texts × 2, or empty) gets how each is spelt."""
     longest = 0
     for i in range(len(offsets) - 1):
         longest = max(longest, offsets[i + 1] - offsets[i])
@@ -147,79 +128,36 @@ def _tokenize_all(data, offsets, classes, folded, plain, written):  # type: igno
     out = np.empty(max(16, (offsets[-1] - offsets[0]) // 4), np.uint64)
     for i in range(len(offsets) - 1):
         count = tokenize(data, offsets[i], offsets[i + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
-        step = np.uint64(1)
+        at = bounds[i]
+        out = grown(out, at + count)
         for k in range(count):
+            if not signs:
+                character, _ = decode(data, offsets[i] + starts[k])
+                if character >= TABLE_SIZE or classes[character] == SYMBOL:
+                    continue
+            out[at] = hashes[k]
+            at += 1
+        bounds[i + 1] = at
+        step = np.uint64(1)
+        for k in range(count if len(written) else 0):
             written[i, 0] += step * spellings[k]
             written[i, 1] += step * (spellings[k] - initials[k] if k == 0 else spellings[k])
             step *= TOKEN_STEP
-        need = bounds[i] + count
-        if need > len(out):
-            larger = np.empty(max(need, 2 * len(out)), np.uint64)
-            larger[: bounds[i]] = out[: bounds[i]]
-            out = larger
-        out[bounds[i] : need] = hashes[:count]
-        bounds[i + 1] = need
     return bounds, out[: bounds[-1]]
 
 
-def text_buffers(texts: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """The UTF-8 bytes of all ``texts`` one after the other, and where each begins (int64, texts + 1); no nulls, nothing is copied.
-
-    InputError for a text of 2 GiB, as places in a text are int32.
-    """
-    array = texts.cast(pa.large_string())
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
-    assert array.null_count == 0
-    _, offsets, data = array.buffers()
-    where = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
-    check_fits(int(np.diff(where).max(initial=0)), "bytes of one text", "divide the text into several documents")
-    return (np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)), where
+def token_hashes(texts: pa.Array | pa.ChunkedArray) -> Hashes:
+    """The folded hashes of all tokens of each text."""
+    return tokenize_all(*text_buffers(texts), *character_tables(), True, _UNWRITTEN)  # type: ignore[no-any-return]
 
 
-def token_hashes(texts: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
-    """``bounds`` (texts + 1) and the folded hashes of all tokens: those of text i are ``hashes[bounds[i]:bounds[i + 1]]``."""
-    data, offsets = text_buffers(texts)
-    return _tokenize_all(data, offsets, *character_tables(), np.zeros((len(texts), 2), np.uint64))  # type: ignore[no-any-return]
+def word_hashes(texts: pa.Array | pa.ChunkedArray) -> Hashes:
+    """The same of the words alone: punctuation and other signs are left out."""
+    return tokenize_all(*text_buffers(texts), *character_tables(), False, _UNWRITTEN)  # type: ignore[no-any-return]
 
 
 def spellings(texts: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.uint64]:
     """For each text how its tokens are spelt beyond their folded form: the whole text, and all but its first character (texts × 2)."""
-    data, offsets = text_buffers(texts)
     written = np.zeros((len(texts), 2), np.uint64)
-    _tokenize_all(data, offsets, *character_tables(), written)
+    tokenize_all(*text_buffers(texts), *character_tables(), True, written)
     return written
-
-
-@kernel
-def _text_hashes(data, offsets, seed):  # type: ignore[no-untyped-def]
-    out = np.empty(len(offsets) - 1, np.uint64)
-    for i in range(len(out)):
-        code = HASH_START ^ mixed(np.uint64(seed))
-        for at in range(offsets[i], offsets[i + 1]):
-            code = (code ^ np.uint64(data[at])) * HASH_PRIME
-        out[i] = mixed(mixed(code))
-    return out
-
-
-def text_hashes(texts: pa.Array | pa.ChunkedArray, *, seed: int = 0) -> npt.NDArray[np.uint64]:
-    """One 64-bit hash for each text, the same on every machine and in every version; ``seed`` gives another family."""
-    data, offsets = text_buffers(texts)
-    return _text_hashes(data, offsets, seed)  # type: ignore[no-any-return]
-
-
-@kernel
-def _shuffling(groups, members, seed):  # type: ignore[no-untyped-def]
-    out = np.empty(len(groups), np.uint64)
-    for i in range(len(groups)):
-        out[i] = mixed(mixed(groups[i] ^ mixed(seed)) + mixed(np.uint64(members[i]) + np.uint64(1)))
-    return out
-
-
-def shuffling(groups: npt.NDArray[np.uint64], members: npt.NDArray[np.integer], *, purpose: str, seed: int = 0) -> npt.NDArray[np.uint64]:
-    """A pseudo-random number for each (group, member) pair: sorting by it shuffles the members of a group.
-
-    ``purpose`` keeps draws apart: were candidates drawn and ties broken by the same numbers, whoever was drawn would always lose the tie.
-    """
-    salt = text_hashes(pa.array([purpose]), seed=seed)[0]
-    return _shuffling(groups, members, salt)  # type: ignore[no-any-return]
