@@ -7,6 +7,7 @@ it is. The format has no place for paragraph ids, titles, mentions, chains and a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -28,6 +29,8 @@ NAME = "qangaroo"
 NOT_HELD = ("paragraph ids", "titles", "mentions", "supporting marks", "chains", "aliases of the answer", "provenance")
 """What an Instance may have and this format cannot hold; exporting says so."""
 PLACEHOLDER = "___MASK"
+"""With which what stands for a candidate begins in a masked twin; ``IS_PLACEHOLDER`` is all of it, in whatever spelling."""
+IS_PLACEHOLDER = re.compile(r"_*MASK\d+_*")
 
 
 class Record(TypedDict):

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from kgqa.formats.decomposition import REFERENCE
 from kgqa.formats.provenance import everything
+from kgqa.formats.qangaroo import IS_PLACEHOLDER
 from kgqa.metrics.normalize import normalize
 from kgqa.records import Instance, Step
 
@@ -32,7 +33,6 @@ KINDS = {
     "bridge-entities": "the answer of a hop that a later hop needs, or an entity on the chain to the answer",
 }
 """Kind of item → what is compared."""
-_PLACEHOLDER = re.compile(r"_*MASK\d+_*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def answers(instance: Instance) -> Iterator[str]:
 
 def unmasked(instance: Instance, answer: str) -> str:
     """The normalised answer; the answer's id in place of a placeholder, which is drawn anew for each question."""
-    if _PLACEHOLDER.fullmatch(answer) and instance.answer_id is not None:
+    if IS_PLACEHOLDER.fullmatch(answer) and instance.answer_id is not None:
         return instance.answer_id
     return normalize(answer)
 

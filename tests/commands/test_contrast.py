@@ -19,9 +19,8 @@ from kgqa.errors import BrokenInput, EmptyResult, KgqaError, MissingInput, Setti
 from kgqa.formats import hotpotqa, musique, native
 from kgqa.formats.faults import Fault, faults_of, note_faults
 from kgqa.formats.provenance import everything, noted
-from kgqa.recipes.contrasts.questions import REASONS
+from kgqa.recipes.contrasts.questions import REASONS, UNANSWERABLE
 from kgqa.recipes.contrasts.transforms import BY_FACTS, KINDS, Settings
-from kgqa.recipes.rejection import UNANSWERABLE
 from kgqa.records import Instance
 from tests.conftest import Cli
 from tests.recipes.contrasts.test_adversarial import SET as NOVELS

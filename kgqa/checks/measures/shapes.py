@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from kgqa.formats.qangaroo import IS_PLACEHOLDER
+
 OTHER = "phrase"
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _NUMBERS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
@@ -12,7 +14,7 @@ SHAPES = {
     "year": re.compile(r"(?:1\d|20)\d\d"),
     "date": re.compile(rf"(?=.*\d).*\b(?:{_MONTHS})\b.*|\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}", re.IGNORECASE | re.DOTALL),
     "number": re.compile(rf"[-+]?[$€£]?\d[\d,.]*(?:\s?%|\s\w+)?|{_NUMBERS}", re.IGNORECASE),
-    "placeholder": re.compile(r"_*MASK\d+_*"),
+    "placeholder": IS_PLACEHOLDER,
     "identifier": re.compile(r"[A-Z]{1,3}\d[A-Z\d]{3,}"),
 }
 """Tried in this order; then "name", then "phrase"."""

@@ -18,12 +18,12 @@ from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.recipes.contrasts.facts import NAME
 from kgqa.recipes.contrasts.instances import note_of, showing
 from kgqa.recipes.contrasts.links import Link, Supporting, links, spellings, titles, with_short
-from kgqa.recipes.contrasts.questions import UNMARKED, whole
+from kgqa.recipes.contrasts.questions import UNMARKED, whole, without_answer
 from kgqa.recipes.contrasts.substitution import Name, Template, person
 from kgqa.recipes.names.entities import Entity, Named, Pool
 from kgqa.recipes.names.kinds import PERSON, Kind, answer_kinds, title_kinds
-from kgqa.recipes.names.statements import Stated, Text, names, shown, stated, states
-from kgqa.recipes.rejection import Rejection, without_answer
+from kgqa.recipes.names.statements import Stated, Text, names, shown, stated, states, title_and_text
+from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance, Paragraph
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -117,7 +117,7 @@ def _copies(instance: Instance, plan: Plan, pool: Pool, seed: int, *, count: int
     link, supporting = plan.link, [entry.paragraph for entry in plan.supporting]
     right = with_short([*instance.answers, *spellings(supporting, instance.answer_id)])
     old = with_short([*link.bridge, *spellings(supporting, link.entity)])
-    known = Text("\n".join([instance.question, *[f"{paragraph.title or ''}\n{paragraph.text}" for paragraph in supporting]]))
+    known = Text("\n".join([instance.question, *map(title_and_text, supporting)]))
     search = _Search(pool, seed, instance.id, names([*right, *old]), frozenset({instance.answer_id, link.entity}), known)
     is_listed, is_masked = instance.candidates is not None, PLACEHOLDER in link.bridge[0]
     answers = search.new(_candidates(instance, "answer", seed) if is_listed else search.drawn(plan.answers, right[0], "answer"), count)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
 from kgqa.arrays.draws import Reservoir, draw
-from kgqa.recipes.names.statements import Stated, Text
+from kgqa.recipes.names.statements import Stated, Text, mentions, shown, title_and_text, words
 from kgqa.records import Instance, Paragraph
 
 SIZE = 20_000
@@ -24,7 +23,6 @@ PER_WORD = 50
 """Paragraphs that are looked at for each word of a question."""
 TRIES = 1_000
 """Further ones that are looked at where those do not suffice."""
-_WORD = re.compile(r"[^\W_]+")
 
 
 class Collector:
@@ -44,11 +42,11 @@ class Collector:
         paragraphs = self._paragraphs.values()
         holding = defaultdict[str, list[int]](list)
         for place, paragraph in enumerate(paragraphs):
-            for word in set(_WORD.findall(f"{paragraph.title or ''} {paragraph.text}".lower())):
+            for word in set(words(title_and_text(paragraph))):
                 holding[word].append(place)
         most = max(PER_WORD, COMMON * len(paragraphs))
         rare = {word: places for word, places in holding.items() if len(places) <= most}
-        return Pool(paragraphs, [Text(f"{paragraph.title or ''}\n{paragraph.text}") for paragraph in paragraphs], rare)
+        return Pool(paragraphs, [shown(paragraph) for paragraph in paragraphs], rare)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +78,7 @@ class Pool:
         seen = [*shown]  # no set: to compare a few candidates with these texts is sooner done than to hash them all
         for place in self._by_words(question, draw(purpose="pool", seed=seed, id=id)):
             paragraph = self.paragraphs[place]
-            if paragraph.text in seen or self.texts[place].states(stated):
-                continue
-            if entity is not None and any(mention.entity == entity for mention in paragraph.mentions or ()):
+            if paragraph.text in seen or self.texts[place].states(stated) or mentions(paragraph, entity):
                 continue
             seen.append(paragraph.text)
             found.append(paragraph)
@@ -91,8 +87,7 @@ class Pool:
         return found
 
     def _by_words(self, question: str, start: int) -> Iterator[int]:
-        words = {word for word in _WORD.findall(question.lower()) if word in self.holding}
-        rarest = sorted(words, key=lambda word: (len(self.holding[word]), word))
+        rarest = sorted({*words(question)} & self.holding.keys(), key=lambda word: (len(self.holding[word]), word))
         for word in rarest:
             yield from _turned(self.holding[word], start, PER_WORD)
         yield from _turned(range(len(self.paragraphs)), start, TRIES)

@@ -11,8 +11,8 @@ from kgqa.formats.provenance import everything
 from kgqa.recipes.contrasts.alternatives import without_alternatives
 from kgqa.recipes.contrasts.facts import NAME, Question, facts_of, has_sentences, texts_of
 from kgqa.recipes.contrasts.instances import showing
-from kgqa.recipes.rejection import Rejection, step_elsewhere, without_answer
-from kgqa.records import Instance, Paragraph
+from kgqa.recipes.rejection import Rejection
+from kgqa.records import Instance, Paragraph, Step
 
 MAX_FACTS = 6
 """By default: n supporting facts make 2^n - 1 instances, six make 63; MuSiQue has at most four supporting paragraphs."""
@@ -22,6 +22,7 @@ ABSENT = ("absent_facts", "supporting_facts")
 """What formats call the supporting facts that they note because the normal form has no place for them."""
 PARTIAL = frozenset({"probe", "sufficiency", "probe-of-sufficiency"})
 """Transforms whose instances are no whole questions any more."""
+UNANSWERABLE = "the question has no answer"
 UNMARKED = "the source does not say which facts support the answer"
 REASONS = {
     "absent": "a supporting fact is not among the paragraphs",
@@ -49,6 +50,19 @@ def whole(instance: Instance, *, once: str = "") -> Mapping[str, Any]:
     if once and transform == once:
         raise SettingsError(f"instance {instance.id}: this set was made by {once} already; transform the set that it was made of.")
     return noted
+
+
+def without_answer(instance: Instance) -> Rejection | None:
+    """The rejection of a question without an answer, or with an empty one."""
+    if instance.answerable and any(map(str.strip, instance.answers)):
+        return None
+    return Rejection(reason=UNANSWERABLE, detail="no answer" if instance.answerable else "marked as unanswerable")
+
+
+def step_elsewhere(instance: Instance) -> Step | None:
+    """The first step that names a paragraph which is not among those shown."""
+    shown = {paragraph.id for paragraph in instance.paragraphs}
+    return next((step for step in instance.decomposition or () if step.paragraph_id is not None and step.paragraph_id not in shown), None)
 
 
 def question_of(instance: Instance, *, level: str, max_facts: int) -> Question | Rejection:

@@ -16,9 +16,9 @@ from kgqa.formats.musique import TWIN
 from kgqa.formats.provenance import noted
 from kgqa.recipes.contrasts.instances import showing
 from kgqa.recipes.contrasts.pool import Pool
-from kgqa.recipes.contrasts.questions import whole
+from kgqa.recipes.contrasts.questions import step_elsewhere, whole, without_answer
 from kgqa.recipes.names.statements import Stated, names, paragraph_states, stating_places
-from kgqa.recipes.rejection import Rejection, step_elsewhere, without_answer
+from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance, Paragraph, Step
 
 NAME = "unanswerable"

@@ -10,10 +10,11 @@ import re
 from calendar import month_name
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import NamedTuple
 
-from kgqa.recipes.names.nouns import NOUNS, ROLES
 from kgqa.records import Paragraph
+from kgqa.resources import word_lists
 
 Kind = tuple[str, ...]
 PERSON = "person"
@@ -23,43 +24,28 @@ LEAD = 300
 """The first letters of a paragraph, in which it says what it is about."""
 CLAUSE = 200
 """The letters after an asking word in which the noun is looked for."""
+NOUNS = {noun: name for name, nouns in word_lists(Path(__file__).with_name("nouns.txt")).items() for noun in nouns}
+"""Noun → class."""
+ROLES = frozenset(
+    {"developer", "distributor", "employer", "maker", "manufacturer", "operator", "owner", "performer", "publisher", "winner"}
+)
+"""Nouns that ask for things of several classes: a publisher is a person or a company."""
+WORDS = word_lists(Path(__file__).with_name("words.txt"))
 MONTHS = frozenset(name.lower() for name in month_name[1:])
-NUMBERS = frozenset(
-    {"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen",
-     "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}
-)  # fmt: skip
+NUMBERS = frozenset(WORDS["numbers"])
 ASKING = frozenset({"who", "whom", "where", "which", "what"})
 LINKING = frozenset({"is", "was", "are", "were"})
 VERBS = LINKING | frozenset({"did", "does", "do", "has", "have", "had", "will", "would", "can", "could", "should", "may"})
 DETERMINERS = frozenset({"a", "an", "the", "this", "these", "his", "her", "its", "their"})
-END = VERBS | frozenset(
-    {"in", "by", "from", "who", "whose", "that", "which", "and", "or", "for", "at", "on", "as", "to", "with", "where", "near", "when",
-     "after", "born", "between", "made", "held", "built", "founded", "known", "written", "starring", "featuring", "set", "per", "out",
-     "about", "responsible", "including", "came", "won", "wrote", "led", "sang", "got", "went", "took", "left", "lost", "ran", "became",
-     "began", "gave", "met", "saw", "bought", "sold", "spoke", "comprising", "consisting", "containing", "covering", "involving",
-     "describing", "depicting", "serving", "operating", "specializing", "specialising", "competing", "playing", "performing",
-     "representing", "found", "given", "spoken", "starting", "off", "during", "within", "fought", "around"}
-)  # fmt: skip
-"""What ends a noun with the words before it: a "river in Chile"; so do all words in -ed after the first, as in "film directed by"."""
-ONE_OF = frozenset({"type", "kind", "sort", "form", "member", "part", "one", "name", "group", "series", "pair", "any", "title"})
-"""Nouns after which "of" names the thing itself: a "kind of fish"."""
-VAGUE = frozenset(
-    {"list", "name", "term", "word", "type", "kind", "way", "part", "thing", "one", "number", "example", "place", "title", "first",
-     "last", "second", "third", "only", "same", "other", "most", "best", "largest", "disambiguation", "surname", "he", "she", "you", "it",
-     "they", "three"}
-)  # fmt: skip
-"""Nouns that tell nothing: what has them in common may be anything."""
+END = VERBS.union(WORDS["end"])
+ONE_OF = frozenset(WORDS["one of"])
+VAGUE = frozenset(WORDS["vague"])
 PLACES = frozenset({"place", "location", "entity"})
 AGENTS = frozenset({"person", "country", "school", "company", "party", "organisation", "force", "team", "league", "band"})
 """What "who" may ask for."""
 BEFORE = frozenset({"lake", "mount", "river", "fort"})
 """Nouns that stand before the name."""
-NAMED = frozenset(
-    {"airport", "award", "bridge", "castle", "church", "company", "competition", "festival", "force", "hospital", "hotel", "island",
-     "lake", "league", "library", "mosque", "mountain", "museum", "organisation", "park", "party", "periodical", "prison", "railway",
-     "region", "river", "road", "school", "sea", "skyscraper", "stadium", "station", "team", "temple", "theatre", "treaty", "war"}
-)  # fmt: skip
-"""Classes whose nouns are parts of names: the last of Boston University says what it is, the last of Keith Moon does not."""
+NAMED = frozenset(WORDS["named"])
 BY_WORD_BEFORE = {
     "company": (frozenset({"ballet", "dance", "opera", "theatre", "theater"}), ("ensemble", "company")),
     "group": (frozenset({"rock", "pop", "musical", "music", "boy", "girl", "vocal", "hop", "metal", "folk", "idol"}), ("band", "band")),

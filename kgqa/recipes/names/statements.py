@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kgqa.metrics.normalize import ARTICLES
+from kgqa.metrics.normalize import normalize
 from kgqa.records import Mention, Paragraph
 
 CLOSED = frozenset({"yes", "no"})
@@ -54,14 +54,14 @@ def names(answers: Iterable[str]) -> tuple[Stated, ...]:
 @lru_cache(maxsize=1 << 15)
 def stated(answer: str) -> Stated | None:
     """What to look for to find ``answer``; None for yes, no, and what is punctuation and articles alone."""
-    normalized, words = _normalized(answer), _plain_words(answer)
-    if normalized in CLOSED or not (normalized or words):
+    normalized, plain = normalize(answer), _plain_words(answer)
+    if normalized in CLOSED or not (normalized or plain):
         return None
-    runs = set(_ASCII.findall((words or normalized).encode(*_CODEC)))
+    runs = set(_ASCII.findall((plain or normalized).encode(*_CODEC)))
     clues = tuple(sorted(runs, key=lambda run: (-len(run), run)))
     # A capital sigma is the one letter whose small form depends on what is around it: another one in a text than here.
-    spelled = answer.strip() if words and "\u03a3" not in answer else ""
-    return Stated(clues[0] if clues else b"", clues, f" {normalized} " if normalized else "", f" {words} " if words else "", spelled)
+    spelled = answer.strip() if plain and "\u03a3" not in answer else ""
+    return Stated(clues[0] if clues else b"", clues, f" {normalized} " if normalized else "", f" {plain} " if plain else "", spelled)
 
 
 class Text:
@@ -83,7 +83,7 @@ class Text:
         if any(_spelled(name, self._text) for name in close):
             return True
         if not self._normalized:
-            self._normalized = f" {_normalized(self._text)} "
+            self._normalized = f" {normalize(self._text)} "
         if any(name.normalized in self._normalized for name in close if name.normalized):
             return True
         if not self._words:
@@ -96,9 +96,14 @@ def states(text: str, wanted: Iterable[Stated]) -> bool:
     return Text(text).states(wanted)
 
 
+def title_and_text(paragraph: Paragraph) -> str:
+    """What a reader sees of a paragraph."""
+    return f"{paragraph.title or ''}\n{paragraph.text}"
+
+
 def shown(paragraph: Paragraph) -> Text:
-    """Title and text of a paragraph."""
-    return Text(f"{paragraph.title or ''}\n{paragraph.text}")
+    """That, to look in."""
+    return Text(title_and_text(paragraph))
 
 
 def placed(paragraph: Paragraph) -> list[Mention]:
@@ -107,23 +112,25 @@ def placed(paragraph: Paragraph) -> list[Mention]:
     return [mention for mention in paragraph.mentions or () if 0 <= mention.start < mention.end <= length]
 
 
+def mentions(paragraph: Paragraph, entity: str | None) -> bool:
+    """Whether a mention of ``entity`` is marked in it; None is no entity."""
+    return entity is not None and any(mention.entity == entity for mention in paragraph.mentions or ())
+
+
 def paragraph_states(paragraph: Paragraph, wanted: Iterable[Stated], entity: str | None = None) -> bool:
     """Whether a paragraph does, in its title or text, or as a mention of ``entity``."""
-    if entity is not None and any(mention.entity == entity for mention in paragraph.mentions or ()):
-        return True
-    return shown(paragraph).states(wanted)
+    return mentions(paragraph, entity) or shown(paragraph).states(wanted)
 
 
 def stating_places(paragraphs: Sequence[Paragraph], wanted: Sequence[Stated], entity: str | None = None) -> list[int]:
     """The places of the paragraphs of which :func:`paragraph_states` holds; what is made to look for one clue serves all that follows."""
-    texts = [f"{paragraph.title or ''}\n{paragraph.text}" for paragraph in paragraphs]
+    texts = [title_and_text(paragraph) for paragraph in paragraphs]
     plain = [_plain(text) for text in texts]
     found = set()
     for clue in {name.clue for name in wanted}:
         found.update([place for place, text in enumerate(plain) if clue in text])
     found = {place for place in found if Text(texts[place], plain[place]).states(wanted)}
-    if entity is not None:
-        found.update(place for place, entry in enumerate(paragraphs) if any(mention.entity == entity for mention in entry.mentions or ()))
+    found.update(place for place, paragraph in enumerate(paragraphs) if mentions(paragraph, entity))
     return sorted(found)
 
 
@@ -147,11 +154,10 @@ def _spelled(name: Stated, text: str) -> bool:
     return begin >= 0 and not text[begin - 1 : begin].isalnum() and not text[end : end + 1].isalnum()
 
 
-def _normalized(text: str) -> str:
-    """What ``normalize`` makes of it, sooner."""
-    plain = text.lower().encode(*_CODEC).translate(None, _PUNCTUATION).decode(*_CODEC)
-    return " ".join(ARTICLES.sub(" ", plain).split())
+def words(text: str) -> list[str]:
+    """Its letters and digits, in small letters; an underscore is neither."""
+    return _WORD.findall(text.lower())
 
 
 def _plain_words(text: str) -> str:
-    return " ".join([word for word in _WORD.findall(text.lower()) if word not in _ARTICLES])
+    return " ".join([word for word in words(text) if word not in _ARTICLES])

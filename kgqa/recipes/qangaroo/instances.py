@@ -15,6 +15,7 @@ from kgqa.arrays.column_draws import deal, shuffling
 from kgqa.arrays.narrow import narrow
 from kgqa.arrays.rows import Adjacency, Rows
 from kgqa.formats.columns import MENTION, PARAGRAPH, SCHEMA
+from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places
 from kgqa.recipes.qangaroo.masking import mask_texts
 from kgqa.recipes.qangaroo.samples import CANDIDATES, CHAINS, DOCUMENTS, NODES, Samples, list_array
@@ -59,7 +60,7 @@ class InstanceMaker:
     def masked(self, samples: Samples) -> pa.Table:
         """Their masked twins: same ids, candidates' names replaced by placeholders, shown in the order of these."""
         size = self._settings.section(QangarooSettings).placeholders
-        names = pa.array([f"___MASK{number}___" for number in range(size)])
+        names = pa.array([f"{PLACEHOLDER}{number}___" for number in range(size)])
         text_rank = np.argsort(np.argsort(np.array(names.to_pylist()))).astype(np.int32)
         numbers = deal(samples.candidates, samples.questions.id, numbers=size, seed=self._seed)
         order = np.lexsort((text_rank[numbers], samples.question_of_candidate()))

@@ -15,11 +15,11 @@ from kgqa.formats.provenance import noted
 from kgqa.recipes.contrasts.adversarial import COPIES, OWN_REASONS, adversarial
 from kgqa.recipes.contrasts.invariants import adversarial_broken
 from kgqa.recipes.contrasts.probe import probe
-from kgqa.recipes.contrasts.questions import UNMARKED
+from kgqa.recipes.contrasts.questions import UNANSWERABLE, UNMARKED
 from kgqa.recipes.contrasts.sufficiency import sufficiency
 from kgqa.recipes.names import entities
 from kgqa.recipes.names.entities import Collector, Pool
-from kgqa.recipes.rejection import UNANSWERABLE, Rejection
+from kgqa.recipes.rejection import Rejection
 from kgqa.records import Candidate, Instance, Mention, Paragraph, Step
 from tests.recipes.contrasts.drawing import asked, faced, seeds
 

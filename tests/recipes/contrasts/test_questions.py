@@ -13,10 +13,10 @@ from kgqa.recipes.contrasts.facts import Question, facts_of, texts_of
 from kgqa.recipes.contrasts.invariants import BROKEN, sufficiency_broken
 from kgqa.recipes.contrasts.probe import probe
 from kgqa.recipes.contrasts.probe_of_sufficiency import probe_of_sufficiency
-from kgqa.recipes.contrasts.questions import REASONS, UNMARKED, question_of
+from kgqa.recipes.contrasts.questions import REASONS, UNANSWERABLE, UNMARKED, question_of
 from kgqa.recipes.contrasts.sufficiency import sufficiency
 from kgqa.recipes.contrasts.trivial import trivial
-from kgqa.recipes.rejection import UNANSWERABLE, Rejection
+from kgqa.recipes.rejection import Rejection
 from kgqa.records import Candidate, Instance
 from tests.recipes.contrasts.drawing import asked, faced, instances, paragraph
 

@@ -15,9 +15,10 @@ from kgqa.formats import musique
 from kgqa.formats.provenance import noted
 from kgqa.recipes.contrasts.pool import COMMON, PER_WORD, Collector, Pool
 from kgqa.recipes.contrasts.probe import probe
+from kgqa.recipes.contrasts.questions import UNANSWERABLE
 from kgqa.recipes.contrasts.unanswerable import REASONS, unanswerable, unanswerable_broken
 from kgqa.recipes.names.statements import names
-from kgqa.recipes.rejection import UNANSWERABLE, Rejection
+from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance, Mention, Paragraph, Step
 from tests.recipes.contrasts.drawing import asked, faced, seeds
 
