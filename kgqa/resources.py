@@ -11,3 +11,15 @@ def resource(name: str) -> Path:
     """The folder ``cypher`` or ``seeds``."""
     installed = _PACKAGE / "_data" / name
     return installed if installed.is_dir() else _PACKAGE.parent / name
+
+
+def word_lists(path: Path) -> dict[str, list[str]]:
+    """The lists of a file of words: ``name: word word …``, an indented line goes on with the list before it, ``#`` begins a comment."""
+    lists: dict[str, list[str]] = {}
+    words: list[str] = []
+    for line in path.read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            name, colon, rest = line.rpartition(":")
+            words = lists.setdefault(name, []) if colon else words
+            words += rest.split()
+    return lists

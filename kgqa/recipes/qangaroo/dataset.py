@@ -14,7 +14,6 @@ from kgqa.formats.columns import SCHEMA
 from kgqa.recipes.qangaroo.card import dataset_card
 from kgqa.recipes.qangaroo.gates import GATES
 from kgqa.recipes.qangaroo.instances import InstanceMaker, instance_ids
-from kgqa.recipes.qangaroo.pipeline import instance_maker
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import SPLITS
 from kgqa.runs.files import file_hash, write_parquet
@@ -77,7 +76,8 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     samples = Samples.from_table(run.table("kept"))
     run.progress.start("Writing the dataset", 2 * len(samples), "samples")
     counts = samples.questions.by_split()
-    write_splits(folder, samples, instance_maker(run), run=run)
+    names = ("entities", "names", "relations", "documents", "mentions", "occurrences", "title_occurrences")
+    write_splits(folder, samples, InstanceMaker(run.tables(*names), run.domain.settings, seed=run.seed), run=run)
     write_rejected(folder / "rejected.parquet", run)
     digest = content_digest(folder)
     card = dataset_card(

@@ -1,14 +1,14 @@
 """One class per rule that keeps a question or sample, or rejects it with a reason that is a sentence.
 
-Gates work on columns and count nothing; :func:`pass_gates` does that for all of them alike.
+Gates work on columns and count nothing; ``rejected.py`` does that for all of them alike.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self, TypeVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +21,6 @@ from kgqa.traversal.graph import Graph
 
 ROUNDING = 1e-9
 """A share of 0.29 of 100 samples is 29, though their product as floats is a little less."""
-
-
-class _Selectable(Protocol):
-    def __len__(self) -> int: ...
-    def select(self, kept: BoolArray) -> Self: ...
-
-
-T = TypeVar("T", bound=_Selectable)
 
 
 class Gate(ABC):
@@ -56,14 +48,6 @@ class SampleGate(Gate):
     def raised(self, samples: Samples) -> Iterator[str]:
         """A sentence for each split of ``samples`` that is too small for the setting, so that more than it says was let through."""
         yield from ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejection:
-    """The questions that one gate rejected."""
-
-    gate: type[Gate]
-    questions: Questions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,18 +258,6 @@ class DocumentCue(SampleGate):
             _, inverse, counts = np.unique(pair[rows], return_inverse=True, return_counts=True)
             np.maximum.at(most, sample[rows], counts[inverse])
         return most
-
-
-def pass_gates(items: T, gates: Iterable[Gate]) -> tuple[T, list[Rejection]]:
-    """Let ``items`` through the gates in order; what remains, and what each gate rejected. kept + rejected = input."""
-    rejections = []
-    for gate in gates:
-        rejected = gate.rejected(items)  # type: ignore[attr-defined]
-        questions = items.questions if isinstance(items, Samples) else items
-        assert isinstance(questions, Questions)
-        rejections.append(Rejection(gate=type(gate), questions=questions.select(rejected)))
-        items = items.select(~rejected)
-    return items, rejections
 
 
 GATES: dict[str, type[Gate]] = {

@@ -176,6 +176,11 @@ def _rows(array: pa.ListArray) -> Rows:
     return Rows.from_counts(_lengths(array), array.flatten().to_numpy())
 
 
+def splits_note(counts: dict[str, int]) -> str:
+    """What :meth:`Questions.by_split` counted, in a line."""
+    return ", ".join(f"{split} {count:,}" for split, count in counts.items())
+
+
 def chain_documents(candidates: Rows, chains: Rows, nodes: Rows) -> Adjacency:
     """Per question the documents on its chains, ascending and once each."""
     is_document = nodes.places() % 2 == 1

@@ -29,8 +29,8 @@ from kgqa.recipes.qangaroo.gates import (
     TooFewCandidates,
     TooManyCandidates,
     TooManyDocuments,
-    pass_gates,
 )
+from kgqa.recipes.qangaroo.rejected import pass_gates
 from kgqa.traversal.graph import Graph
 from tests.recipes.drawing import DOCUMENTS, ENTITIES, Record, records, to_samples, without
 

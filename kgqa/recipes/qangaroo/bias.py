@@ -1,0 +1,68 @@
+"""The stage that filters: samples → those that the filters against bias keep, with what the baselines score before and after each."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+import pyarrow as pa
+
+from kgqa.arrays.rows import Rows
+from kgqa.recipes.qangaroo.baselines import BaselineData, Baselines
+from kgqa.recipes.qangaroo.corpus import row_numbers
+from kgqa.recipes.qangaroo.gates import AnswerTooFrequent, DocumentCue, SampleGate
+from kgqa.recipes.qangaroo.rejected import gate_rows, pass_gates, rejected_table
+from kgqa.recipes.qangaroo.samples import Samples, splits_note
+from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.stage import Run, StageOutput
+from kgqa.settings.qangaroo import QangarooSettings
+
+
+def filter_samples(run: Run) -> StageOutput:
+    """Samples → those that the bias filters keep, with the baselines before and after each filter."""
+    settings = run.domain.settings.section(QangarooSettings).bias
+    samples = Samples.from_table(run.table("samples"))
+    tables = run.tables("entities", "relations", "documents", "links")
+    gates: list[SampleGate] = []
+    if settings.answer_cap < 1:
+        gates.append(AnswerTooFrequent(share=settings.answer_cap, of=settings.answer_cap_of))
+    if settings.document_cue:
+        gates.append(DocumentCue(limit=settings.document_cue))
+    run.progress.start("Filtering and measuring shortcuts", len(gates) + 1, "steps")
+    baselines = Baselines(baseline_data(tables))
+    rng = np.random.default_rng(run.seed)
+    measured = {"before the filters": baselines.scores(samples, rng=rng)}
+    run.progress.advance(1)
+    entering, rejections, remarks = len(samples), [], list[FunnelRow]()
+    for gate in gates:
+        for sentence in gate.raised(samples):
+            remarks.append(FunnelRow(stage="filter", what="questions", reason=sentence, removed=None, left=None, setting=gate.setting))
+        samples, more = pass_gates(samples, [gate])
+        rejections += more
+        measured[f"after {gate.setting.rsplit('.', 1)[-1]}"] = baselines.scores(samples, rng=rng)
+        run.progress.advance(1)
+    assert len(samples), "no bias filter takes everything"
+    funnel = gate_rows("filter", entering, rejections) + remarks
+    rejected = rejected_table(rejections) if rejections else run.table("rejected_traverse").slice(0, 0)
+    counts = samples.questions.by_split()
+    return StageOutput(
+        tables={"kept": samples.to_table(), "rejected_filter": rejected},
+        funnel=funnel,
+        report={"baselines": {when: [asdict(score) for score in scores] for when, scores in measured.items()}, "kept": counts},
+        note=splits_note(counts),
+    )
+
+
+def baseline_data(tables: dict[str, pa.Table]) -> BaselineData:
+    """What the baselines read."""
+    links = tables["links"]
+    document = row_numbers(links["document"], tables["documents"]["id"])
+    entity = row_numbers(links["entity"], tables["entities"]["id"])
+    counts = np.bincount(document, minlength=tables["documents"].num_rows)
+    return BaselineData(
+        links=Rows.from_counts(counts, entity),
+        link_counts=links["count"].combine_chunks().to_numpy(),
+        texts=tables["documents"]["text"],
+        labels=tables["entities"]["label"],
+        relation_labels=tables["relations"]["label"],
+    )
