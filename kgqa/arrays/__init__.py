@@ -1,1 +1,1 @@
-"""What every compiled loop needs: the kernel decorator with its cache, and numbers that fit."""
+"""What loops and columns share: rows, texts, tokens, hashes, draws, growth, numbers that fit, the kernel decorator and its cache."""

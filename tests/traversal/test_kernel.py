@@ -146,11 +146,6 @@ def test_the_result_does_not_depend_on_batches_and_threads(world: World, chains:
         assert as_lists(searched(world, chains=chains, max_documents=3, workers=workers)) == whole
 
 
-def test_a_batch_ends_where_a_head_ends() -> None:
-    heads = np.array([0, 0, 0, 1, 2, 2, 3], np.int32)
-    assert list(search._batches(heads, 2)) == [(0, 3), (3, 6), (6, 7)]
-
-
 def test_the_tie_between_two_shortest_chains_goes_to_the_lowest_document() -> None:
     world = World(entities=3, documents=2, forth=[(0, 0), (0, 1)], back=[(0, 2), (1, 2), (1, 1)], facts=[(0, 0, 2)], roles=[(1, 0)])
     candidates, chains, documents = as_lists(searched(world, chains="tree", max_documents=3))[0]

@@ -73,10 +73,11 @@ class Baselines:
         for number in (1, 2):
             held_out = samples.select(samples.questions.split == number)
             for name in NAMES:
-                result.append(_score(name, SPLITS[number], held_out, self._candidate_scores(name, train, held_out), rng))
+                result.append(_score(name, SPLITS[number], held_out, self.candidate_scores(name, train, held_out), rng))
         return result
 
-    def _candidate_scores(self, name: str, train: Samples, samples: Samples) -> Scores:
+    def candidate_scores(self, name: str, train: Samples, samples: Samples) -> Scores:
+        """What one of ``NAMES`` gives each candidate of ``samples``."""
         if name == "max-mention":
             return max_mention(samples, self._data)
         if name == "majority per query type":

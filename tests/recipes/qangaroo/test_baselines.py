@@ -89,7 +89,7 @@ def split(made: list[Record], number: int) -> list[Record]:
 @given(made=MADE, corpus=CORPORA)
 def test_every_baseline_scores_by_its_definition(name: str, made: list[Record], corpus: Corpus) -> None:
     train, held_out = to_samples(split(made, 0)), to_samples(split(made, 1))
-    found = as_plain(held_out, Baselines(corpus.data())._candidate_scores(name, train, held_out))
+    found = as_plain(held_out, Baselines(corpus.data()).candidate_scores(name, train, held_out))
     expected = plain_scores(name, split(made, 1), split(made, 0), corpus)
     assert [list(part) for part in found] == [list(part) for part in expected]
     for mine, theirs in zip(found, expected, strict=True):
