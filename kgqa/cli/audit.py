@@ -9,6 +9,7 @@ import typer
 from typer import Argument, Option
 
 from kgqa.cli.options import Paragraphs, Strict, print_remarks
+from kgqa.settings.defaults import DRAWS_SEED
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +27,7 @@ def audit(
     from_: Annotated[str | None, Option("--from", help="The format of the set; recognised where it is not named.")] = None,
     paragraphs: Paragraphs = None,
     strict: Strict = False,
-    seed: Annotated[int, Option(help="Draws intervals, folds and hash functions.")] = 13,
+    seed: Annotated[int, Option(help="Draws intervals, folds and hash functions.")] = DRAWS_SEED,
 ) -> None:
     """Look for leaks, shortcuts and faults in a question set, and write a report."""
     import kgqa

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from kgqa.cli.options import Paragraphs, Strict, print_remarks
+from kgqa.settings.defaults import DRAWS_SEED
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,7 +25,7 @@ def contrast(
     inoculation: Annotated[
         int, Option(help="0, or 1 or 5: how many per cent of the groups become the train split, to get used to it.")
     ] = 0,
-    seed: Annotated[int, Option(help="Draws what is removed, and what takes its place; the probe draws nothing.")] = 13,
+    seed: Annotated[int, Option(help="Draws what is removed, and what takes its place; the probe draws nothing.")] = DRAWS_SEED,
     max_facts: Annotated[
         int | None, Option(help="Leave out questions with more supporting facts; n of them make 2^n - 1 instances. 6 by default.")
     ] = None,

@@ -10,6 +10,7 @@ from typer import Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, server
 from kgqa.cli.printable import printable
+from kgqa.settings.defaults import DOCTOR_QUERIES, SEED, WORKSPACE
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def doctor(
-    queries: Annotated[int, Option(help="Random queries per store; 10000 are what kgqa itself is tested with.")] = 1000,
-    seed: Annotated[int, Option(help="Draws graphs, queries and arguments.")] = 0,
-    workspace: Annotated[Path, Option(help="The folder whose disk is looked at.")] = Path("kgqa-workspace"),
+    queries: Annotated[int, Option(help="Random queries per store; 10000 are what kgqa itself is tested with.")] = DOCTOR_QUERIES,
+    seed: Annotated[int, Option(help="Draws graphs, queries and arguments.")] = SEED,
+    workspace: Annotated[Path, Option(help="The folder whose disk is looked at.")] = WORKSPACE,
     script: Annotated[Path | None, Option(help="Write the replay of a wrong answer to this file.")] = None,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,

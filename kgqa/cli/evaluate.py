@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from kgqa.cli.options import Paragraphs, Strict, print_remarks
+from kgqa.settings.defaults import DRAWS_SEED, NO_ANSWER_PROBABILITY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,13 +34,13 @@ def evaluate(
     original: Annotated[Path | None, Option(help="For dire-probe: predictions on the unprobed set, which cap the probe's scores.")] = None,
     aliases: Annotated[Path | None, Option(help="For twowiki: the official file of the entities' other names.")] = None,
     na_prob_file: Annotated[Path | None, Option(help="For squad2: the official file of probabilities of no answer.")] = None,
-    na_prob_thresh: Annotated[float, Option(help="For squad2: above this probability the answer is none.")] = 1.0,
+    na_prob_thresh: Annotated[float, Option(help="For squad2: above this probability the answer is none.")] = NO_ANSWER_PROBABILITY,
     missing_as_zero: Annotated[bool, Option("--missing-as-zero", help="For squad2: no prediction is a wrong one, not an error.")] = False,
     json: Annotated[Path | None, Option(help="Write everything here, each question's scores too.")] = None,
     from_: Annotated[str | None, Option("--from", help="The format of the set; recognised where it is not named.")] = None,
     paragraphs: Paragraphs = None,
     strict: Strict = False,
-    seed: Annotated[int, Option(help="Draws the intervals.")] = 13,
+    seed: Annotated[int, Option(help="Draws the intervals.")] = DRAWS_SEED,
 ) -> None:
     """Score predictions as the set's authors do, with intervals and a breakdown."""
     import kgqa

@@ -10,6 +10,7 @@ from typer import Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
 from kgqa.cli.printable import printable
+from kgqa.settings.defaults import SEED, STORE, TRAVERSAL, WORKSPACE
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,14 +23,14 @@ def generate(
     source: Annotated[
         Path | None, Option(help="Folder with the domain's files; a built-in domain without it is the small one that kgqa ships.")
     ] = None,
-    workspace: Annotated[Path, Option(help="Folder for tables, graph and datasets.")] = Path("kgqa-workspace"),
-    seed: Annotated[int, Option(help="Draws splits, samples, orders and placeholders.")] = 0,
+    workspace: Annotated[Path, Option(help="Folder for tables, graph and datasets.")] = WORKSPACE,
+    seed: Annotated[int, Option(help="Draws splits, samples, orders and placeholders.")] = SEED,
     workers: Annotated[int | None, Option(help="Threads, by default one for each core; the result does not depend on them.")] = None,
     limit: Annotated[int | None, Option(help="Ask only so many questions, for a first try.")] = None,
-    store: Store = "embedded",
+    store: Store = STORE,
     traversal: Annotated[
         str, Option(help="kernel: compiled search in memory; cypher: queries in the store. Both find the same.")
-    ] = "kernel",
+    ] = TRAVERSAL,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,

@@ -9,11 +9,12 @@ import typer
 from typer import Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
+from kgqa.settings.defaults import WORKSPACE
 
 
 def load(
     store: Store = "neo4j",
-    workspace: Annotated[Path, Option(help="The workspace whose graph is loaded.")] = Path("kgqa-workspace"),
+    workspace: Annotated[Path, Option(help="The workspace whose graph is loaded.")] = WORKSPACE,
     dataset: Annotated[Path | None, Option(help="Also add the samples of this dataset: its folder, or its name in the workspace.")] = None,
     replace: Annotated[bool, Option("--replace", help="Erase what kgqa loaded there before, if it is something else.")] = False,
     neo4j_uri: Neo4jUri = None,

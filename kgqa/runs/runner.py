@@ -121,6 +121,7 @@ class Runner:
 
     def _write(self, partial: Path, key: str, passed: dict[str, Any]) -> dict[str, int]:
         begin = time.perf_counter()
+        partial.mkdir()
         settings = self.run.domain.settings
         manifest = run_record(passed=passed, resolved=settings.resolved(), inputs=self.inputs)
         manifest.update(self.recipe.write(partial, self.run, funnel=self.funnel, baselines=self.baselines))
