@@ -129,10 +129,16 @@ def test_links_lead_to_files(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_the_readme_describes_the_folders_that_are_there() -> None:
-    page = (ROOT / "README.md").read_text("utf-8")
-    for name in re.findall(r"`(kgqa/[\w/.]+|seeds/|docs/|cypher/|tests/|benchmarks/|tools/)`", page):
-        assert (ROOT / name).exists(), name
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_what_is_said_to_be_somewhere_is_there(page: str) -> None:
+    named = re.findall(r"`((?:kgqa|seeds|docs|cypher|tests|benchmarks|tools)/[\w/.]*)`", (ROOT / page).read_text("utf-8"))
+    assert len(named) > 15
+    assert not [name for name in named if not (ROOT / name).exists()]
+
+
+def test_every_part_of_the_package_is_in_the_readme() -> None:
+    parts = {path.name for path in (ROOT / "kgqa").iterdir() if (path / "__init__.py").exists()}
+    assert parts == set(re.findall(r"`kgqa/(\w+)`", (ROOT / "README.md").read_text("utf-8")))
 
 
 def test_every_public_name_is_on_the_page_about_python() -> None:
