@@ -27,7 +27,7 @@ def load(
     from kgqa.cli.terminal import Terminal
 
     settings = server(store, neo4j_uri, neo4j_user, neo4j_database)
-    with ConsoleProgress(Terminal(highlight=False, markup=False, emoji=False)) as progress:
+    with ConsoleProgress(Terminal()) as progress:
         loaded = kgqa.load(workspace, store=store, dataset=dataset, replace=replace, neo4j=settings, progress=progress)
     rows = ", ".join(f"{name} {count:,}" for name, count in loaded.rows.items())
     typer.echo(f"{loaded.place} holds the graph{' (it was there already)' if loaded.already else ''}: {rows}")

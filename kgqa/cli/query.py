@@ -131,7 +131,7 @@ def _print(rows: pa.Table, format: str, *, cut: str = "") -> None:  # noqa: A002
             table.add_column(name, overflow="fold")
         for row in rows.to_pylist():
             table.add_row(*("" if value is None else escape(printable(str(value))) for value in row.values()))
-        console = Terminal(emoji=False)
+        console = Terminal(highlight=True, markup=True)
         console.print(table)
         nothing = "No rows: check the ids, or try another query."
         count = "1 row" if rows.num_rows == 1 else f"{rows.num_rows:,} rows"
