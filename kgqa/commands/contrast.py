@@ -29,6 +29,7 @@ from kgqa.runs.card import funnel_table
 from kgqa.runs.files import file_hash, new_folder
 from kgqa.runs.funnel import FunnelRow, as_records
 from kgqa.runs.manifest import run_record
+from kgqa.settings.defaults import DRAWS_SEED
 
 INSTANCES = 4096
 """So many are in memory before they are written; a question's own are written together."""
@@ -59,7 +60,7 @@ def contrast(
     *,
     out: str | Path,
     level: str | None = None,
-    seed: int = 13,
+    seed: int = DRAWS_SEED,
     inoculation: int = 0,
     max_facts: int | None = None,
     format: str | None = None,  # noqa: A002 - what it is called everywhere

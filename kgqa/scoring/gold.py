@@ -14,8 +14,7 @@ from pydantic import ConfigDict, Strict, TypeAdapter
 from typing_extensions import TypedDict
 
 from kgqa.errors import MissingInput
-from kgqa.formats import drop as drop_format
-from kgqa.formats import qangaroo as qangaroo_format
+from kgqa.formats import drop as drop_format, qangaroo as qangaroo_format
 from kgqa.formats.identifiers import looks_like_number
 from kgqa.formats.json.validate import validated
 from kgqa.formats.musique import TWIN

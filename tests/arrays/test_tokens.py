@@ -7,8 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import TABLE_SIZE, character_tables, spellings, token_hashes, tokenize

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kgqa.checks import CHECKS, near_shared
-from kgqa.checks import batch as batch_module
+from kgqa.checks import CHECKS, batch as batch_module, near_shared
 from kgqa.checks.check import Check, ShareCheck
 from kgqa.checks.findings import EXAMPLES, FAMILIES, STATES, Finding
 from kgqa.checks.guess_check import GuessCheck

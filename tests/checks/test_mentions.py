@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import character_tables, token_hashes, tokenize

@@ -18,8 +18,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput
@@ -307,10 +306,10 @@ def test_a_record_that_never_ends_is_refused(name: str, folder: Path, monkeypatc
 
 READ = """
 import resource, sys
-import kgqa.formats.opening as opening
+from kgqa.formats.registry import FORMATS, find_format
 from kgqa.errors import KgqaError
 for name in FORMATS:
-    opening.find_format(name)
+    find_format(name)
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (1600 << 20),) * 2)
 try:

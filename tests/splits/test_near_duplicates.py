@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kgqa.arrays.tokens import word_hashes
 from kgqa.splits.near_duplicates import THRESHOLD, WINDOW, Pairs, near_duplicates, recall
