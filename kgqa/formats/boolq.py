@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.identifiers import Identifier
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.json.write import write_lines
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.formats.strategyqa.format import ANSWERS
@@ -36,10 +35,8 @@ HEADINGS = "Gold Answer"
 """What stands for the answer where the contrast set's columns are named."""
 
 
-class Record(TypedDict):
+class Record(Open):
     """One line; the test file has no answers. SuperGLUE's have ``idx`` and ``label`` for ``id`` and ``answer``."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     question: str
     passage: str
@@ -51,19 +48,15 @@ class Record(TypedDict):
     perturbs: NotRequired[str]
 
 
-class Perturbed(TypedDict):
+class Perturbed(Open):
     """A question of the contrast set."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     perturbed_q: str
     answer: str
 
 
-class Original(TypedDict):
+class Original(Open):
     """A question of BoolQ, and those that were made of it."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     title: str
     paragraph: str
@@ -72,10 +65,8 @@ class Original(TypedDict):
     perturbed_questions: list[Perturbed]
 
 
-class ContrastSet(TypedDict):
+class ContrastSet(Open):
     """The whole file."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     data: list[Any]
 

@@ -16,13 +16,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats.faults import Fault, note_faults
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph
 
@@ -33,30 +32,24 @@ BETWEEN = "\n\n"
 """Between the texts of a question with several paragraphs, which this format has no place for."""
 
 
-class Date(TypedDict):
+class Date(Open):
     """A date; what is not known is empty or left out."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     day: NotRequired[str]
     month: NotRequired[str]
     year: NotRequired[str]
 
 
-class Answer(TypedDict):
+class Answer(Open):
     """One annotator's answer; what it is not is empty or left out."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     number: NotRequired[str]
     date: NotRequired[Date]
     spans: NotRequired[list[str]]
 
 
-class Question(TypedDict):
+class Question(Open):
     """One question; test files have no answer."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     query_id: str
     question: str
@@ -64,19 +57,15 @@ class Question(TypedDict):
     validated_answers: NotRequired[list[Answer]]
 
 
-class Passage(TypedDict):
+class Passage(Open):
     """One passage."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     passage: str
     qa_pairs: list[Question]
 
 
-class Notes(TypedDict):
+class Notes(Open):
     """What is noted of a question."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     answer: NotRequired[Answer]
     validated_answers: NotRequired[list[Answer]]

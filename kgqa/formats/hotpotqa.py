@@ -13,13 +13,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NotRequired
 
-from pydantic import ConfigDict, Strict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import Strict, TypeAdapter
 
 from kgqa.errors import MissingInput
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import note, noted
 from kgqa.records import Instance, Paragraph
@@ -31,10 +30,8 @@ BOOLEAN = ("yes", "no")
 Fact = tuple[str, int]
 
 
-class Record(TypedDict):
+class Record(Open):
     """One question of an official file; test files have neither answer nor supporting facts."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     _id: str
     question: NotRequired[str]
@@ -43,10 +40,8 @@ class Record(TypedDict):
     supporting_facts: NotRequired[list[Annotated[Fact, Strict(False)]]]
 
 
-class Notes(TypedDict):
+class Notes(Open):
     """What is noted: unknown fields, and what the normal form has no place for."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     absent_facts: NotRequired[list[Annotated[Fact, Strict(False)]]]
     """Facts about titles or sentences that are not there."""

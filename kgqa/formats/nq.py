@@ -15,14 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults, noted_places
 from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.json.write import write_lines
 from kgqa.formats.provenance import note, noted
 from kgqa.records import Instance, Paragraph
@@ -36,28 +35,22 @@ STARTS = "sentence_starts"
 SELECTED = "annotation.selected_sentence"
 
 
-class Span(TypedDict):
+class Span(Open):
     """A place in the paragraph and what stands there."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     start: int
     end: int
     string: str
 
 
-class Annotation(TypedDict):
+class Annotation(Open):
     """QED's explanation of the answer; of its parts only the selected sentence has a place in the normal form."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     selected_sentence: NotRequired[Span | None]
 
 
-class QedRecord(TypedDict):
+class QedRecord(Open):
     """One line of QED."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     example_id: Identifier
     title_text: NotRequired[str]
@@ -68,10 +61,8 @@ class QedRecord(TypedDict):
     annotation: NotRequired[Annotation | None]
 
 
-class PlainRecord(TypedDict):
+class PlainRecord(Open):
     """One line with one answer or several."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: Identifier
     question: str

@@ -12,12 +12,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids
+from kgqa.formats.json.validate import Ids, Open
 from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import everything, note, noted
 from kgqa.records import Candidate, Instance, Paragraph
@@ -30,10 +29,8 @@ NOT_HELD = ("paragraph ids", "titles", "mentions", "supporting marks", "chains",
 PLACEHOLDER = "___MASK"
 
 
-class Record(TypedDict):
+class Record(Open):
     """One question of an official file; some also have ``annotations``, three people's judgements each of two things."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: str
     query: str

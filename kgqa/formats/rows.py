@@ -5,31 +5,24 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Literal
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import DuplicateId
 from kgqa.formats import native
-from kgqa.formats.json.validate import validated
+from kgqa.formats.json.validate import Closed, validated
 from kgqa.records import Instance
 
-STRICT = ConfigDict(extra="forbid", strict=True)
 
-
-class MentionRow(TypedDict):
+class MentionRow(Closed):
     """A ``Mention``."""
-
-    __pydantic_config__ = STRICT  # type: ignore[misc]
 
     entity: str
     start: int
     end: int
 
 
-class ParagraphRow(TypedDict):
+class ParagraphRow(Closed):
     """A ``Paragraph``."""
-
-    __pydantic_config__ = STRICT  # type: ignore[misc]
 
     id: str
     title: str | None
@@ -40,19 +33,15 @@ class ParagraphRow(TypedDict):
     supporting_sentences: list[int] | None
 
 
-class CandidateRow(TypedDict):
+class CandidateRow(Closed):
     """A ``Candidate``."""
-
-    __pydantic_config__ = STRICT  # type: ignore[misc]
 
     id: str
     text: str
 
 
-class StepRow(TypedDict):
+class StepRow(Closed):
     """A ``Step``."""
-
-    __pydantic_config__ = STRICT  # type: ignore[misc]
 
     id: str
     question: str
@@ -61,10 +50,8 @@ class StepRow(TypedDict):
     depends_on: list[str]
 
 
-class Row(TypedDict):
+class Row(Closed):
     """An ``Instance``."""
-
-    __pydantic_config__ = STRICT  # type: ignore[misc]
 
     id: str
     question: str

@@ -16,13 +16,12 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NotRequired, TypeVar
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults, noted_places
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.provenance import everything, note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph
 
@@ -38,55 +37,43 @@ PLACE = re.compile(r"([0-9]+)/[0-9]+")
 """A paragraph's id in this format."""
 
 
-class Answer(TypedDict):
+class Answer(Open):
     """What one annotator marked."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     text: str
     answer_start: int | None
 
 
-class Question(TypedDict):
+class Question(Open):
     """One question."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: str
     question: str
     answers: list[Answer]
 
 
-class Context(TypedDict):
+class Context(Open):
     """One paragraph."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     context: str
     qas: list[Question]
 
 
-class Article(TypedDict):
+class Article(Open):
     """The paragraphs of one article."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     title: NotRequired[str | None]
     paragraphs: list[Context]
 
 
-class File(TypedDict):
+class File(Open):
     """A whole file; official ones have a version."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     data: list[Article]
 
 
-class Notes(TypedDict):
+class Notes(Open):
     """What is noted of a question; ``plausible_answers`` in SQuAD 2.0 only, ``is_impossible`` where the answers contradict it."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     answers: NotRequired[list[Answer]]
     plausible_answers: NotRequired[list[Answer]]

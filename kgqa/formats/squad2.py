@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats.faults import Fault
+from kgqa.formats.json.validate import Open
 from kgqa.formats.squad import Answer, entries, first_question, has_noted_answers, instance_of, marked, notes_of, write_file
 from kgqa.records import Instance
 
@@ -24,10 +24,8 @@ NAME = "squad2"
 VERSION = "v2.0"
 
 
-class Question(TypedDict):
+class Question(Open):
     """One question."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: str
     question: str
@@ -36,28 +34,22 @@ class Question(TypedDict):
     plausible_answers: NotRequired[list[Answer]]
 
 
-class Context(TypedDict):
+class Context(Open):
     """One paragraph."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     context: str
     qas: list[Question]
 
 
-class Article(TypedDict):
+class Article(Open):
     """The paragraphs of one article."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     title: NotRequired[str | None]
     paragraphs: list[Context]
 
 
-class File(TypedDict):
+class File(Open):
     """A whole file."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     data: list[Article]
 

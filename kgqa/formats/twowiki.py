@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
 
-from pydantic import ConfigDict, Strict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import Strict, TypeAdapter
 
 from kgqa.errors import MissingInput
 from kgqa.formats import hotpotqa
 from kgqa.formats.faults import note_faults
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import note, noted
 from kgqa.records import Instance, Paragraph
@@ -30,10 +29,8 @@ BETWEEN = " "
 Triples = list[Annotated[tuple[str, str, str], Strict(False)]]
 
 
-class Record(TypedDict):
+class Record(Open):
     """One question of an official file; test files have no answer, supporting facts and triples."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     _id: str
     type: NotRequired[str]
@@ -47,10 +44,8 @@ class Record(TypedDict):
     answer_id: NotRequired[str | None]
 
 
-class Notes(TypedDict):
+class Notes(Open):
     """What is noted: all fields that are not ``HELD``, and what else the normal form has no place for."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     supporting_facts: NotRequired[list[Annotated[hotpotqa.Fact, Strict(False)]]]
     """Those whose paragraph or sentence is not there."""

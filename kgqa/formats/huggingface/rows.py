@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats import columns, drop, hotpotqa, musique, qangaroo, squad, squad2
-from kgqa.formats.json.validate import validated
+from kgqa.formats.json.validate import Closed, Open, validated
 from kgqa.formats.rows import ROW, from_row
 from kgqa.formats.strategyqa import format as strategyqa
 from kgqa.records import Instance
@@ -25,46 +24,36 @@ from kgqa.records import Instance
 Row = dict[str, Any]
 
 
-class Facts(TypedDict):
+class Facts(Closed):
     """HotpotQA's supporting facts, as columns."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
     title: list[str]
     sent_id: list[int]
 
 
-class Context(TypedDict):
+class Context(Closed):
     """HotpotQA's paragraphs, as columns."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
     title: list[str]
     sentences: list[list[str]]
 
 
-class Marked(TypedDict):
+class Marked(Closed):
     """SQuAD's answers, as columns."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
     text: list[str]
     answer_start: list[int]
 
 
-class Typed(TypedDict):
+class Typed(Closed):
     """DROP's answers, as columns."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
     spans: list[str]
     types: list[str]
 
 
-class HotpotqaRow(TypedDict):
+class HotpotqaRow(Open):
     """A question of ``hotpotqa/hotpot_qa``."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: str
     question: str
@@ -72,10 +61,8 @@ class HotpotqaRow(TypedDict):
     supporting_facts: NotRequired[Facts]
 
 
-class SquadRow(TypedDict):
+class SquadRow(Open):
     """A question of ``rajpurkar/squad`` or ``rajpurkar/squad_v2``."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: str
     title: NotRequired[str]
@@ -84,10 +71,8 @@ class SquadRow(TypedDict):
     answers: Marked
 
 
-class DropRow(TypedDict):
+class DropRow(Open):
     """A question of ``ucinlp/drop``."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     section_id: str
     query_id: str
