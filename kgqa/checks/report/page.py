@@ -26,11 +26,11 @@ PLOTTED = ("shortcut", "leakage", "overlap", "fault")
 
 def page(audit: Audit, *, seed: int) -> str:
     """The whole page."""
-    template = Template(files("kgqa.checks").joinpath("report.html").read_text("utf-8"))
+    template = Template(files("kgqa.checks.report").joinpath("report.html").read_text("utf-8"))
     return template.substitute(
         version=__version__,
         dataset=shown(audit.dataset),
-        style=files("kgqa.checks").joinpath("report.css").read_text("utf-8").strip(),
+        style=files("kgqa.checks.report").joinpath("report.css").read_text("utf-8").strip(),
         summary=_summary(audit, seed),
         verdict=_verdict(audit),
         overview=_overview(audit.findings),
