@@ -136,25 +136,13 @@ def from_record(record: Record, number: str) -> Instance:
     notes = unknown_fields(record, Record)
     odd = notes.get(UNLISTED) if answer is None else None
     detail = f"{odd[:CHARACTERS]!r} is none of TRUE, FALSE and nothing" if isinstance(odd, str) else ""
-    paragraph = Paragraph(
-        id="0",
-        title=record.get("title"),
-        text=record["passage"],
-        supporting=None if answer is None else True,
-        mentions=None,
-        sentences=None,
-        supporting_sentences=None,
-    )
+    paragraph = Paragraph(id="0", title=record.get("title"), text=record["passage"], supporting=None if answer is None else True)
     return Instance(
         id=name,
         question=record["question"],
         paragraphs=(paragraph,),
         answers=() if answer is None else (ANSWERS[answer],),
-        answer_id=None,
         answer_type="none" if answer is None else "boolean",
-        candidates=None,
-        chains=None,
-        decomposition=None,
         answerable=True,
         group=record.get("perturbs", name),
         provenance=note_faults([Fault(kind="unlisted-answer", place="answer", detail=detail)] if detail else (), beside=note(NAME, notes)),

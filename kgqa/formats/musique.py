@@ -124,10 +124,7 @@ def from_record(record: Record, where: str) -> Instance:
         question=record["question"],
         paragraphs=paragraphs,
         answers=answers if answerable else (),
-        answer_id=None,
         answer_type="span" if answers and answerable else "none",
-        candidates=None,
-        chains=None,
         decomposition=None if steps is None else _steps(steps, where),
         answerable=answerable,
         group=record["id"],
@@ -157,13 +154,7 @@ def _faults(record: Record) -> list[Fault]:
 
 def _paragraph(passage: Passage) -> Paragraph:
     return Paragraph(
-        id=str(passage["idx"]),
-        title=passage["title"],
-        text=passage["paragraph_text"],
-        supporting=passage.get("is_supporting"),
-        mentions=None,
-        sentences=None,
-        supporting_sentences=None,
+        id=str(passage["idx"]), title=passage["title"], text=passage["paragraph_text"], supporting=passage.get("is_supporting")
     )
 
 

@@ -180,13 +180,7 @@ def _paragraph(title: str | None, text: str, starts: list[int] | None = None, se
         ends = [*starts[1:], len(text)]
         marked = tuple(n for n, start in enumerate(starts) if start < selected["end"] and ends[n] > selected["start"])
     return Paragraph(
-        id="0",
-        title=title,
-        text=text,
-        supporting=None,
-        mentions=None,
-        sentences=None if starts is None else tuple(starts),
-        supporting_sentences=marked,
+        id="0", title=title, text=text, supporting=None, sentences=None if starts is None else tuple(starts), supporting_sentences=marked
     )
 
 
@@ -213,11 +207,7 @@ def _instance(
         question=question,
         paragraphs=(replace(paragraph, supporting=True) if answers else paragraph,),
         answers=tuple(dict.fromkeys(answers)),
-        answer_id=None,
         answer_type="spans" if several else "span" if answers else "none",
-        candidates=None,
-        chains=None,
-        decomposition=None,
         answerable=True,
         group=str(identifier),
         provenance=note_faults(faults, beside=note(NAME, notes)),

@@ -106,15 +106,12 @@ def from_record(record: Record) -> Instance:
         id=record["id"],
         question=record["query"],
         paragraphs=tuple(
-            Paragraph(id=str(number), title=None, text=text, supporting=None, mentions=None, sentences=None, supporting_sentences=None)
-            for number, text in enumerate(record["supports"])
+            Paragraph(id=str(number), title=None, text=text, supporting=None) for number, text in enumerate(record["supports"])
         ),
         answers=(record["answer"],),
         answer_id=record["answer"] if record["answer"] in record["candidates"] else None,
         answer_type="candidate",
         candidates=_candidates(record["candidates"]),
-        chains=None,
-        decomposition=None,
         answerable=True,
         group=record["id"],
         provenance=note(NAME, {key: value for key, value in record.items() if key not in HELD}),

@@ -169,23 +169,9 @@ def instance_of(entry: Entry, name: str, kind: type, faults: Iterable[Fault] = (
     return Instance(
         id=question["id"],
         question=question["question"],
-        paragraphs=(
-            Paragraph(
-                id=entry.paragraph_id,
-                title=entry.title,
-                text=entry.text,
-                supporting=answered,
-                mentions=None,
-                sentences=None,
-                supporting_sentences=None,
-            ),
-        ),
+        paragraphs=(Paragraph(id=entry.paragraph_id, title=entry.title, text=entry.text, supporting=answered),),
         answers=texts(question["answers"]),
-        answer_id=None,
         answer_type="span" if answered else "none",
-        candidates=None,
-        chains=None,
-        decomposition=None,
         answerable=answered,
         group=question["id"],
         # An empty list of answers stays, so that a note is there.
