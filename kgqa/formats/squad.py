@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Any, NotRequired, TypeVar
+from typing import Any, Generic, NotRequired, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -35,6 +35,7 @@ BETWEEN = "\n\n"
 """Between the texts of a question with several paragraphs, which this format has no place for."""
 PLACE = re.compile(r"([0-9]+)/[0-9]+")
 """A paragraph's id in this format."""
+AnyQuestion = TypeVar("AnyQuestion")
 
 
 class Answer(Open):
@@ -52,24 +53,24 @@ class Question(Open):
     answers: list[Answer]
 
 
-class Context(Open):
-    """One paragraph."""
+class Context(Open, Generic[AnyQuestion]):
+    """One paragraph, with questions as this format or SQuAD 2.0 has them."""
 
     context: str
-    qas: list[Question]
+    qas: list[AnyQuestion]
 
 
-class Article(Open):
+class Article(Open, Generic[AnyQuestion]):
     """The paragraphs of one article."""
 
     title: NotRequired[str | None]
-    paragraphs: list[Context]
+    paragraphs: list[Context[AnyQuestion]]
 
 
-class File(Open):
+class File(Open, Generic[AnyQuestion]):
     """A whole file; official ones have a version."""
 
-    data: list[Article]
+    data: list[Article[AnyQuestion]]
 
 
 class Notes(Open):
@@ -84,9 +85,8 @@ class Notes(Open):
     question: NotRequired[dict[str, Any]]
 
 
-FILE = TypeAdapter(File)
+FILE = TypeAdapter(File[Question])
 NOTES = TypeAdapter(Notes)
-AnyFile = TypeVar("AnyFile")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

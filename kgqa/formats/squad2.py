@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from kgqa.errors import BrokenInput
 from kgqa.formats.faults import Fault
 from kgqa.formats.json.validate import Open
-from kgqa.formats.squad import Answer, entries, first_question, has_noted_answers, instance_of, marked, notes_of, write_file
+from kgqa.formats.squad import Answer, File, entries, first_question, has_noted_answers, instance_of, marked, notes_of, write_file
 from kgqa.records import Instance
 
 PURPOSE = "SQuAD 2.0's JSON: as SQuAD 1.1's, with questions that their paragraph does not answer"
@@ -34,27 +34,7 @@ class Question(Open):
     plausible_answers: NotRequired[list[Answer]]
 
 
-class Context(Open):
-    """One paragraph."""
-
-    context: str
-    qas: list[Question]
-
-
-class Article(Open):
-    """The paragraphs of one article."""
-
-    title: NotRequired[str | None]
-    paragraphs: list[Context]
-
-
-class File(Open):
-    """A whole file."""
-
-    data: list[Article]
-
-
-FILE = TypeAdapter(File)
+FILE = TypeAdapter(File[Question])
 
 
 def recognises(record: Mapping[str, Any]) -> bool:

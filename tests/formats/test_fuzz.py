@@ -307,14 +307,15 @@ def test_a_record_that_never_ends_is_refused(name: str, folder: Path, monkeypatc
 
 READ = """
 import resource, sys
-import kgqa.formats.opening as opening
 from kgqa.errors import KgqaError
+from kgqa.formats.question_set import open_dataset
+from kgqa.formats.registry import FORMATS, find_format
 for name in FORMATS:
-    opening.find_format(name)
+    find_format(name)
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (1600 << 20),) * 2)
 try:
-    list(opening.open_dataset(sys.argv[1], sys.argv[2] or None).instances())
+    list(open_dataset(sys.argv[1], sys.argv[2] or None).instances())
 except KgqaError as error:
     print(error)
 """

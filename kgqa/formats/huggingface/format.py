@@ -1,7 +1,7 @@
 """What ``datasets.load_dataset`` reads: Parquet in ``data/`` with a README that names the splits; and sets on the Hugging Face hub.
 
 Our own sets are written with the columns of the native format. Read are those, and the flat forms that common sets have on the hub, each as
-the format whose questions it holds (``hub_rows``). A local folder is read by pyarrow alone, so that nothing is copied into a cache; only
+the format whose questions it holds (``rows.py``). A local folder is read by pyarrow alone, so that nothing is copied into a cache; only
 ``hf://owner/name[@revision][#config]`` needs the ``datasets`` package and a connection, and streams.
 """
 
