@@ -15,16 +15,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kgqa.errors import EmptyResult, SettingsError, check_seed, suggestion
+from kgqa.formats import native
 from kgqa.formats.columns import SCHEMA, table_of
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.formats.registry import FORMATS
+from kgqa.formats.split_names import in_order
 from kgqa.progress import Progress, Silent
 from kgqa.recipes.contrasts.facts import LEVELS
 from kgqa.recipes.contrasts.inoculation import PERCENTAGES, choose_groups
 from kgqa.recipes.contrasts.questions import MAX_FACTS, MOST_FACTS, REASONS
 from kgqa.recipes.contrasts.transforms import BY_FACTS, KINDS, Settings
 from kgqa.recipes.rejection import Rejection
-from kgqa.records import HUB_SPLITS, SPLITS, Instance
+from kgqa.records import HUB_SPLITS, Instance
 from kgqa.runs.card import funnel_table
 from kgqa.runs.files import file_hash, new_folder
 from kgqa.runs.funnel import FunnelRow, as_records
@@ -197,7 +199,7 @@ class _Run:
             with (self._folder / f"{split}.parquet").open("wb") as file:
                 pq.write_table(table, file, **PARQUET)
             self.counts[split], self._groups[split] = table.num_rows, set(table["group"].to_pylist())
-        self.counts = {split: self.counts[split] for split in SPLITS if split in self.counts}
+        self.counts = in_order(self.counts)
         removed = before - sum(self.counts.values())
         reason = f"training portion: {percent}% of the groups of {' and '.join(given)}"
         return FunnelRow(
@@ -230,12 +232,8 @@ def _origin(source: QuestionSet) -> str:
     """The format that a set had first: of a folder of ours, what its manifest says, from which ``kgqa evaluate`` knows the metric."""
     if source.format != "native" or source.folder is None:
         return source.format
-    try:
-        manifest = json.loads((source.folder / "manifest.json").read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return source.format
-    before = manifest.get("from") if isinstance(manifest, dict) else None
-    return before if before in FORMATS else source.format
+    before = native.manifest_of(source.folder).get("from")
+    return before if isinstance(before, str) and before in FORMATS else source.format
 
 
 def _describe(folder: Path, manifest: dict[str, Any], funnel: list[FunnelRow], *, title: str, seconds: float) -> None:
