@@ -40,7 +40,7 @@ def _print(console: Console, done: Conversion) -> None:
     from rich.table import Table
 
     from kgqa.cli.printable import printable
-    from kgqa.commands.convert import MORE
+    from kgqa.formats.round_trip import MORE
 
     how = "recognised" if done.source.recognised else "as named"
     sizes = ", ".join(f"{split} {count:,}" for split, count in done.counts.items())
