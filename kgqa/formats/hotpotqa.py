@@ -28,6 +28,8 @@ SUFFIX = ".json"
 NAME = "hotpotqa"
 BOOLEAN = ("yes", "no")
 Fact = tuple[str, int]
+Facts = list[Annotated[Fact, Strict(False)]]
+"""Supporting facts as JSON has them, lists of two."""
 
 
 class Record(Open):
@@ -37,15 +39,15 @@ class Record(Open):
     question: NotRequired[str]
     context: NotRequired[list[Annotated[tuple[str, list[str]], Strict(False)]]]
     answer: NotRequired[str]
-    supporting_facts: NotRequired[list[Annotated[Fact, Strict(False)]]]
+    supporting_facts: NotRequired[Facts]
 
 
 class Notes(Open):
     """What is noted: unknown fields, and what the normal form has no place for."""
 
-    absent_facts: NotRequired[list[Annotated[Fact, Strict(False)]]]
+    absent_facts: NotRequired[Facts]
     """Facts about titles or sentences that are not there."""
-    given_facts: NotRequired[list[Annotated[Fact, Strict(False)]]]
+    given_facts: NotRequired[Facts]
     """All facts in the order of the record, where that is not the paragraphs'."""
     absent_fields: NotRequired[list[str]]
     """Which of ``question`` and ``context`` the record has not, and without paragraphs, of which no fact is known, ``supporting_facts``."""
@@ -88,9 +90,7 @@ def from_record(record: Record) -> Instance:
     answer = record.get("answer")
     extra = {key: value for key, value in record.items() if key not in HELD}
     extra |= supports.named("absent_facts")
-    lacking = absent_fields(record)
-    if lacking:
-        extra["absent_fields"] = lacking
+    extra |= absent_fields(record, ("question",) if record.get("context") else ("question", "context", "supporting_facts"))
     return Instance(
         id=record["_id"],
         question=record.get("question", ""),
@@ -103,11 +103,16 @@ def from_record(record: Record) -> Instance:
     )
 
 
-def absent_fields(record: Mapping[str, Any]) -> list[str]:
-    """As in ``Notes``."""
-    if record.get("context"):
-        return [] if "question" in record else ["question"]
-    return [field for field in ("question", "context", "supporting_facts") if field not in record]
+def absent_fields(record: Mapping[str, Any], written: Sequence[str]) -> dict[str, list[str]]:
+    """The note of those fields that are ``written`` of such a question, and that the record has not."""
+    absent = [field for field in written if field not in record]
+    return {"absent_fields": absent} if absent else {}
+
+
+def without_absent(record: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
+    """``record`` without those of the fields that were absent which are empty still."""
+    absent = notes.get("absent_fields", ())
+    return {field: value for field, value in record.items() if value or field not in absent}
 
 
 class Supports(NamedTuple):
@@ -180,8 +185,7 @@ def to_record(instance: Instance) -> dict[str, Any]:
     if all(paragraph.supporting is not None for paragraph in instance.paragraphs):
         record["supporting_facts"] = all_facts(instance, notes.get("absent_facts", []), notes.get("given_facts", []))
     record["context"] = [[paragraph.title or "", sentences_of(paragraph)] for paragraph in instance.paragraphs]
-    lacking = {field for field in notes.get("absent_fields", ()) if not record.get(field)}
-    return {k: v for k, v in record.items() if k not in lacking} | {k: v for k, v in notes.items() if k not in Notes.__annotations__}
+    return without_absent(record, notes) | {key: value for key, value in notes.items() if key not in Notes.__annotations__}
 
 
 def all_facts(instance: Instance, absent: Sequence[Fact], given: Sequence[Fact]) -> list[list[Any]]:

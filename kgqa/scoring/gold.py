@@ -15,17 +15,17 @@ from pydantic import Strict, TypeAdapter
 from kgqa.errors import MissingInput
 from kgqa.formats import drop as drop_format
 from kgqa.formats import qangaroo as qangaroo_format
+from kgqa.formats.hotpotqa import Facts
 from kgqa.formats.identifiers import looks_like_number
 from kgqa.formats.json.validate import Open, validated
 from kgqa.formats.musique import TWIN
 from kgqa.formats.provenance import noted
+from kgqa.formats.twowiki import Triples
 from kgqa.metrics import hotpotqa, musique, qangaroo, strategyqa, twowiki
 from kgqa.metrics.drop import NONE, Spans, answer_type
 from kgqa.metrics.hotpotqa import Fact
 from kgqa.records import Instance, Paragraph
 
-Facts = list[Annotated[tuple[str, int], Strict(False)]]
-Triples = list[Annotated[tuple[str, str, str], Strict(False)]]
 Typed = tuple[tuple[Spans, str], ...]
 """Gold answers, each a list of spans, and what DROP's script takes it for: number, span, spans, date or none."""
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NotRequired, TypeVar
+from typing import Any, NotRequired, TypeVar
 
-from pydantic import ConfigDict, FiniteFloat, Strict, TypeAdapter
+from pydantic import ConfigDict, FiniteFloat, TypeAdapter
 
 from kgqa.errors import BrokenInput
+from kgqa.formats.hotpotqa import Facts
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Closed, Ids, Open
+from kgqa.formats.twowiki import Triples
 from kgqa.metrics import dire, hotpotqa, musique, strategyqa, twowiki
 from kgqa.metrics.drop import Spans
 
 Kind = TypeVar("Kind")
-Facts = list[Annotated[tuple[str, int], Strict(False)]]
-Triples = list[Annotated[tuple[str, str, str], Strict(False)]]
 
 
 class HotpotQAFile(Open):
