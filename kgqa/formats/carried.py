@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired
 
 from kgqa.errors import BrokenInput
+from kgqa.formats.instance_json import to_row
 from kgqa.formats.json.validate import Open
 from kgqa.formats.provenance import everything
-from kgqa.formats.rows import to_row
 from kgqa.records import Instance
 
 OURS = "kgqa"

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from kgqa.errors import BrokenInput, DuplicateId, MissingInput, storage_errors
 from kgqa.formats.columns import SCHEMA, table_of
 from kgqa.formats.json.validate import Ids
-from kgqa.formats.soundness import first_fault, same_kind
+from kgqa.formats.native_faults import first_fault, same_kind
 from kgqa.records import SPLITS, Candidate, Instance, Mention, Paragraph, Step
 from kgqa.runs.files import write_parquet
 

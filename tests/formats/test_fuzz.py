@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput
+from kgqa.formats.instance_json import from_row, to_row
 from kgqa.formats.json import stream
 from kgqa.formats.question_set import open_dataset
 from kgqa.formats.registry import FORMATS
-from kgqa.formats.rows import from_row, to_row
 from tests.command import ROOT, environment
 from tests.formats.mutations import DEEP, Example, dumped, examples, mutants, parsed
 

@@ -23,7 +23,7 @@ from kgqa.metrics.musique import Prediction as MuSiQueLine
 from kgqa.metrics.musique import musique as musique_scores
 from kgqa.records import Instance, Paragraph
 from kgqa.scoring import gold
-from kgqa.scoring.choosing import default_metric
+from kgqa.scoring.default_metric import default_metric
 from kgqa.scoring.dire_gold import dire_label, notes_of
 from tests.scoring.families import BY_METRIC, MILL, drop_answer, hotpot, strategy, write
 from tests.scoring.families import musique as musique_record

@@ -9,9 +9,9 @@ from pydantic import TypeAdapter
 
 from kgqa.formats.beir.judgements import Scores
 from kgqa.formats.carried import OURS, Carried, carried, provenance_of
+from kgqa.formats.instance_json import UNSAID, from_row
 from kgqa.formats.json.validate import Closed, Open, validated
 from kgqa.formats.provenance import note, noted
-from kgqa.formats.rows import from_row
 from kgqa.records import Instance, Paragraph
 
 NAME = "beir"
@@ -73,13 +73,8 @@ def from_parts(query: Query, texts: Mapping[str, Text], scores: Scores, where: s
     }
     provenance = note(NAME, {key: value for key, value in said.items() if value}, beside=provenance_of(said_beyond, where))
     row = {
+        **UNSAID,
         "answers": [],
-        "answer_id": None,
-        "answer_type": "none",
-        "candidates": None,
-        "chains": None,
-        "decomposition": None,
-        "answerable": True,
         "group": query["_id"],
         **said_beyond,
         "id": query["_id"],

@@ -16,8 +16,8 @@ from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats import columns, drop, hotpotqa, musique, qangaroo, squad, squad2
+from kgqa.formats.instance_json import ROW, from_row
 from kgqa.formats.json.validate import Closed, Open, validated
-from kgqa.formats.rows import ROW, from_row
 from kgqa.formats.strategyqa import format as strategyqa
 from kgqa.records import Instance
 

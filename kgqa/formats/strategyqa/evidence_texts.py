@@ -60,9 +60,7 @@ class Passage:
 
     def paragraph(self) -> Paragraph:
         """As part of an Instance; that it is evidence says that it supports the answer."""
-        return Paragraph(
-            id=self.id, title=self.title, text=self.text, supporting=True, mentions=None, sentences=None, supporting_sentences=None
-        )
+        return Paragraph(id=self.id, title=self.title, text=self.text, supporting=True)
 
 
 def texts_beside(questions: Path) -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
@@ -68,6 +69,10 @@ class Row(Closed):
 
 
 ROW = TypeAdapter(Row)
+UNSAID = MappingProxyType(
+    {"answer_id": None, "answer_type": "none", "candidates": None, "chains": None, "decomposition": None, "answerable": True}
+)
+"""The fields of a row that say nothing."""
 
 
 def to_row(instance: Instance) -> dict[str, Any]:
