@@ -19,17 +19,19 @@ class Outcome:
 
     seconds: float
     """Wall clock."""
+    processor: float
+    """Seconds of all cores."""
     gibibytes: float
     """The largest resident memory."""
     output: str
 
 
-def python(arguments: Sequence[str], *, environment: Mapping[str, str] | None = None) -> Outcome:
-    """Run this Python with ``arguments`` in the repository; raises RuntimeError with its last words if it fails."""
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+def python(arguments: Sequence[str], *, environment: Mapping[str, str] | None = None, root: Path = ROOT) -> Outcome:
+    """Run this Python with ``arguments`` in the repository, or in another checkout; raises RuntimeError with its last words if it fails."""
+    path = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
     begin = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, *arguments], cwd=ROOT, env={**os.environ, "PYTHONPATH": path, **(environment or {})},
+        [sys.executable, *arguments], cwd=root, env={**os.environ, "PYTHONPATH": path, **(environment or {})},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     assert process.stdout is not None
@@ -40,4 +42,4 @@ def python(arguments: Sequence[str], *, environment: Mapping[str, str] | None = 
     process.stdout.close()
     if process.returncode:
         raise RuntimeError(f"{' '.join(arguments[:3])} … ended with {process.returncode}:\n{output[-2000:]}")
-    return Outcome(seconds=seconds, gibibytes=usage.ru_maxrss / 2**20, output=output)
+    return Outcome(seconds=seconds, processor=usage.ru_utime + usage.ru_stime, gibibytes=usage.ru_maxrss / 2**20, output=output)

@@ -34,7 +34,6 @@ import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 
 
@@ -178,6 +177,8 @@ def _reason_in_text(message: str) -> str | None:
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """``did you mean x?`` where something known is close, else the list of what is known."""
+    from difflib import get_close_matches
+
     close = get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f"did you mean {close[0]}?" if close else "known are: " + ", ".join(sorted(known)) + "."
 

@@ -1,29 +1,64 @@
-"""The commands, one file each."""
+"""The commands, one file each, which is imported when its command is asked for."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+import typer.core
 import typer.main
 
-from kgqa.cli import audit, contrast, convert, doctor, evaluate, explore, export, generate, load, query, show
 from kgqa.errors import SettingsError
 from kgqa.version import __version__
 
+COMMANDS = ("audit", "contrast", "convert", "doctor", "evaluate", "generate", "explore", "export", "load", "show", "query")
+"""Each a module of this folder with a function of its name, in the order in which they are listed."""
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """What any mistake in a command line is; typer has no public name for it."""
+PLAIN: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
+
+
+class Commands(typer.core.TyperGroup):
+    """The commands by name; what an option of one of them costs is paid by nobody who asks for another, or for the list."""
+
+    def __init__(self, **settings: Any) -> None:
+        """As typer calls it; a slip of the hand is compared with the names."""
+        super().__init__(**settings)
+        self.commands = dict.fromkeys(COMMANDS, typer.core.TyperCommand("one of them"))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of this name, with its options; None where there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        one = typer.Typer(**PLAIN)
+        settings = {"allow_extra_args": True, "ignore_unknown_options": True} if cmd_name == "query" else None
+        one.command(cmd_name, context_settings=settings)(_function(cmd_name))
+        return typer.main.get_command(one)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Their names, and as much of what each is for as one line holds."""
+        width = formatter.width - 6 - max(map(len, COMMANDS))
+        listed = [(name, typer.core.TyperCommand(name, help=_function(name).__doc__).get_short_help_str(width)) for name in COMMANDS]
+        with formatter.section("Commands"):
+            formatter.write_dl(listed)
+
+
+def _function(name: str) -> Callable[..., None]:
+    function: Callable[..., None] = getattr(import_module(f"kgqa.cli.{name}"), name)
+    return function
 
 
 app = typer.Typer(
-    name="kgqa",
-    help="Turn a knowledge graph and documents into multi-hop question-answering datasets.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+    name="kgqa", cls=Commands, help="Turn a knowledge graph and documents into multi-hop question-answering datasets.",
+    no_args_is_help=True, **PLAIN,
+)  # fmt: skip
 
 
 def run() -> int:
@@ -43,7 +78,7 @@ def run() -> int:
             typer.echo(where.get_help() if where else error, err=True)
             return 2
         text = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
-        command = where.command_path if where else " ".join(["kgqa", *[word for word in sys.argv[1:2] if word in commands.commands]])
+        command = where.command_path if where else " ".join(["kgqa", *[word for word in sys.argv[1:2] if word in COMMANDS]])
         raise SettingsError(f"{text}; see {command} --help.") from None
     return 0
 
@@ -59,16 +94,3 @@ def root(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")] = False,
 ) -> None:
     """Turn a knowledge graph and documents into multi-hop question-answering datasets."""
-
-
-app.command("audit")(audit.audit)
-app.command("contrast")(contrast.contrast)
-app.command("convert")(convert.convert)
-app.command("doctor")(doctor.doctor)
-app.command("evaluate")(evaluate.evaluate)
-app.command("generate")(generate.generate)
-app.command("explore")(explore.explore)
-app.command("export")(export.export)
-app.command("load")(load.load)
-app.command("show")(show.show)
-app.command("query", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(query.query)

@@ -6,34 +6,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer import Argument, Option
+from typer import Option
 
-from kgqa.cli.options import Paragraphs, Strict, print_remarks
+from kgqa.cli.options import AnySet, From, Paragraphs, Strict, print_remarks
+from kgqa.settings.defaults import DRAWS_SEED
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from kgqa.checks.result import Audit
+    from kgqa.cli.terminal import Terminal
 
 
 def audit(
-    dataset: Annotated[str, Argument(help="A dataset's folder, a file or folder of any known format, or hf://owner/name.")],
+    dataset: AnySet,
     against: Annotated[list[str] | None, Option(help="Another set to compare with, of any format; repeat it for several.")] = None,
     fail_on: Annotated[
         list[str] | None, Option(help="End with status 1 if this holds, as leakage>0 or lexical-overlap>0.4; repeat it for several.")
     ] = None,
     out: Annotated[Path | None, Option(help="Folder for audit.html and audit.json; NAME-audit by default.")] = None,
-    from_: Annotated[str | None, Option("--from", help="The format of the set; recognised where it is not named.")] = None,
+    from_: From = None,
     paragraphs: Paragraphs = None,
     strict: Strict = False,
-    seed: Annotated[int, Option(help="Draws intervals, folds and hash functions.")] = 13,
+    seed: Annotated[int, Option(help="Draws intervals, folds and hash functions.")] = DRAWS_SEED,
 ) -> None:
     """Look for leaks, shortcuts and faults in a question set, and write a report."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
-    console = Terminal(highlight=False, markup=False, emoji=False)
+    console = Terminal()
     with ConsoleProgress(console) as progress:
         done = kgqa.audit(
             dataset, against=against or (), fail_on=fail_on or (), out=out, format=from_, paragraphs=paragraphs, strict=strict,
@@ -45,7 +45,7 @@ def audit(
         raise typer.Exit(1)
 
 
-def _print(console: Console, done: Audit) -> None:
+def _print(console: Terminal, done: Audit) -> None:
     from rich import box
     from rich.table import Column, Table
 
@@ -66,11 +66,11 @@ def _print(console: Console, done: Audit) -> None:
     console.print(table)
     for finding in done.findings:
         if not finding.applies:
-            console.print(f"{finding.check} does not apply: {printable(finding.reason)}", style="dim", soft_wrap=True)
+            console.say(f"{finding.check} does not apply: {finding.reason}", style="dim")
     if done.certificate is not None:
         console.print("\n" + printable(done.certificate.to_markdown()), soft_wrap=True)
     replaced = " (in place of the earlier one)" if done.replaced else ""
-    console.print(printable(f"Report: {done.html}, {done.json}{replaced}"), soft_wrap=True)
+    console.say(f"Report: {done.html}, {done.json}{replaced}")
     for outcome in done.outcomes:
         verdict, style = ("fails", "red") if outcome.holds else ("passes", "green")
-        console.print(f"{outcome.condition} {verdict}: {outcome.check} is {outcome.figure:.4f}.", style=style, soft_wrap=True)
+        console.say(f"{outcome.condition} {verdict}: {outcome.check} is {outcome.figure:.4f}.", style=style)

@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kgqa.cli.options import Paragraphs, Strict, print_remarks
+from kgqa.cli.options import AnySet, From, Paragraphs, Strict, print_remarks
+from kgqa.settings.defaults import DRAWS_SEED
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from kgqa.cli.terminal import Terminal
     from kgqa.commands.contrast import Contrast
 
 
 def contrast(
     kind: Annotated[str, Argument(help="probe, sufficiency, probe-of-sufficiency, trivial, adversarial or unanswerable.")],
-    dataset: Annotated[str, Argument(help="A dataset's folder, a file or folder of any known format, or hf://owner/name.")],
+    dataset: AnySet,
     out: Annotated[Path, Option(help="The new dataset folder.")],
     level: Annotated[str | None, Option(help="What a supporting fact is: paragraph, the default, or sentence.")] = None,
     inoculation: Annotated[
         int, Option(help="0, or 1 or 5: how many per cent of the groups become the train split, to get used to it.")
     ] = 0,
-    seed: Annotated[int, Option(help="Draws what is removed, and what takes its place; the probe draws nothing.")] = 13,
+    seed: Annotated[int, Option(help="Draws what is removed, and what takes its place; the probe draws nothing.")] = DRAWS_SEED,
     max_facts: Annotated[
         int | None, Option(help="Leave out questions with more supporting facts; n of them make 2^n - 1 instances. 6 by default.")
     ] = None,
-    from_: Annotated[str | None, Option("--from", help="The format of the set; recognised where it is not named.")] = None,
+    from_: From = None,
     paragraphs: Paragraphs = None,
     strict: Strict = False,
 ) -> None:
@@ -37,7 +37,7 @@ def contrast(
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
-    console = Terminal(highlight=False, markup=False, emoji=False)
+    console = Terminal()
     with ConsoleProgress(console) as progress:
         done = kgqa.contrast(
             kind, dataset, out=out, level=level, seed=seed, inoculation=inoculation, max_facts=max_facts, format=from_,
@@ -47,10 +47,9 @@ def contrast(
     print_remarks(console, done.source.remarks)
 
 
-def _print(console: Console, done: Contrast) -> None:
+def _print(console: Terminal, done: Contrast) -> None:
     from rich.table import Table
 
-    from kgqa.cli.printable import printable
     from kgqa.scoring.default_metric import has_metric
 
     funnel = Table("stage", "what", "reason", "removed", "left", title="What was left out, and why")
@@ -58,8 +57,8 @@ def _print(console: Console, done: Contrast) -> None:
         funnel.add_row(row.stage, row.what, row.reason, *("" if number is None else f"{number:,}" for number in (row.removed, row.left)))
     console.print(funnel)
     total = ", ".join(f"{split} {count:,} of {done.groups[split]:,} groups" for split, count in done.counts.items())
-    console.print(printable(f"{done.dataset}: {total}"), style="bold", soft_wrap=True)
+    console.say(f"{done.dataset}: {total}", style="bold")
     place = quote(str(done.dataset))
-    console.print(printable(f"Next: kgqa show {place}"), soft_wrap=True)
+    console.say(f"Next: kgqa show {place}")
     if has_metric(done.dataset):
-        console.print(printable(f"      kgqa evaluate {place} PREDICTIONS"), soft_wrap=True)
+        console.say(f"      kgqa evaluate {place} PREDICTIONS")

@@ -10,8 +10,7 @@ from typer import Argument, Option
 from kgqa.cli.options import Paragraphs, Strict, print_remarks
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from kgqa.cli.terminal import Terminal
     from kgqa.commands.convert import Conversion
 
 
@@ -28,23 +27,22 @@ def convert(
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
-    console = Terminal(highlight=False, markup=False, emoji=False)
+    console = Terminal()
     with ConsoleProgress(console) as progress:
         done = kgqa.convert(dataset, to=to, out=out, format=from_, paragraphs=paragraphs, strict=strict, progress=progress)
     _print(console, done)
     print_remarks(console, done.source.remarks)
 
 
-def _print(console: Console, done: Conversion) -> None:
+def _print(console: Terminal, done: Conversion) -> None:
     from rich.filesize import decimal
     from rich.table import Table
 
-    from kgqa.cli.printable import printable
     from kgqa.formats.round_trip import MORE
 
     how = "recognised" if done.source.recognised else "as named"
     sizes = ", ".join(f"{split} {count:,}" for split, count in done.counts.items())
-    console.print(f"From {done.source.format} ({how}) to {done.to}: {sizes}", soft_wrap=True)
+    console.say(f"From {done.source.format} ({how}) to {done.to}: {sizes}")
     total = sum(done.counts.values())
     if done.changed:
         table = Table("part", "questions", title=f"Read again from {done.to}, not as it was")
@@ -54,4 +52,4 @@ def _print(console: Console, done: Conversion) -> None:
     else:
         console.print("Read again, every question is as it was.")
     for path in done.files:
-        console.print(printable(f"{path}: {decimal(path.stat().st_size)}"), soft_wrap=True)
+        console.say(f"{path}: {decimal(path.stat().st_size)}")

@@ -10,17 +10,17 @@ from typer import Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, server
 from kgqa.cli.printable import printable
+from kgqa.settings.defaults import DOCTOR_QUERIES, SEED, WORKSPACE
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from kgqa.cli.terminal import Terminal
     from kgqa.commands.doctor import Examination, StoreReport
 
 
 def doctor(
-    queries: Annotated[int, Option(help="Random queries per store; 10000 are what kgqa itself is tested with.")] = 1000,
-    seed: Annotated[int, Option(help="Draws graphs, queries and arguments.")] = 0,
-    workspace: Annotated[Path, Option(help="The folder whose disk is looked at.")] = Path("kgqa-workspace"),
+    queries: Annotated[int, Option(help="Random queries per store; 10000 are what kgqa itself is tested with.")] = DOCTOR_QUERIES,
+    seed: Annotated[int, Option(help="Draws graphs, queries and arguments.")] = SEED,
+    workspace: Annotated[Path, Option(help="The folder whose disk is looked at.")] = WORKSPACE,
     script: Annotated[Path | None, Option(help="Write the replay of a wrong answer to this file.")] = None,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
@@ -32,7 +32,7 @@ def doctor(
     from kgqa.cli.terminal import Terminal
 
     neo4j = server("neo4j", neo4j_uri, neo4j_user, neo4j_database)
-    console = Terminal(highlight=False, markup=False, emoji=False)
+    console = Terminal()
     with ConsoleProgress(console) as progress:
         found = kgqa.doctor(queries=queries, seed=seed, workspace=workspace, script=script, neo4j=neo4j, progress=progress)
     _print(console, found, script)
@@ -40,7 +40,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _print(console: Console, found: Examination, script: Path | None) -> None:
+def _print(console: Terminal, found: Examination, script: Path | None) -> None:
     from rich.table import Table
 
     table = Table("piece", "found", "needed for", title="What is here")
@@ -55,7 +55,7 @@ def _print(console: Console, found: Examination, script: Path | None) -> None:
     console.print(table)
     for report in found.stores:
         if report.comparison is None:
-            console.print(f"{report.store}: not examined. {printable(report.note)}", soft_wrap=True)
+            console.say(f"{report.store}: not examined. {report.note}")
         elif report.script:
             _print_disagreement(console, report, script)
     examined = " and ".join(report.store for report in found.stores if report.comparison)
@@ -65,13 +65,13 @@ def _print(console: Console, found: Examination, script: Path | None) -> None:
         console.print(f"All answers of {examined} are right." if found.agree else "Wrong answers were found.")
 
 
-def _print_disagreement(console: Console, report: StoreReport, script: Path | None) -> None:
+def _print_disagreement(console: Terminal, report: StoreReport, script: Path | None) -> None:
     assert report.comparison
     console.print(f"{report.store} {report.comparison.version} answers wrongly:", style="red")
     for name, count in report.comparison.disagreements.items():
         console.print(f"  {name}: {count:,} times")
     if script is not None:
-        console.print(f"The smallest case is in {script}; run it with python.", soft_wrap=True)
+        console.say(f"The smallest case is in {script}; run it with python.")
     else:
         console.print("The smallest case, as a script to replay (--script FILE writes it):\n")
         typer.echo(printable(report.script))

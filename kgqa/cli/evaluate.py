@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kgqa.cli.options import Paragraphs, Strict, print_remarks
+from kgqa.cli.options import AnySet, From, Paragraphs, Strict, print_remarks
+from kgqa.settings.defaults import DRAWS_SEED, NO_ANSWER_PROBABILITY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rich.console import Console
-
+    from kgqa.cli.terminal import Terminal
     from kgqa.metrics.bootstrap import Interval
     from kgqa.scoring.breakdown import Dimension
     from kgqa.scoring.report import Evaluation
@@ -27,27 +27,26 @@ CELL = 11
 
 
 def evaluate(
-    dataset: Annotated[str, Argument(help="A dataset's folder, a file or folder of any known format, or hf://owner/name.")],
+    dataset: AnySet,
     predictions: Annotated[Path, Argument(help="A system's predictions in the set's own official form.")],
     metric: Annotated[str | None, Option(help="How to score; the set's own by default. An unknown one lists them all.")] = None,
     original: Annotated[Path | None, Option(help="For dire-probe: predictions on the unprobed set, which cap the probe's scores.")] = None,
     aliases: Annotated[Path | None, Option(help="For twowiki: the official file of the entities' other names.")] = None,
     na_prob_file: Annotated[Path | None, Option(help="For squad2: the official file of probabilities of no answer.")] = None,
-    na_prob_thresh: Annotated[float, Option(help="For squad2: above this probability the answer is none.")] = 1.0,
+    na_prob_thresh: Annotated[float, Option(help="For squad2: above this probability the answer is none.")] = NO_ANSWER_PROBABILITY,
     missing_as_zero: Annotated[bool, Option("--missing-as-zero", help="For squad2: no prediction is a wrong one, not an error.")] = False,
     json: Annotated[Path | None, Option(help="Write everything here, each question's scores too.")] = None,
-    from_: Annotated[str | None, Option("--from", help="The format of the set; recognised where it is not named.")] = None,
+    from_: From = None,
     paragraphs: Paragraphs = None,
     strict: Strict = False,
-    seed: Annotated[int, Option(help="Draws the intervals.")] = 13,
+    seed: Annotated[int, Option(help="Draws the intervals.")] = DRAWS_SEED,
 ) -> None:
     """Score predictions as the set's authors do, with intervals and a breakdown."""
     import kgqa
-    from kgqa.cli.printable import printable
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
-    console = Terminal(highlight=False, markup=False, emoji=False)
+    console = Terminal()
     with ConsoleProgress(console) as progress:
         done = kgqa.evaluate(
             dataset,
@@ -68,15 +67,15 @@ def evaluate(
     _print(console, done, probe_is_capped=original is not None)
     print_remarks(console, done.source.remarks)
     if json is not None:
-        console.print(printable(f"Written: {json}"), soft_wrap=True)
+        console.say(f"Written: {json}")
 
 
-def _print(console: Console, done: Evaluation, *, probe_is_capped: bool) -> None:
+def _print(console: Terminal, done: Evaluation, *, probe_is_capped: bool) -> None:
     from rich.table import Table
 
     from kgqa.metrics.drop import TYPES
 
-    console.print(f"\n{_count(done.questions)} of {done.split}, metric {done.metric} (from {done.chosen_by})", soft_wrap=True)
+    console.say(f"\n{_count(done.questions)} of {done.split}, metric {done.metric} (from {done.chosen_by})")
     table = Table("score", "official", "95% interval")
     for name in (name for name in done.scores.official if name != TYPES):
         found = done.intervals.get(name)
@@ -95,7 +94,7 @@ def _print(console: Console, done: Evaluation, *, probe_is_capped: bool) -> None
     _print_ids(console, done.scores.extra, "predicted and not in the set, ignored")
 
 
-def _print_types(console: Console, types: Mapping[str, Mapping[str, float]]) -> None:
+def _print_types(console: Terminal, types: Mapping[str, Mapping[str, float]]) -> None:
     from rich import box
     from rich.table import Table
 
@@ -103,23 +102,22 @@ def _print_types(console: Console, types: Mapping[str, Mapping[str, float]]) -> 
     table = Table("type", "questions", *names[1:], box=box.SIMPLE_HEAD)
     for name, (number, *means) in ((name, found.values()) for name, found in types.items()):
         table.add_row(name, f"{number:,}", *(f"{value:.3f}" for value in means))
-    console.print("Official types, each question's being that of the gold answer that was best", soft_wrap=True)
+    console.say("Official types, each question's being that of the gold answer that was best")
     console.print(table)
 
 
-def _print_ids(console: Console, ids: Sequence[str], what: str) -> None:
-    from kgqa.cli.printable import printable
+def _print_ids(console: Terminal, ids: Sequence[str], what: str) -> None:
     from kgqa.metrics.scores import listed
 
     if ids:
-        console.print(printable(f"{_count(len(ids))} {what}: {' '.join(listed(ids).split())}"), soft_wrap=True)
+        console.say(f"{_count(len(ids))} {what}: {' '.join(listed(ids).split())}")
 
 
 def _count(number: int) -> str:
     return f"{number:,} question{'' if number == 1 else 's'}"
 
 
-def _print_dimension(console: Console, done: Evaluation, dimension: Dimension) -> None:
+def _print_dimension(console: Terminal, done: Evaluation, dimension: Dimension) -> None:
     from rich import box
     from rich.table import Column, Table
 
@@ -127,14 +125,14 @@ def _print_dimension(console: Console, done: Evaluation, dimension: Dimension) -
 
     title = f"By {dimension.name}" + (f" ({dimension.basis})" if dimension.basis else "")
     if len(dimension.groups) == 1:
-        console.print(printable(f"{title}: {dimension.groups[0].value} for all questions"), soft_wrap=True)
+        console.say(f"{title}: {dimension.groups[0].value} for all questions")
         return
     names = list(dict.fromkeys(name for group in dimension.groups for name in group.scores))
     table = Table(dimension.name, "questions", *(Column(name, min_width=CELL) for name in names), box=box.SIMPLE_HEAD)
     for group in dimension.groups[:ROWS]:
         cells = [_cell(group.scores[name], done) if name in group.scores else "" for name in names]
         table.add_row(printable(group.value), f"{group.questions:,}", *cells)
-    console.print(f"{title}, with the interval below each mean", soft_wrap=True)
+    console.say(f"{title}, with the interval below each mean")
     console.print(table)
     rest = len(dimension.groups) - ROWS
     if rest > 0:

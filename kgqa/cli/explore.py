@@ -9,12 +9,13 @@ import typer
 from typer import Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
+from kgqa.settings.defaults import PORT, STORE, WORKSPACE
 
 
 def explore(
-    workspace: Annotated[Path, Option(help="The workspace to look at: its graph and its datasets.")] = Path("kgqa-workspace"),
-    port: Annotated[int, Option(help="Port on this machine; 0 takes a free one.")] = 8484,
-    store: Store = "embedded",
+    workspace: Annotated[Path, Option(help="The workspace to look at: its graph and its datasets.")] = WORKSPACE,
+    port: Annotated[int, Option(help="Port on this machine; 0 takes a free one.")] = PORT,
+    store: Store = STORE,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,

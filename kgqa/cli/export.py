@@ -47,7 +47,7 @@ def _export_graph(given: Path | None, out: Path | None, workspace: Path | None) 
     if (given is None) == (out is None):
         raise SettingsError("give one new folder for the files: kgqa export --to neo4j-import DIR.")
     folder = given or out or Path()
-    with ConsoleProgress(Terminal(highlight=False, markup=False, emoji=False)) as progress:
+    with ConsoleProgress(Terminal()) as progress:
         files = kgqa.export(to="neo4j-import", out=folder, workspace=workspace, progress=progress)
     for path in files:
         typer.echo(f"{path}: {decimal(path.stat().st_size)}")

@@ -10,10 +10,10 @@ from typer import Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
 from kgqa.cli.printable import printable
+from kgqa.settings.defaults import SEED, STORE, TRAVERSAL, WORKSPACE
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from kgqa.cli.terminal import Terminal
     from kgqa.commands.generate import Plan, Report
 
 
@@ -22,14 +22,14 @@ def generate(
     source: Annotated[
         Path | None, Option(help="Folder with the domain's files; a built-in domain without it is the small one that kgqa ships.")
     ] = None,
-    workspace: Annotated[Path, Option(help="Folder for tables, graph and datasets.")] = Path("kgqa-workspace"),
-    seed: Annotated[int, Option(help="Draws splits, samples, orders and placeholders.")] = 0,
+    workspace: Annotated[Path, Option(help="Folder for tables, graph and datasets.")] = WORKSPACE,
+    seed: Annotated[int, Option(help="Draws splits, samples, orders and placeholders.")] = SEED,
     workers: Annotated[int | None, Option(help="Threads, by default one for each core; the result does not depend on them.")] = None,
     limit: Annotated[int | None, Option(help="Ask only so many questions, for a first try.")] = None,
-    store: Store = "embedded",
+    store: Store = STORE,
     traversal: Annotated[
         str, Option(help="kernel: compiled search in memory; cypher: queries in the store. Both find the same.")
-    ] = "kernel",
+    ] = TRAVERSAL,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
@@ -40,7 +40,7 @@ def generate(
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
-    console = Terminal(highlight=False, markup=False, emoji=False)
+    console = Terminal()
     neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
     if dry_run:
         plan = kgqa.plan(
@@ -57,12 +57,12 @@ def generate(
     _print_report(console, report)
 
 
-def _print_plan(console: Console, plan: Plan) -> None:
+def _print_plan(console: Terminal, plan: Plan) -> None:
     from rich.filesize import decimal
     from rich.table import Table
 
     where = f"Domain {plan.domain}, from {plan.source}" + (" (the small domain that kgqa ships)" if plan.is_seed else "")
-    console.print(printable(where), soft_wrap=True)
+    console.say(where)
     files = Table("input file", "size")
     for name, size in plan.files.items():
         files.add_row(name, decimal(size))
@@ -72,10 +72,10 @@ def _print_plan(console: Console, plan: Plan) -> None:
     console.print(files, stages)
     if plan.replaces:
         console.print("The dataset that is there was made with other settings and would be replaced.", style="yellow")
-    console.print(printable(f"Would write {plan.dataset}. Nothing was changed."), soft_wrap=True)
+    console.say(f"Would write {plan.dataset}. Nothing was changed.")
 
 
-def _print_report(console: Console, report: Report) -> None:
+def _print_report(console: Terminal, report: Report) -> None:
     from rich.table import Table
 
     from kgqa.runs.card import baseline_rows
@@ -93,16 +93,16 @@ def _print_report(console: Console, report: Report) -> None:
     console.print(funnel, shortcuts, times)
     for row in report.funnel:
         if row.is_remark:
-            console.print(f"{row.setting}: {row.reason}.", style="yellow", soft_wrap=True)
+            console.say(f"{row.setting}: {row.reason}.", style="yellow")
     if report.is_seed:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
     total = ", ".join(f"{split} {count:,}" for split, count in report.counts.items())
-    console.print(printable(f"{report.dataset}: {total}"), style="bold", soft_wrap=True)
+    console.say(f"{report.dataset}: {total}", style="bold")
     for split, count in report.counts.items():
         if not count:
             console.print(f"The {split} split is empty; change qangaroo.splits, or use more data.", style="yellow")
     if report.replaced:
         console.print("It replaced a dataset that was made with other settings; to keep several, use several workspaces.", style="yellow")
     place = printable(quote(str(report.dataset)))
-    console.print(f"Next: kgqa show {place}", soft_wrap=True, markup=False)
-    console.print(f"      kgqa export {place} --to qangaroo --out DIR", soft_wrap=True, markup=False)
+    console.say(f"Next: kgqa show {place}")
+    console.say(f"      kgqa export {place} --to qangaroo --out DIR")

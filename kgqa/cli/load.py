@@ -9,11 +9,12 @@ import typer
 from typer import Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
+from kgqa.settings.defaults import WORKSPACE
 
 
 def load(
     store: Store = "neo4j",
-    workspace: Annotated[Path, Option(help="The workspace whose graph is loaded.")] = Path("kgqa-workspace"),
+    workspace: Annotated[Path, Option(help="The workspace whose graph is loaded.")] = WORKSPACE,
     dataset: Annotated[Path | None, Option(help="Also add the samples of this dataset: its folder, or its name in the workspace.")] = None,
     replace: Annotated[bool, Option("--replace", help="Erase what kgqa loaded there before, if it is something else.")] = False,
     neo4j_uri: Neo4jUri = None,
@@ -26,7 +27,7 @@ def load(
     from kgqa.cli.terminal import Terminal
 
     settings = server(store, neo4j_uri, neo4j_user, neo4j_database)
-    with ConsoleProgress(Terminal(highlight=False, markup=False, emoji=False)) as progress:
+    with ConsoleProgress(Terminal()) as progress:
         loaded = kgqa.load(workspace, store=store, dataset=dataset, replace=replace, neo4j=settings, progress=progress)
     rows = ", ".join(f"{name} {count:,}" for name, count in loaded.rows.items())
     typer.echo(f"{loaded.place} holds the graph{' (it was there already)' if loaded.already else ''}: {rows}")

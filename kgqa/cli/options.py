@@ -5,17 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Option
+from typer import Argument, Option
 
 from kgqa.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
+    from kgqa.cli.terminal import Terminal
     from kgqa.settings.neo4j import Neo4jSettings
 
+AnySet = Annotated[str, Argument(help="A dataset's folder, a file or folder of any known format, or hf://owner/name.")]
+From = Annotated[str | None, Option("--from", help="The format of the set; recognised where it is not named.")]
 Store = Annotated[str, Option(help="embedded, or neo4j: the server that NEO4J_URI names, with NEO4J_USERNAME and NEO4J_PASSWORD.")]
 # The environment is read by Neo4jSettings alone, so that what arrives here was typed.
 Neo4jUri = Annotated[str | None, Option(help="The server's address; else NEO4J_URI, or bolt://localhost:7687.")]
@@ -29,12 +30,11 @@ Strict = Annotated[
 ]
 
 
-def print_remarks(console: Console, remarks: Sequence[str]) -> None:
+def print_remarks(console: Terminal, remarks: Sequence[str]) -> None:
     """What is to be said of a set once it was read, a line each."""
-    from kgqa.cli.printable import printable
 
     for remark in remarks:
-        console.print(printable(remark), style="yellow", soft_wrap=True)
+        console.say(remark, style="yellow")
 
 
 def server(store: str, uri: str | None, user: str | None, database: str | None) -> Neo4jSettings | None:

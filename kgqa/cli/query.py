@@ -12,13 +12,13 @@ from typer import Argument, Option
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
 from kgqa.cli.printable import printable
 from kgqa.errors import QueryError, SettingsError
+from kgqa.settings.defaults import QUERY_BYTES, QUERY_MEMORY, QUERY_ROWS, QUERY_SECONDS, STORE, WORKSPACE
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMATS = ("table", "json", "csv")
-ROWS, MEMORY, BYTES = 1000, "2GiB", "64MiB"
-"""What :class:`kgqa.Limits` has by default."""
+MEMORY, BYTES = f"{QUERY_MEMORY >> 30}GiB", f"{QUERY_BYTES >> 20}MiB"
 
 
 def query(
@@ -26,17 +26,17 @@ def query(
     name: Annotated[str | None, Argument(help="The query's name; --list shows all.")] = None,
     workspace: Annotated[
         Path, Option(help="The workspace whose graph is asked; with --store neo4j it is the graph that the server holds.")
-    ] = Path("kgqa-workspace"),
+    ] = WORKSPACE,
     format: Annotated[str, Option(help="table, json or csv.")] = "table",  # noqa: A002 - what people type
     cypher: Annotated[str | None, Option(help="Any Cypher that only reads, in place of a name.")] = None,
-    rows: Annotated[int | None, Option(help=f"With --cypher: at most so many rows, {ROWS:,} by default.")] = None,
-    seconds: Annotated[float, Option(help="Give up after so many seconds.")] = 30.0,
+    rows: Annotated[int | None, Option(help=f"With --cypher: at most so many rows, {QUERY_ROWS:,} by default.")] = None,
+    seconds: Annotated[float, Option(help="Give up after so many seconds.")] = QUERY_SECONDS,
     memory: Annotated[
         str | None,
         Option(help=f"With --cypher: give up beyond so much memory above what the graph takes, {MEMORY} by default; embedded store."),
     ] = None,
     bytes: Annotated[str | None, Option(help=f"With --cypher: at most so many bytes of rows, {BYTES} by default.")] = None,  # noqa: A002
-    store: Store = "embedded",
+    store: Store = STORE,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
@@ -63,7 +63,7 @@ def query(
         if name is not None or context.args:
             raise QueryError("--cypher stands in place of a name and its parameters; give one or the other.")
         limits = kgqa.Limits(
-            seconds=seconds, memory=read_size(memory or MEMORY), rows=ROWS if rows is None else rows, bytes=read_size(bytes or BYTES)
+            seconds=seconds, memory=read_size(memory or MEMORY), rows=QUERY_ROWS if rows is None else rows, bytes=read_size(bytes or BYTES)
         )
         answer = kgqa.cypher(cypher, workspace=workspace, store=store, neo4j=neo4j, limits=limits)
         _print(answer.rows, format, cut=answer.cut)
@@ -131,7 +131,7 @@ def _print(rows: pa.Table, format: str, *, cut: str = "") -> None:  # noqa: A002
             table.add_column(name, overflow="fold")
         for row in rows.to_pylist():
             table.add_row(*("" if value is None else escape(printable(str(value))) for value in row.values()))
-        console = Terminal(emoji=False)
+        console = Terminal(highlight=True, markup=True)
         console.print(table)
         nothing = "No rows: check the ids, or try another query."
         count = "1 row" if rows.num_rows == 1 else f"{rows.num_rows:,} rows"

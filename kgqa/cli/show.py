@@ -32,7 +32,7 @@ def show(
     from kgqa.cli.terminal import Terminal
 
     instance = kgqa.show(dataset, id, masked=masked)
-    console = Terminal(highlight=False, emoji=False)
+    console = Terminal(markup=True)
     console.print(f"[bold]{_plain(instance.question)}[/]   ({_plain(instance.id)})", soft_wrap=True)
     if instance.candidates is None:
         console.print(f"Answer: [bold green]{_plain('; '.join(instance.answers)) or 'none'}[/]", soft_wrap=True)

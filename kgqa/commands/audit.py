@@ -19,6 +19,7 @@ from kgqa.checks.sources import read_sources, sources_of, with_examples
 from kgqa.errors import MOST_SEED, BrokenInput, check_seed
 from kgqa.formats.question_set import open_dataset
 from kgqa.progress import Progress, Silent
+from kgqa.settings.defaults import DRAWS_SEED
 from kgqa.splits.certificate import Certificate, certificate, differences, read_certificate
 from kgqa.splits.items import keys_of
 from kgqa.splits.near_duplicates import THRESHOLD
@@ -36,7 +37,7 @@ def audit(
     format: str | None = None,  # noqa: A002 - what it is called everywhere
     paragraphs: str | Path | None = None,
     strict: bool = False,
-    seed: int = 13,
+    seed: int = DRAWS_SEED,
     progress: Progress | None = None,
 ) -> Audit:
     """Audit the question set ``dataset``, of any format that kgqa reads, alone and ``against`` other sets.

@@ -20,9 +20,10 @@ from kgqa.recipes.contrasts.facts import LEVELS
 from kgqa.recipes.contrasts.inoculation import PERCENTAGES
 from kgqa.recipes.contrasts.questions import MAX_FACTS, MOST_FACTS
 from kgqa.recipes.contrasts.transforms import BY_FACTS, KINDS, Settings
-from kgqa.runs.files import file_hashes, new_folder
+from kgqa.runs.files import file_hashes, hashes_of, new_folder
 from kgqa.runs.funnel import FunnelRow, as_records
 from kgqa.runs.manifest import run_record
+from kgqa.settings.defaults import DRAWS_SEED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,7 @@ def contrast(
     *,
     out: str | Path,
     level: str | None = None,
-    seed: int = 13,
+    seed: int = DRAWS_SEED,
     inoculation: int = 0,
     max_facts: int | None = None,
     format: str | None = None,  # noqa: A002 - what it is called everywhere
@@ -114,10 +115,10 @@ def _origin(source: QuestionSet) -> str:
 
 def _describe(folder: Path, manifest: dict[str, Any], funnel: list[FunnelRow], *, title: str, seconds: float) -> None:
     """The card, and the manifest last."""
-    data = file_hashes(sorted(folder.glob("*.parquet")))
+    data = hashes_of(sorted(folder.glob("*.parquet")))
     digest = sha256(json.dumps(data).encode()).hexdigest()
     (folder / "README.md").write_text(contrast_card(manifest, funnel, title=title, digest=digest), "utf-8", "backslashreplace")
-    files = data | file_hashes([folder / "README.md"])
+    files = file_hashes(folder, data)
     manifest |= {"content": digest, "files": files, "funnel": as_records(funnel), "seconds": {"contrast": seconds}}
     text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True)
     (folder / "manifest.json").write_text(text + "\n", "utf-8", "backslashreplace")

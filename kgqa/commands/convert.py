@@ -16,7 +16,7 @@ from kgqa.formats.registry import find_format
 from kgqa.formats.round_trip import Written
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
-from kgqa.runs.files import already_there, file_hashes, new_folder, parents_of
+from kgqa.runs.files import already_there, hashes_of, new_folder, parents_of
 from kgqa.runs.manifest import versions
 from kgqa.runs.scratch import scratch
 from kgqa.version import __version__
@@ -112,7 +112,7 @@ def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None
         "recipe": "convert",
         "from": source.format,
         "inputs": source.hashes(),
-        "files": file_hashes(sorted(folder.glob("*.parquet"))),
+        "files": hashes_of(sorted(folder.glob("*.parquet"))),
         "counts": counts,
         "faults": source.faults.record(),
         "versions": versions(),

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kgqa.commands.defaults import DEFAULT_WORKSPACE
 from kgqa.conformance.benches import Bench, EmbeddedBench, Neo4jBench
 from kgqa.conformance.comparison import Comparison, compare
 from kgqa.conformance.pieces import Piece, pieces
@@ -14,11 +13,10 @@ from kgqa.conformance.replay import replay_script
 from kgqa.conformance.shrink import shrink
 from kgqa.errors import SettingsError, StoreError, StoreUnreachable, storage_errors
 from kgqa.progress import Progress, Silent
+from kgqa.settings.defaults import DOCTOR_QUERIES, SEED, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.queries import STORES
 
-QUERIES = 1000
-"""Per store; some ten seconds."""
 MOST = 10_000_000
 
 
@@ -50,9 +48,9 @@ class Examination:
 
 def doctor(
     *,
-    queries: int = QUERIES,
-    seed: int = 0,
-    workspace: str | Path = DEFAULT_WORKSPACE,
+    queries: int = DOCTOR_QUERIES,
+    seed: int = SEED,
+    workspace: str | Path = WORKSPACE,
     script: str | Path | None = None,
     neo4j: Neo4jSettings | None = None,
     progress: Progress | None = None,

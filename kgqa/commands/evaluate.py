@@ -10,7 +10,7 @@ from kgqa.errors import SettingsError, check_seed, storage_errors, suggestion
 from kgqa.formats.huggingface.hub import Place
 from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.bootstrap import RESAMPLES
-from kgqa.metrics.squad import NEVER, NoAnswer
+from kgqa.metrics.squad import NoAnswer
 from kgqa.progress import Progress, Silent
 from kgqa.runs.files import file_hash
 from kgqa.runs.manifest import versions
@@ -22,8 +22,7 @@ from kgqa.scoring.metrics import METRICS, Beside
 from kgqa.scoring.predicted_split import find_split, score
 from kgqa.scoring.predictions import read_aliases, read_original, read_probabilities
 from kgqa.scoring.report import Evaluation
-
-SEED = 13
+from kgqa.settings.defaults import DRAWS_SEED, NO_ANSWER_PROBABILITY
 
 
 def evaluate(
@@ -34,13 +33,13 @@ def evaluate(
     original: str | Path | None = None,
     aliases: str | Path | None = None,
     na_prob_file: str | Path | None = None,
-    na_prob_thresh: float = NEVER,
+    na_prob_thresh: float = NO_ANSWER_PROBABILITY,
     missing_as_zero: bool = False,
     json: str | Path | None = None,
     format: str | None = None,  # noqa: A002 - what it is called everywhere
     paragraphs: str | Path | None = None,
     strict: bool = False,
-    seed: int = SEED,
+    seed: int = DRAWS_SEED,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Score ``predictions``, a file in the form that the set's own scorer reads, on ``dataset``, a set of any known format.
@@ -57,7 +56,12 @@ def evaluate(
     source, path, progress = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict), Path(predictions), progress or Silent()
     name, chosen_by = (metric, "--metric") if metric else default_metric(source)
     chosen = METRICS[name]
-    _check_beside(name, original=original, aliases=aliases, squad2=na_prob_file is not None or na_prob_thresh != NEVER or missing_as_zero)
+    _check_beside(
+        name,
+        original=original,
+        aliases=aliases,
+        squad2=na_prob_file is not None or na_prob_thresh != NO_ANSWER_PROBABILITY or missing_as_zero,
+    )
     if json is not None:
         source.check_outside(Path(json), "--json")
     beside = Beside(
@@ -130,7 +134,7 @@ def _no_answer(file: str | Path | None, threshold: float) -> NoAnswer | None:
         raise SettingsError(f"--na-prob-thresh {threshold} is no finite number; give one.")
     if file is not None:
         return NoAnswer(probabilities=read_probabilities(Path(file)), threshold=threshold)
-    if threshold != NEVER:
+    if threshold != NO_ANSWER_PROBABILITY:
         raise SettingsError("--na-prob-thresh is for the probabilities in --na-prob-file; give them too.")
     return None
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from kgqa.commands.defaults import DEFAULT_WORKSPACE
+from kgqa.settings.defaults import PORT, STORE, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.web.serving import check_installed, listening, serve
 
-PORT = 8484
-
 
 def explore(
-    workspace: str | Path = DEFAULT_WORKSPACE,
+    workspace: str | Path = WORKSPACE,
     *,
-    store: str = "embedded",
+    store: str = STORE,
     neo4j: Neo4jSettings | None = None,
     port: int = PORT,
     ready: Callable[[str], object] = lambda address: None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kgqa.commands.defaults import DEFAULT_WORKSPACE
 from kgqa.errors import SettingsError, StorageError, storage_errors, suggestion
 from kgqa.formats import native, qangaroo
 from kgqa.progress import Progress, Silent
@@ -12,6 +11,7 @@ from kgqa.runs.files import new_folder, parents_of
 from kgqa.runs.graph import finished_tables, rows_of
 from kgqa.runs.scratch import scratch
 from kgqa.runs.workspace import Workspace
+from kgqa.settings.defaults import WORKSPACE
 from kgqa.store.neo4j import import_files as neo4j_import
 from kgqa.store.neo4j.graph import imported_marker
 
@@ -43,7 +43,7 @@ def export(
         return _export_dataset(Path(dataset), Path(out))
     if dataset is not None:
         raise SettingsError(f"the format {to} holds the graph of a workspace; give --workspace instead of a dataset.")
-    return _export_graph(Workspace(Path(workspace or DEFAULT_WORKSPACE)), Path(out), progress or Silent())
+    return _export_graph(Workspace(Path(workspace or WORKSPACE)), Path(out), progress or Silent())
 
 
 def _export_dataset(dataset: Path, out: Path) -> list[Path]:

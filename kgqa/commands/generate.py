@@ -16,6 +16,7 @@ from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.runner import Runner, held
 from kgqa.runs.stage import Run
 from kgqa.runs.workspace import Workspace
+from kgqa.settings.defaults import SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.settings.workers import worker_count
 from kgqa.sources.delimited import find_file
@@ -25,7 +26,6 @@ from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import check_can_load
 
 TRAVERSALS = ("kernel", "cypher")
-DEFAULT_WORKSPACE = Path("kgqa-workspace")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +69,12 @@ def generate(
     domain: str | Path,
     *,
     source: str | Path | None = None,
-    workspace: str | Path = DEFAULT_WORKSPACE,
-    seed: int = 0,
+    workspace: str | Path = WORKSPACE,
+    seed: int = SEED,
     workers: int | None = None,
     limit: int | None = None,
-    store: str = "embedded",
-    traversal: str = "kernel",
+    store: str = STORE,
+    traversal: str = TRAVERSAL,
     neo4j: Neo4jSettings | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -114,12 +114,12 @@ def plan(
     domain: str | Path,
     *,
     source: str | Path | None = None,
-    workspace: str | Path = DEFAULT_WORKSPACE,
-    seed: int = 0,
+    workspace: str | Path = WORKSPACE,
+    seed: int = SEED,
     workers: int | None = None,
     limit: int | None = None,
-    store: str = "embedded",
-    traversal: str = "kernel",
+    store: str = STORE,
+    traversal: str = TRAVERSAL,
     neo4j: Neo4jSettings | None = None,
 ) -> Plan:
     """What :func:`generate` would do with the same arguments; hashes inputs and finished tables, writes nothing.

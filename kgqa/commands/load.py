@@ -11,13 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgqa.commands.defaults import DEFAULT_WORKSPACE
 from kgqa.errors import BrokenInput, InterruptedRun, MissingInput, SettingsError, UnknownId, storage_errors
 from kgqa.formats import native
 from kgqa.progress import Progress, Silent
 from kgqa.runs.files import file_hash, key_of
 from kgqa.runs.graph import finished_tables, rows_of
 from kgqa.runs.workspace import Workspace
+from kgqa.settings.defaults import WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.base import check_store
 from kgqa.store.graph import TABLES
@@ -46,7 +46,7 @@ class Loaded:
 
 
 def load(
-    workspace: str | Path = DEFAULT_WORKSPACE,
+    workspace: str | Path = WORKSPACE,
     *,
     store: str = "neo4j",
     dataset: str | Path | None = None,

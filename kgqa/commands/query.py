@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from kgqa.commands.defaults import DEFAULT_WORKSPACE
 from kgqa.errors import QueryError, suggestion
 from kgqa.runs.graph import open_store
 from kgqa.runs.workspace import Workspace
+from kgqa.settings.defaults import STORE, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.limits import Answer, Limits, check_seconds, left
 from kgqa.store.queries import askable_queries, listed_queries
@@ -22,8 +22,8 @@ def query(
     name: str,
     parameters: Mapping[str, str] | None = None,
     *,
-    workspace: str | Path = DEFAULT_WORKSPACE,
-    store: str = "embedded",
+    workspace: str | Path = WORKSPACE,
+    store: str = STORE,
     neo4j: Neo4jSettings | None = None,
     seconds: float | None = None,
 ) -> pa.Table:
@@ -47,8 +47,8 @@ def query(
 def cypher(
     text: str,
     *,
-    workspace: str | Path = DEFAULT_WORKSPACE,
-    store: str = "embedded",
+    workspace: str | Path = WORKSPACE,
+    store: str = STORE,
     neo4j: Neo4jSettings | None = None,
     limits: Limits | None = None,
 ) -> Answer:

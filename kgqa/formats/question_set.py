@@ -21,7 +21,7 @@ from kgqa.formats.registry import FILE_FORMATS, FOLDER_FORMATS, FORMATS, find_fo
 from kgqa.formats.split_names import in_order, split_in
 from kgqa.formats.strategyqa import evidence_texts
 from kgqa.records import Instance
-from kgqa.runs.files import file_hashes, real_path
+from kgqa.runs.files import hashes_of, real_path
 
 _MASKED = ".masked."
 """In the names of a masked twin's files, which are a set of their own."""
@@ -63,7 +63,7 @@ class QuestionSet:
 
     def hashes(self) -> dict[str, str]:
         """File → SHA-256 of its bytes; none of what is not a file of this machine."""
-        return file_hashes(path for path in self.files.values() if isinstance(path, Path))
+        return hashes_of(path for path in self.files.values() if isinstance(path, Path))
 
     def read(self, split: str) -> Iterator[Instance]:
         """The Instances of one split, in order; raises InputError with file, record and field.

@@ -9,8 +9,8 @@ from kgqa.errors import InputError, MissingInput
 from kgqa.metrics.normalize import normalize
 from kgqa.metrics.overlap import token_overlap
 from kgqa.metrics.scores import Scores, listed, total, unmatched
+from kgqa.settings.defaults import NO_ANSWER_PROBABILITY
 
-NEVER = 1.0
 """The official threshold where none is given: no probability is above it."""
 
 
@@ -20,7 +20,7 @@ class NoAnswer:
 
     probabilities: Mapping[str, float]
     """One for each predicted id."""
-    threshold: float = NEVER
+    threshold: float = NO_ANSWER_PROBABILITY
 
 
 def squad(gold: Mapping[str, Sequence[str]], predictions: Mapping[str, str]) -> Scores:

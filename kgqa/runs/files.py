@@ -6,9 +6,10 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -100,9 +101,15 @@ def file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def file_hashes(paths: Iterable[Path]) -> dict[str, str]:
+def hashes_of(paths: Iterable[Path]) -> dict[str, str]:
     """Name → SHA-256 of each of the ``paths`` that is a file."""
     return {path.name: file_hash(path) for path in paths if path.is_file()}
+
+
+def file_hashes(folder: Path, known: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """File below ``folder``, by its name there → SHA-256 of its bytes, where it is not ``known``; in the order of their paths."""
+    paths = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {name: known.get(name) or file_hash(path) for name, path in paths.items()}
 
 
 def key_of(*parts: object) -> str:

@@ -17,7 +17,10 @@ class DatasetWriter(Protocol):
     """Writes what the stages left into a new folder."""
 
     def __call__(self, folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
-        """Write all files but the manifest, to which what is returned goes: at least ``counts``, the samples of each split."""
+        """Write all files but the manifest, to which what is returned goes.
+
+        That is at least ``counts``, the samples of each split; ``files``, a file's hash by its name, spares hashing it again.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

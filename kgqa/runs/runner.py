@@ -12,7 +12,7 @@ from typing import Any
 
 from kgqa.errors import InterruptedRun, WorkspaceError, storage_errors
 from kgqa.records import SPLITS
-from kgqa.runs.files import file_hash, key_of
+from kgqa.runs.files import file_hash, file_hashes, key_of
 from kgqa.runs.funnel import FunnelRow, rows_from
 from kgqa.runs.manifest import run_record
 from kgqa.runs.recipe import Recipe
@@ -121,6 +121,7 @@ class Runner:
 
     def _write(self, partial: Path, key: str, passed: dict[str, Any]) -> dict[str, int]:
         begin = time.perf_counter()
+        partial.mkdir()
         settings = self.run.domain.settings
         manifest = run_record(passed=passed, resolved=settings.resolved(), inputs=self.inputs)
         manifest.update(self.recipe.write(partial, self.run, funnel=self.funnel, baselines=self.baselines))
@@ -129,7 +130,7 @@ class Runner:
             "key": key,
             "dataset": settings.dataset,
             "seed": self.run.seed,
-            "files": {path.relative_to(partial).as_posix(): file_hash(path) for path in sorted(partial.rglob("*")) if path.is_file()},
+            "files": file_hashes(partial, known=manifest.get("files", {})),
             "funnel": [record for stage in self.records for record in stage.report["funnel"]],
             "baselines": self.baselines,
             "seconds": self.seconds,

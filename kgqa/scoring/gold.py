@@ -13,8 +13,7 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Strict, TypeAdapter
 
 from kgqa.errors import MissingInput
-from kgqa.formats import drop as drop_format
-from kgqa.formats import qangaroo as qangaroo_format
+from kgqa.formats import drop as drop_format, qangaroo as qangaroo_format
 from kgqa.formats.hotpotqa import Facts
 from kgqa.formats.identifiers import looks_like_number
 from kgqa.formats.json.validate import Open, validated

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from kgqa.errors import QueryError, QueryMemory, QueryTimeout
+from kgqa.settings.defaults import QUERY_BYTES, QUERY_MEMORY, QUERY_ROWS, QUERY_SECONDS
 
 MIB = 1 << 20
 LEAST_MEMORY = 32 * MIB
@@ -23,12 +24,12 @@ UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": MIB, "gib": 1 << 30, "kb": 1000, 
 class Limits:
     """The budget of one query. Raises QueryError for one that cannot be kept."""
 
-    seconds: float = 30.0
-    memory: int = 2048 * MIB
+    seconds: float = QUERY_SECONDS
+    memory: int = QUERY_MEMORY
     """Bytes above what the opened graph takes. A server has a limit of its own (``db.memory.transaction.max``)."""
-    rows: int | None = 1000
+    rows: int | None = QUERY_ROWS
     """More are cut off; None: as many as there are."""
-    bytes: int = 64 * MIB
+    bytes: int = QUERY_BYTES
     """Of the rows as they are sent; more are cut off."""
 
     def __post_init__(self) -> None:

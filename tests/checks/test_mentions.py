@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.checks.measures.mentions import mention_faults
 from kgqa.checks.measures.words import KINDS, tokens_of, within_word

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
@@ -23,7 +24,8 @@ from tests import contents
 from tests.command import COMMAND, ROOT, environment, run_command
 from tests.conftest import Cli
 
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+GROUP: Any = typer.main.get_group(app)
+COMMANDS: dict[str, Any] = {name: GROUP.get_command(None, name) for name in GROUP.list_commands(None)}
 HEAVY = ("numpy", "pyarrow", "polars", "numba", "torch", "pydantic", "rich.progress", "ladybug")
 STRANGE = "[bold]Tagus[/bold] [/] <b>&amp;</b> :smile: [link=x] \\"
 

@@ -24,7 +24,7 @@ from kgqa.formats import native
 from kgqa.formats.question_set import open_dataset
 from kgqa.formats.registry import FORMATS
 from kgqa.records import Instance
-from tests.command import COMMAND, environment
+from tests.command import COMMAND, ROOT, environment
 from tests.conftest import Cli, SmallDisk
 
 RECORD: dict[str, Any] = {
@@ -216,7 +216,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, small_disk: SmallDisk) -> No
 
 
 def test_a_file_that_would_stand_beside_the_new_one_is_not_replaced(tmp_path: Path) -> None:
-    examples = Path(__file__).parents[1] / "formats" / "examples" / "strategyqa_dev.json"
+    examples = ROOT / "tests" / "formats" / "examples" / "strategyqa_dev.json"
     beside = tmp_path / "new_paragraphs.jsonl"
     beside.write_text("mine", "utf-8")
     with pytest.raises(StorageError, match=r"new_paragraphs.jsonl: this is already there"):

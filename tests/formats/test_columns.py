@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import pyarrow as pa
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.formats import native
 from kgqa.formats.columns import SCHEMA, table_of

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput
@@ -18,8 +17,7 @@ from kgqa.formats import drop, native
 from kgqa.formats.faults import faults_of
 from kgqa.formats.provenance import noted
 from kgqa.formats.question_set import open_dataset
-from kgqa.metrics.drop import NAMES, answer_spans
-from kgqa.metrics.drop import drop as scores_of
+from kgqa.metrics.drop import NAMES, answer_spans, drop as scores_of
 from kgqa.records import Instance
 from tests.formats.drawing import TEXT, instances, sets
 from tests.formats.keeping import check_kept, written

@@ -13,8 +13,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import kgqa
 from kgqa.errors import BrokenInput, KgqaError

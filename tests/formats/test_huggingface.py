@@ -17,9 +17,7 @@ import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput, SettingsError
 from kgqa.formats import drop, native
 from kgqa.formats.faults import faults_of
-from kgqa.formats.huggingface import format as huggingface
-from kgqa.formats.huggingface import hub
-from kgqa.formats.huggingface import rows as hub_rows
+from kgqa.formats.huggingface import format as huggingface, hub, rows as hub_rows
 from kgqa.formats.instance_json import to_row
 from kgqa.formats.provenance import noted
 from kgqa.formats.question_set import open_dataset

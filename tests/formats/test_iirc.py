@@ -11,20 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput, SettingsError
 from kgqa.formats import native
 from kgqa.formats.faults import faults_of
-from kgqa.formats.iirc import articles as context_articles
-from kgqa.formats.iirc import format as iirc
+from kgqa.formats.iirc import articles as context_articles, format as iirc
 from kgqa.formats.iirc.articles import Articles
 from kgqa.formats.provenance import noted
 from kgqa.formats.question_set import open_dataset
-from kgqa.metrics.drop import NAMES
-from kgqa.metrics.drop import iirc as scores_of
+from kgqa.metrics.drop import NAMES, iirc as scores_of
 from kgqa.records import Instance, Mention
 from tests.formats.drawing import TEXT, instances, sets
 from tests.formats.keeping import check_kept, written

@@ -9,13 +9,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput
-from kgqa.formats.label_studio import answers as label_studio_answers
-from kgqa.formats.label_studio import format as label_studio
+from kgqa.formats.label_studio import answers as label_studio_answers, format as label_studio
 from kgqa.formats.provenance import note, noted
 from kgqa.formats.question_set import open_dataset
 from kgqa.records import Instance

@@ -9,8 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput
 from kgqa.formats import columns, native

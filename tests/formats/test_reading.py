@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from pydantic import ConfigDict, Strict, TypeAdapter
 from typing_extensions import TypedDict
 

@@ -9,16 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput
 from kgqa.formats import native, squad, squad2
 from kgqa.formats.provenance import noted
 from kgqa.formats.question_set import open_dataset
-from kgqa.metrics.squad import squad as squad_scores
-from kgqa.metrics.squad import squad2 as squad2_scores
+from kgqa.metrics.squad import squad as squad_scores, squad2 as squad2_scores
 from kgqa.records import Instance
 from tests.formats.drawing import TEXT, instances, sets
 from tests.formats.keeping import check_kept, written

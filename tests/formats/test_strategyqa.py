@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput, SettingsError
 from kgqa.formats import native
@@ -17,8 +16,7 @@ from kgqa.formats.faults import faults_of
 from kgqa.formats.provenance import noted
 from kgqa.formats.question_set import open_dataset
 from kgqa.formats.strategyqa import format as strategyqa
-from kgqa.metrics.strategyqa import Prediction, Question
-from kgqa.metrics.strategyqa import strategyqa as score
+from kgqa.metrics.strategyqa import Prediction, Question, strategyqa as score
 from kgqa.records import Instance, Paragraph, Step
 
 EXAMPLES = Path(__file__).parent / "examples" / "strategyqa_dev.json"

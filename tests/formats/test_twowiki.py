@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput
 from kgqa.formats import hotpotqa, native, twowiki
 from kgqa.formats.provenance import noted
 from kgqa.formats.question_set import open_dataset
-from kgqa.metrics.twowiki import Prediction, Question, Triple
-from kgqa.metrics.twowiki import twowiki as score
+from kgqa.metrics.twowiki import Prediction, Question, Triple, twowiki as score
 from kgqa.records import Instance, Paragraph
 
 EXAMPLES = Path(__file__).parent / "examples" / "twowiki_dev.json"

@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from kgqa.linking import matcher
 from kgqa.linking.dictionary import CASES, Dictionary

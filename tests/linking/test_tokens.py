@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kgqa.linking.tokens import TABLE_SIZE, character_tables, shuffling, spellings, text_buffers, text_hashes, token_hashes, tokenize
 from tests.linking import oracle

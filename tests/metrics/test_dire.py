@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from kgqa.errors import DuplicateId, InputError
 from kgqa.metrics.dire import HEADINGS, SINGLE, Instance, Prediction, dire, dire_probe, dire_probe_of_sufficiency, dire_sufficiency
-from kgqa.metrics.hotpotqa import Fact, Question, hotpotqa, titles
-from kgqa.metrics.hotpotqa import Prediction as HotpotPrediction
+from kgqa.metrics.hotpotqa import Fact, Prediction as HotpotPrediction, Question, hotpotqa, titles
 from tests.metrics.drawing import facts, ids, texts
 
 ANSWER, PARAGRAPHS, SENTENCES, WITH_PARAGRAPHS, WITH_SENTENCES = HEADINGS

@@ -10,8 +10,7 @@ from pathlib import Path
 from time import process_time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.errors import InputError
 from kgqa.metrics import drop as drop_module

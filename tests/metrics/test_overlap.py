@@ -6,8 +6,7 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.metrics.overlap import NOTHING, Overlap, best, capped, joint, set_overlap, token_overlap
 

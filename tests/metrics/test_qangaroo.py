@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.metrics.normalize import normalize
 from kgqa.metrics.qangaroo import Question, qangaroo, validated

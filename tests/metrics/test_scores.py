@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import fsum
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.errors import InputError
 from kgqa.metrics.scores import listed, mean, total, unmatched

@@ -8,8 +8,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.errors import InputError, MissingInput, UnknownId
 from kgqa.metrics.strategyqa import Prediction, Question, recall, sari, strategyqa

@@ -6,13 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.errors import InputError
-from kgqa.metrics.hotpotqa import NAMES, answer_overlap, hotpotqa
-from kgqa.metrics.hotpotqa import Prediction as HotpotPrediction
-from kgqa.metrics.hotpotqa import Question as HotpotQuestion
+from kgqa.metrics.hotpotqa import NAMES, Prediction as HotpotPrediction, Question as HotpotQuestion, answer_overlap, hotpotqa
 from kgqa.metrics.overlap import Overlap
 from kgqa.metrics.twowiki import Prediction, Question, Triple, fold, support_overlap, twowiki
 from tests.metrics.drawing import facts, ids, texts

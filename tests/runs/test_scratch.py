@@ -19,10 +19,10 @@ import pytest
 import kgqa
 from kgqa.runs.scratch import CLAIM, MARK, remove, scratch, sweep
 from kgqa.runs.workspace import Workspace
-from tests.command import COMMAND, environment, run_command
+from tests.command import COMMAND, ROOT, environment, run_command
 from tests.commands.test_convert import hotpotqa
 
-EXAMPLE = Path(__file__).parent / "formats" / "examples" / "hotpotqa_dev.json"
+EXAMPLE = ROOT / "tests" / "formats" / "examples" / "hotpotqa_dev.json"
 
 
 @contextmanager
@@ -194,10 +194,10 @@ def test_an_interruption_leaves_nothing_though_the_folder_was_just_made(tmp_path
 
 
 INTERRUPTED_ON_THE_WAY = """
-import kgqa.workspace
+import kgqa.runs.files
 from kgqa.cli import main
 
-real = kgqa.runs.workspace.scratch
+real = kgqa.runs.files.scratch
 
 class Interrupted:
     def __init__(self, path):
@@ -208,7 +208,7 @@ class Interrupted:
     def __exit__(self, *error):
         raise AssertionError("it was entered")
 
-kgqa.runs.workspace.scratch = Interrupted
+kgqa.runs.files.scratch = Interrupted
 main()
 """
 

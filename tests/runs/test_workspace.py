@@ -22,7 +22,7 @@ INPUTS = {"a.tsv": "1"}
 LOCK = """
 import sys, time
 from pathlib import Path
-from kgqa.workspace import Workspace
+from kgqa.runs.workspace import Workspace
 
 with Workspace(Path(sys.argv[1])):
     print("held", flush=True)

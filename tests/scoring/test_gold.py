@@ -16,17 +16,13 @@ from kgqa.formats.provenance import note
 from kgqa.formats.question_set import open_dataset
 from kgqa.formats.strategyqa import format as strategyqa
 from kgqa.metrics import dire
-from kgqa.metrics.hotpotqa import Prediction as Said
-from kgqa.metrics.hotpotqa import Question
-from kgqa.metrics.hotpotqa import hotpotqa as hotpotqa_scores
-from kgqa.metrics.musique import Prediction as MuSiQueLine
-from kgqa.metrics.musique import musique as musique_scores
+from kgqa.metrics.hotpotqa import Prediction as Said, Question, hotpotqa as hotpotqa_scores
+from kgqa.metrics.musique import Prediction as MuSiQueLine, musique as musique_scores
 from kgqa.records import Instance, Paragraph
 from kgqa.scoring import gold
 from kgqa.scoring.default_metric import default_metric
 from kgqa.scoring.dire_gold import dire_label, notes_of
-from tests.scoring.families import BY_METRIC, MILL, drop_answer, hotpot, strategy, write
-from tests.scoring.families import musique as musique_record
+from tests.scoring.families import BY_METRIC, MILL, drop_answer, hotpot, musique as musique_record, strategy, write
 
 
 def read(record: dict[str, Any]) -> Instance:

@@ -7,8 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kgqa.errors import BrokenInput, KgqaError, MissingInput
 from kgqa.sources import delimited

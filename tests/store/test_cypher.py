@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.errors import KgqaError, QueryError
 from kgqa.store.cypher import WRITING, check_own_query, check_reads_only

@@ -18,8 +18,7 @@ from kgqa.runs.graph import rows_of, tables_hash
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.graph import TABLES
-from kgqa.store.neo4j import graph as loading
-from kgqa.store.neo4j import import_files as neo4j_import
+from kgqa.store.neo4j import graph as loading, import_files as neo4j_import
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import imported_marker
 from tests import contents

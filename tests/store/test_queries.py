@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.domains import built_in, load_domain
 from kgqa.errors import KgqaError, QueryError, SettingsError

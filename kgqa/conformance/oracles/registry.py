@@ -6,10 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from kgqa.conformance.oracles import engine_traps, engine_values
-from kgqa.conformance.oracles import explore as exploring
-from kgqa.conformance.oracles import page as paging
-from kgqa.conformance.oracles import traverse as traversing
+from kgqa.conformance.oracles import engine_traps, engine_values, explore as exploring, page as paging, traverse as traversing
 from kgqa.conformance.oracles.known import Known, Oracle, Row, Rows
 from kgqa.store.queries import PLURALS, Query, Value, read_queries
 

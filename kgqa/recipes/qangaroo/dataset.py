@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from kgqa.recipes.qangaroo.instances import InstanceMaker, instance_ids
 from kgqa.recipes.qangaroo.pipeline import instance_maker
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import SPLITS
-from kgqa.runs.files import file_hash, write_parquet
+from kgqa.runs.files import file_hashes, write_parquet
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run
 
@@ -64,24 +65,22 @@ def write_rejected(path: Path, run: Run) -> None:
     write_parquet(pa.concat_tables(parts), path)
 
 
-def content_digest(folder: Path) -> str:
-    """One hash over all files of a dataset but its card and manifest, in the order of their names."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.parquet"), key=lambda path: path.relative_to(folder).as_posix()):
-        digest.update(f"{path.relative_to(folder).as_posix()} {file_hash(path)}\n".encode())
-    return digest.hexdigest()
+def content_digest(files: Mapping[str, str]) -> str:
+    """One hash over ``files`` (name → SHA-256), in the order of their names: all of a dataset but its card and manifest."""
+    return hashlib.sha256("".join(f"{name} {files[name]}\n" for name in sorted(files)).encode()).hexdigest()
 
 
 def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
-    """Write the whole dataset into ``folder``, all but the manifest; return the samples of each split, and the hash of all content."""
+    """Write the whole dataset into ``folder``, all but the manifest; return counts, and hashes of all content and of each file."""
     samples = Samples.from_table(run.table("kept"))
     run.progress.start("Writing the dataset", 2 * len(samples), "samples")
     counts = samples.questions.by_split()
     write_splits(folder, samples, instance_maker(run), run=run)
     write_rejected(folder / "rejected.parquet", run)
-    digest = content_digest(folder)
+    files = file_hashes(folder)
+    digest = content_digest(files)
     card = dataset_card(
         run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, baselines=baselines, digest=digest, is_seed=run.domain.is_seed
     )
     (folder / "README.md").write_text(card, "utf-8")
-    return {"counts": counts, "content": digest}
+    return {"counts": counts, "content": digest, "files": files}

@@ -9,10 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from kgqa.errors import KgqaError, UnknownId
 from kgqa.web.errors import sentence_of, status_of
-from kgqa.web.explore import bridges as bridging
-from kgqa.web.explore import chains
-from kgqa.web.explore import datasets as stored
-from kgqa.web.explore import queries as asking
+from kgqa.web.explore import bridges as bridging, chains, datasets as stored, queries as asking
 from kgqa.web.explore.addresses import read_opened
 from kgqa.web.explore.marks import pieces
 from kgqa.web.explore.neighbours import Sizes, Subject, document_picture, entity_picture, find_document, find_entity, neighbourhood

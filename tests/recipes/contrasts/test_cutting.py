@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.recipes.contrasts.cutting import cut
 from kgqa.recipes.contrasts.facts import sentence_bounds

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.recipes.contrasts.substitution import Name, Template, person
 from kgqa.recipes.names.entities import Entity

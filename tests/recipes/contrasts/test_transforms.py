@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.formats.provenance import everything, noted
 from kgqa.recipes.contrasts.facts import Question, facts_of, texts_of

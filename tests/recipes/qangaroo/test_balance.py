@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kgqa.recipes.qangaroo.balance import balance, draw_alternatives
 from kgqa.recipes.qangaroo.samples import Samples

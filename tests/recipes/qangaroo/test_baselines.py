@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.linking.tokens import shuffling
 from kgqa.recipes.qangaroo.baselines import NAMES, BaselineData, Baselines, document_cue, majority, max_mention

@@ -11,8 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.recipes.qangaroo import gates
 from kgqa.recipes.qangaroo.gates import (

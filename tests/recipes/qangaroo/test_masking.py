@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from kgqa.linking.matcher import match
 from kgqa.recipes.qangaroo.corpus import Places

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.domains import load_domain
 from kgqa.errors import EmptyResult, SettingsError, UnknownId

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from tests.recipes.drawing import ENTITIES, Record, check_chains, records, to_records, to_samples, without

@@ -1,0 +1,24 @@
+"""What holds where nobody says anything else, for the command line, the functions and the stores alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+WORKSPACE = Path("kgqa-workspace")
+STORE = "embedded"
+TRAVERSAL = "kernel"
+SEED = 0
+"""Of what is made, and of the doctor's graphs."""
+DRAWS_SEED = 13
+"""Of what is drawn from a set that is there: intervals, folds, what a contrast takes away."""
+PORT = 8484
+DOCTOR_QUERIES = 1000
+"""Per store; some ten seconds."""
+NO_ANSWER_PROBABILITY = 1.0
+"""Above it SQuAD 2.0 takes the answer for none."""
+QUERY_SECONDS = 30.0
+QUERY_MEMORY = 2 << 30
+"""Bytes above what the opened graph takes."""
+QUERY_ROWS = 1000
+QUERY_BYTES = 64 << 20
+"""Of the rows."""

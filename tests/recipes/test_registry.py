@@ -1,0 +1,82 @@
+"""A new recipe needs a folder and one line: a toy one runs as WikiHop does, with stages, settings, funnel and manifest of its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import kgqa
+from kgqa.errors import SettingsError
+from kgqa.recipes.registry import RECIPES, find_recipe
+from kgqa.settings.base import RecipeSettings
+from tests import contents
+from tests.conftest import Cli
+
+TOML = 'extends = "wikidata"\nname = "mine"\ndataset = "toys"\nseed_domain = "wikidata"\nrecipe = "toy"\n'
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A domain that uses it; registering it is one line."""
+    monkeypatch.setitem(RECIPES, "toy", "tests.recipes.toy.recipe")
+    path = tmp_path / "mine.toml"
+    path.write_text(f"{TOML}[toy]\nmost = 3\n")
+    return path
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_recipe_is_whole(name: str) -> None:
+    recipe = find_recipe(name)
+    assert issubclass(recipe.settings, RecipeSettings)
+    assert len({stage.name for stage in recipe.stages}) == len(recipe.stages)
+    assert recipe.files
+
+
+def test_a_new_recipe_makes_its_dataset(toy: Path, tmp_path: Path) -> None:
+    report = kgqa.generate(toy, workspace=tmp_path / "w")
+    assert (report.counts, report.baselines) == ({"train": 0, "dev": 0, "test": 3}, {})
+    made = list(kgqa.open_dataset(report.dataset).read("test"))
+    assert [instance.question[:3] for instance in made] == ["is "] * 3
+    (row,) = [row for row in report.funnel if row.stage == "ask"]
+    assert (row.left, (row.removed or 0) > 100) == (3, True)
+    manifest = json.loads((report.dataset / "manifest.json").read_text("utf-8"))
+    assert manifest["settings"]["toy"] == {"most": 3, "verb": "is"}
+    assert "qangaroo" not in manifest["settings"]
+    assert set(manifest["files"]) == find_recipe("toy").files
+
+
+def test_it_is_resumed_by_its_own_settings(toy: Path, tmp_path: Path) -> None:
+    first = kgqa.generate(toy, workspace=tmp_path / "w")
+    assert kgqa.generate(toy, workspace=tmp_path / "w").reused == [*first.seconds]
+    before = contents.files(first.dataset)
+    toy.write_text(f'{TOML}[toy]\nmost = 3\nverb = "was"\n')
+    again = kgqa.generate(toy, workspace=tmp_path / "w")
+    assert again.reused == [name for name in first.seconds if name != "write_dataset"]
+    assert again.replaced
+    assert contents.files(first.dataset) != before
+    toy.write_text(f"{TOML}[toy]\nmost = 4\n")
+    assert kgqa.plan(toy, workspace=tmp_path / "w").stages[-2:] == [("Asking facts", "to do"), ("Writing the dataset", "to do")]
+
+
+def test_it_prints_as_every_run_does(toy: Path, tmp_path: Path, cli: Cli) -> None:
+    outcome = cli("generate", "--domain", toy, "--workspace", tmp_path / "w")
+    assert (outcome.status, "more than are asked" in outcome.out, "test 3" in outcome.out) == (0, True, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (f"{TOML}[toy]\nmots = 3\n", "unknown setting 'toy.mots'; did you mean most?"),
+        (f"{TOML}[toy]\nmost = 0\n", "the setting 'toy.most' cannot be 0"),
+        (f"{TOML}[qangaroo]\nmax_documents = 3\n", "the recipe is toy, so [qangaroo] says nothing"),
+        (TOML.replace('"toy"', '"toi"'), "the setting 'recipe' cannot be 'toi'"),
+    ],
+)
+def test_what_it_cannot_be_told_is_refused(text: str, sentence: str, toy: Path, tmp_path: Path) -> None:
+    toy.write_text(text)
+    with pytest.raises(SettingsError) as refusal:
+        kgqa.generate(toy, workspace=tmp_path / "w")
+    assert sentence in str(refusal.value)
+    assert not (tmp_path / "w").exists()
