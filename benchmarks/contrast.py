@@ -16,9 +16,10 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from benchmarks.measure import Section, Table, spread
-from kgqa.commands.contrast import PARQUET, contrast
+from kgqa.commands.contrast import contrast
 from kgqa.formats import native
 from kgqa.formats.columns import SCHEMA, table_of
+from kgqa.recipes.contrasts.dataset import PARQUET
 from kgqa.recipes.contrasts.transforms import KINDS, Settings
 from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance, Paragraph, Step

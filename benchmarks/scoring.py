@@ -19,8 +19,8 @@ from benchmarks.measure import Section, Table, in_turn, spread
 from benchmarks.process import python
 from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.drop import spans_scores
-from kgqa.scoring.joining import find_split
 from kgqa.scoring.metrics import METRICS, Beside
+from kgqa.scoring.predicted_split import find_split
 
 TITLE = "Scoring predictions"
 PREDICTIONS = 100_000

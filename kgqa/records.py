@@ -40,10 +40,10 @@ class Paragraph:
     text: str
     supporting: bool | None
     """Whether it stands on a chain to the answer; None where the source does not say."""
-    mentions: tuple[Mention, ...] | None
-    sentences: tuple[int, ...] | None
+    mentions: tuple[Mention, ...] | None = None
+    sentences: tuple[int, ...] | None = None
     """Where each sentence begins, in characters."""
-    supporting_sentences: tuple[int, ...] | None
+    supporting_sentences: tuple[int, ...] | None = None
     """Indices into ``sentences``."""
 
 
@@ -76,14 +76,14 @@ class Instance:
     """In the order shown."""
     answers: tuple[str, ...]
     """The canonical one first, then its aliases; empty: no answer."""
-    answer_id: str | None
+    answer_id: str | None = None
     """The answer's entity, or candidate."""
     answer_type: str
     """A key of ``ANSWER_TYPES``."""
-    candidates: tuple[Candidate, ...] | None
-    chains: tuple[tuple[tuple[str, ...], ...], ...] | None
+    candidates: tuple[Candidate, ...] | None = None
+    chains: tuple[tuple[tuple[str, ...], ...], ...] | None = None
     """For each candidate its chains: alternating entity and document ids, from the subject to the candidate."""
-    decomposition: tuple[Step, ...] | None
+    decomposition: tuple[Step, ...] | None = None
     answerable: bool
     group: str
     """Twins share it, and splits keep it together."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 import numpy as np
 
 from kgqa.checks.batch import Batch
 from kgqa.checks.check import Check
 from kgqa.checks.findings import Finding, Part, Worst, share_interval
 from kgqa.checks.owned_faults import listed, told
+from kgqa.formats.faults import FAULTS
 from kgqa.records import Instance
 
 
@@ -38,7 +41,10 @@ class EmptyFields(Check):
         split = batch.side.name
         for instance, noted in zip(batch.instances, batch.faults, strict=True):
             self._total += 1
-            faults = [*empty_parts(instance), *(told(fault) for fault in noted if fault.kind == "absent-answer")]
+            faults = [
+                *_empty_parts(instance, {fault.kind for fault in noted}),
+                *(told(fault) for fault in noted if fault.kind == "absent-answer"),
+            ]
             lacking = [name for name in self._absent if not getattr(instance, name) and (name != "answers" or instance.answerable)]
             self._faulty += bool(faults)
             if faults:
@@ -64,17 +70,15 @@ class EmptyFields(Check):
         )  # fmt: skip
 
 
-def empty_parts(instance: Instance) -> list[str]:
-    """What is empty in a question, in words."""
-    faults = []
-    if not instance.question.strip():
-        faults.append("the question is empty")
-    if any(not answer.strip() for answer in instance.answers):
-        faults.append("an answer is empty")
+def _empty_parts(instance: Instance, kinds: Set[str]) -> list[str]:
+    """What is empty in a question with faults of these ``kinds``, in words."""
+    # Gold to score by alone has no fault in an empty question, and nothing for a reader to read.
+    is_bare = not instance.paragraphs and not instance.question.strip()
+    faults = [FAULTS[kind] for kind in ("empty-question", "empty-answer") if kind in kinds or (is_bare and kind == "empty-question")]
     if not instance.answerable and instance.answers:
         faults.append("unanswerable, yet it has answers")
-    if any(paragraph.title is not None and not paragraph.title.strip() for paragraph in instance.paragraphs):
-        faults.append("a title is empty")
+    if "empty-title" in kinds:
+        faults.append(FAULTS["empty-title"])
     if any(not paragraph.text.strip() for paragraph in instance.paragraphs):
         faults.append("a paragraph is empty")
     if any(not candidate.text.strip() for candidate in instance.candidates or ()):

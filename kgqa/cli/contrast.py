@@ -50,7 +50,7 @@ def contrast(
 def _print(console: Terminal, done: Contrast) -> None:
     from rich.table import Table
 
-    from kgqa.scoring.choosing import has_metric
+    from kgqa.scoring.default_metric import has_metric
 
     funnel = Table("stage", "what", "reason", "removed", "left", title="What was left out, and why")
     for row in done.funnel:

@@ -38,7 +38,7 @@ def _print(console: Terminal, done: Conversion) -> None:
     from rich.filesize import decimal
     from rich.table import Table
 
-    from kgqa.commands.convert import MORE
+    from kgqa.formats.round_trip import MORE
 
     how = "recognised" if done.source.recognised else "as named"
     sizes = ", ".join(f"{split} {count:,}" for split, count in done.counts.items())

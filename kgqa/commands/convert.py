@@ -5,27 +5,24 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgqa.errors import BrokenInput, EmptyResult, SettingsError, storage_errors
+from kgqa.errors import EmptyResult, SettingsError, storage_errors
 from kgqa.formats.base import FileFormat, FolderFormat
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.formats.registry import find_format
+from kgqa.formats.round_trip import Written
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
-from kgqa.runs.files import already_there, file_hash, new_folder, parents_of
+from kgqa.runs.files import already_there, hashes_of, new_folder, parents_of
 from kgqa.runs.manifest import versions
 from kgqa.runs.scratch import scratch
 from kgqa.version import __version__
 
 FILE_ENDINGS = (".json", ".jsonl", ".parquet", ".gz", ".zip", ".tsv", ".csv")
 """What no folder is called."""
-LOST = "not there at all"
-MORE = "more than there were"
-Digests = tuple[int, ...]
-"""A question's number, and a hash of each of ``PARTS``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +35,7 @@ class Conversion:
     counts: dict[str, int]
     """Split → questions."""
     changed: dict[str, int]
-    """Part of an Instance → questions in which it does not come back as it was; also ``LOST`` and ``MORE``; empty: nothing was lost."""
+    """Part of an Instance → questions in which it does not come back as it was, also ``LOST`` and ``MORE``; empty: nothing was lost."""
 
 
 def convert(
@@ -83,49 +80,25 @@ def convert(
 
 def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Progress) -> tuple[dict[str, int], dict[str, int]]:
     target = find_format(to)
-    before: dict[str, dict[str, Digests]] = {split: {} for split in source.files}
+    before = {split: Written() for split in source.files}
     progress.start(f"Writing {to}", None, "questions")
-    streams = {split: _noting(source.read(split), before[split], progress) for split in source.files}
+    streams = {split: before[split].watch(source.read(split), progress) for split in source.files}
     if isinstance(target, FolderFormat):
         target.write_folder(streams, partial)
     else:
         partial.mkdir()
         for split, instances in streams.items():
             target.write(instances, partial / f"{split}{target.SUFFIX}")
-    counts = {split: len(digests) for split, digests in before.items()}
+    counts = {split: len(written) for split, written in before.items()}
     if not any(counts.values()):
         raise EmptyResult(f"{source.path}: the set holds no question; give one that does.")
     progress.finish(f"{sum(counts.values()):,} questions")
     progress.start("Reading it again", sum(counts.values()), "questions")
     changed = Counter[str]()
-    written = _written(target, partial, list(before))
-    for split, digests in before.items():
-        changed += _compare(digests, written[split], progress)
+    for split, again in _read_back(target, partial, list(before)).items():
+        changed += before[split].changed_in(again, progress)
     progress.finish("nothing lost" if not changed else "")
     return counts, dict(changed)
-
-
-def _compare(waiting: dict[str, Digests], written: Iterable[Instance], progress: Progress) -> Counter[str]:
-    """In how many questions each part is not what it was; ``waiting`` are those that were written, and is used up."""
-    keys, back, place = list(waiting), set[str](), 0
-    changed = Counter[str]()
-    for instance in written:
-        progress.advance(1)
-        key = instance.id
-        if key in waiting:
-            back.add(key)
-        elif key not in back and place < len(keys) and keys[place] in waiting:
-            # The order is kept; where an id is not, its place tells which question it was.
-            key = keys[place]
-            changed["id"] += 1
-        else:
-            changed[MORE] += 1
-            continue
-        number, *old = waiting.pop(key)
-        place = number + 1
-        changed.update(part for part, digest, again in zip(PARTS, old, _digests(instance), strict=True) if digest != again)
-    changed[LOST] += len(waiting)
-    return +changed
 
 
 def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None:
@@ -139,7 +112,7 @@ def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None
         "recipe": "convert",
         "from": source.format,
         "inputs": source.hashes(),
-        "files": {path.name: file_hash(path) for path in sorted(folder.glob("*.parquet"))},
+        "files": hashes_of(sorted(folder.glob("*.parquet"))),
         "counts": counts,
         "faults": source.faults.record(),
         "versions": versions(),
@@ -147,68 +120,11 @@ def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", "utf-8", "backslashreplace")
 
 
-def _written(target: FileFormat | FolderFormat, partial: Path, splits: Iterable[str]) -> dict[str, Iterable[Instance]]:
+def _read_back(target: FileFormat | FolderFormat, partial: Path, splits: Iterable[str]) -> dict[str, Iterable[Instance]]:
     if not isinstance(target, FolderFormat):
         return {split: target.read(partial / f"{split}{target.SUFFIX}") for split in splits}
     found = target.splits(partial)
     return {split: target.read(found[split]) if split in found else () for split in splits}
-
-
-def _noting(instances: Iterable[Instance], digests: dict[str, Digests], progress: Progress) -> Iterator[Instance]:
-    for instance in instances:
-        if instance.id in digests:
-            raise BrokenInput(f"instance {instance.id}: this id is there twice; make the dataset again.")
-        digests[instance.id] = (len(digests), *_digests(instance))
-        progress.advance(1)
-        yield instance
-
-
-PARTS = (
-    "question",
-    "answers",
-    "answer_id",
-    "answer_type",
-    "candidates",
-    "chains",
-    "decomposition",
-    "answerable",
-    "group",
-    "provenance",
-    "paragraph ids",
-    "titles",
-    "texts",
-    "supporting paragraphs",
-    "mentions",
-    "sentences",
-    "supporting sentences",
-)
-
-
-def _digests(instance: Instance) -> tuple[int, ...]:
-    """A hash of each of ``PARTS``; they are compared within one run only, so Python's own will do."""
-    paragraphs = instance.paragraphs
-    return tuple(
-        hash(part)
-        for part in (
-            instance.question,
-            instance.answers,
-            instance.answer_id,
-            instance.answer_type,
-            instance.candidates,
-            instance.chains,
-            instance.decomposition,
-            instance.answerable,
-            instance.group,
-            instance.provenance,
-            tuple(paragraph.id for paragraph in paragraphs),
-            tuple(paragraph.title for paragraph in paragraphs),
-            tuple(paragraph.text for paragraph in paragraphs),
-            tuple(paragraph.supporting for paragraph in paragraphs),
-            tuple(paragraph.mentions for paragraph in paragraphs),
-            tuple(paragraph.sentences for paragraph in paragraphs),
-            tuple(paragraph.supporting_sentences for paragraph in paragraphs),
-        )
-    )
 
 
 def _single_file(source: QuestionSet, to: str, out: Path, progress: Progress) -> tuple[dict[str, int], dict[str, int], tuple[Path, ...]]:

@@ -14,11 +14,12 @@ from kgqa.metrics.squad import NoAnswer
 from kgqa.progress import Progress, Silent
 from kgqa.runs.files import file_hash
 from kgqa.runs.manifest import versions
-from kgqa.scoring import joining, report
+from kgqa.scoring import report
 from kgqa.scoring.breakdown import break_down
-from kgqa.scoring.choosing import default_metric
+from kgqa.scoring.default_metric import default_metric
 from kgqa.scoring.intervals import intervals
 from kgqa.scoring.metrics import METRICS, Beside
+from kgqa.scoring.predicted_split import find_split, score
 from kgqa.scoring.predictions import read_aliases, read_original, read_probabilities
 from kgqa.scoring.report import Evaluation
 from kgqa.settings.defaults import DRAWS_SEED, NO_ANSWER_PROBABILITY
@@ -73,11 +74,11 @@ def evaluate(
     found = chosen.read(path)
     progress.finish(path.name)
     progress.start("Reading questions", None, "questions")
-    joined = joining.find_split(source, chosen, found, path, progress.advance)
+    joined = find_split(source, chosen, found, path, progress.advance)
     file = source.files[joined.split]
     progress.finish(f"{len(joined.gold):,} of {joined.split}")
     progress.start("Scoring", None, "questions")
-    scores = joining.score(joined, chosen, found, beside, path=path, dataset=file)
+    scores = score(joined, chosen, found, beside, path=path, dataset=file)
     done = Evaluation(
         source=source,
         split=joined.split,

@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.identifiers import Identifier
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.json.write import write_lines
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.formats.strategyqa.format import ANSWERS
@@ -36,10 +35,8 @@ HEADINGS = "Gold Answer"
 """What stands for the answer where the contrast set's columns are named."""
 
 
-class Record(TypedDict):
+class Record(Open):
     """One line; the test file has no answers. SuperGLUE's have ``idx`` and ``label`` for ``id`` and ``answer``."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     question: str
     passage: str
@@ -51,19 +48,15 @@ class Record(TypedDict):
     perturbs: NotRequired[str]
 
 
-class Perturbed(TypedDict):
+class Perturbed(Open):
     """A question of the contrast set."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     perturbed_q: str
     answer: str
 
 
-class Original(TypedDict):
+class Original(Open):
     """A question of BoolQ, and those that were made of it."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     title: str
     paragraph: str
@@ -72,10 +65,8 @@ class Original(TypedDict):
     perturbed_questions: list[Perturbed]
 
 
-class ContrastSet(TypedDict):
+class ContrastSet(Open):
     """The whole file."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     data: list[Any]
 
@@ -145,25 +136,13 @@ def from_record(record: Record, number: str) -> Instance:
     notes = unknown_fields(record, Record)
     odd = notes.get(UNLISTED) if answer is None else None
     detail = f"{odd[:CHARACTERS]!r} is none of TRUE, FALSE and nothing" if isinstance(odd, str) else ""
-    paragraph = Paragraph(
-        id="0",
-        title=record.get("title"),
-        text=record["passage"],
-        supporting=None if answer is None else True,
-        mentions=None,
-        sentences=None,
-        supporting_sentences=None,
-    )
+    paragraph = Paragraph(id="0", title=record.get("title"), text=record["passage"], supporting=None if answer is None else True)
     return Instance(
         id=name,
         question=record["question"],
         paragraphs=(paragraph,),
         answers=() if answer is None else (ANSWERS[answer],),
-        answer_id=None,
         answer_type="none" if answer is None else "boolean",
-        candidates=None,
-        chains=None,
-        decomposition=None,
         answerable=True,
         group=record.get("perturbs", name),
         provenance=note_faults([Fault(kind="unlisted-answer", place="answer", detail=detail)] if detail else (), beside=note(NAME, notes)),

@@ -6,30 +6,24 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict
-from typing_extensions import TypedDict
-
 from kgqa.errors import BrokenInput
+from kgqa.formats.instance_json import to_row
+from kgqa.formats.json.validate import Open
 from kgqa.formats.provenance import everything
-from kgqa.formats.rows import to_row
 from kgqa.records import Instance
 
 OURS = "kgqa"
 """The key under which it stands."""
 
 
-class CarriedParagraph(TypedDict):
+class CarriedParagraph(Open):
     """Fields of a paragraph."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: NotRequired[str]
 
 
-class Carried(TypedDict):
+class Carried(Open):
     """Fields of an Instance, and of its paragraphs by the name that the format knows them by."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     paragraphs: NotRequired[dict[str, CarriedParagraph]]
     provenance: NotRequired[str | None]

@@ -17,13 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NotRequired, cast
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput, DuplicateId, MissingInput
 from kgqa.formats import hotpotqa
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import note, noted
 from kgqa.records import Instance, Paragraph
@@ -37,10 +36,8 @@ DECIDING = {1: SUFFICIENCY, -1: PROBE_OF_SUFFICIENCY}
 LABELS = {PROBE: (None,), SUFFICIENCY: (1, 0), PROBE_OF_SUFFICIENCY: (0, -1)}
 
 
-class Shown(TypedDict):
+class Shown(Open):
     """What ``dire`` holds beside the note: what the Instance says and the record cannot."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     question: str
     transform: str

@@ -16,13 +16,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats.faults import Fault, note_faults
+from kgqa.formats.identifiers import unused
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph
 
@@ -33,30 +33,24 @@ BETWEEN = "\n\n"
 """Between the texts of a question with several paragraphs, which this format has no place for."""
 
 
-class Date(TypedDict):
+class Date(Open):
     """A date; what is not known is empty or left out."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     day: NotRequired[str]
     month: NotRequired[str]
     year: NotRequired[str]
 
 
-class Answer(TypedDict):
+class Answer(Open):
     """One annotator's answer; what it is not is empty or left out."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     number: NotRequired[str]
     date: NotRequired[Date]
     spans: NotRequired[list[str]]
 
 
-class Question(TypedDict):
+class Question(Open):
     """One question; test files have no answer."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     query_id: str
     question: str
@@ -64,19 +58,15 @@ class Question(TypedDict):
     validated_answers: NotRequired[list[Answer]]
 
 
-class Passage(TypedDict):
+class Passage(Open):
     """One passage."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     passage: str
     qa_pairs: list[Question]
 
 
-class Notes(TypedDict):
+class Notes(Open):
     """What is noted of a question."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     answer: NotRequired[Answer]
     validated_answers: NotRequired[list[Answer]]
@@ -118,23 +108,9 @@ def instance_of(question: Question, passage_id: str, passage: Passage) -> Instan
     return Instance(
         id=question["query_id"],
         question=question["question"],
-        paragraphs=(
-            Paragraph(
-                id=passage_id,
-                title=None,
-                text=passage["passage"],
-                supporting=None if empty else True,
-                mentions=None,
-                sentences=None,
-                supporting_sentences=None,
-            ),
-        ),
+        paragraphs=(Paragraph(id=passage_id, title=None, text=passage["passage"], supporting=None if empty else True),),
         answers=answers,
-        answer_id=None,
         answer_type="number" if answer.get("number") else ("none", "span", "spans")[min(len(answers), 2)],
-        candidates=None,
-        chains=None,
-        decomposition=None,
         answerable=not empty,
         group=question["query_id"],
         provenance=note_faults(
@@ -191,7 +167,7 @@ def write(instances: Iterable[Instance], path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.write("{")
         for (passage_id, text, rest), group in groupby(instances, _passage):
-            name = _unused(passage_id, used)
+            name = unused(passage_id, used)
             passage = {**rest, "passage": text, "qa_pairs": [to_question(instance) for instance in group]}
             entry = f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(passage, ensure_ascii=False)}"
             file.write((",\n" if len(used) > 1 else "\n") + entry)
@@ -203,15 +179,6 @@ def _passage(instance: Instance) -> tuple[str, str, dict[str, Any]]:
     single = len(instance.paragraphs) == 1
     text = BETWEEN.join(paragraph.text for paragraph in instance.paragraphs)
     return instance.paragraphs[0].id if single else instance.id, text, _notes(instance).get("passage", {})
-
-
-def _unused(name: str, used: set[str]) -> str:
-    found, number = name, 1
-    while found in used:
-        number += 1
-        found = f"{name}#{number}"
-    used.add(found)
-    return found
 
 
 def to_question(instance: Instance) -> dict[str, Any]:

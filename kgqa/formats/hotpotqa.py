@@ -13,13 +13,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NotRequired
 
-from pydantic import ConfigDict, Strict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import Strict, TypeAdapter
 
 from kgqa.errors import MissingInput
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import note, noted
 from kgqa.records import Instance, Paragraph
@@ -29,28 +28,26 @@ SUFFIX = ".json"
 NAME = "hotpotqa"
 BOOLEAN = ("yes", "no")
 Fact = tuple[str, int]
+Facts = list[Annotated[Fact, Strict(False)]]
+"""Supporting facts as JSON has them, lists of two."""
 
 
-class Record(TypedDict):
+class Record(Open):
     """One question of an official file; test files have neither answer nor supporting facts."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     _id: str
     question: NotRequired[str]
     context: NotRequired[list[Annotated[tuple[str, list[str]], Strict(False)]]]
     answer: NotRequired[str]
-    supporting_facts: NotRequired[list[Annotated[Fact, Strict(False)]]]
+    supporting_facts: NotRequired[Facts]
 
 
-class Notes(TypedDict):
+class Notes(Open):
     """What is noted: unknown fields, and what the normal form has no place for."""
 
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
-
-    absent_facts: NotRequired[list[Annotated[Fact, Strict(False)]]]
+    absent_facts: NotRequired[Facts]
     """Facts about titles or sentences that are not there."""
-    given_facts: NotRequired[list[Annotated[Fact, Strict(False)]]]
+    given_facts: NotRequired[Facts]
     """All facts in the order of the record, where that is not the paragraphs'."""
     absent_fields: NotRequired[list[str]]
     """Which of ``question`` and ``context`` the record has not, and without paragraphs, of which no fact is known, ``supporting_facts``."""
@@ -93,30 +90,29 @@ def from_record(record: Record) -> Instance:
     answer = record.get("answer")
     extra = {key: value for key, value in record.items() if key not in HELD}
     extra |= supports.named("absent_facts")
-    lacking = absent_fields(record)
-    if lacking:
-        extra["absent_fields"] = lacking
+    extra |= absent_fields(record, ("question",) if record.get("context") else ("question", "context", "supporting_facts"))
     return Instance(
         id=record["_id"],
         question=record.get("question", ""),
         paragraphs=paragraphs,
         answers=() if answer is None else (answer,),
-        answer_id=None,
         answer_type="none" if answer is None else "boolean" if answer in BOOLEAN else "span",
-        candidates=None,
-        chains=None,
-        decomposition=None,
         answerable=True,
         group=record["_id"],
         provenance=note_faults(supports.faults, beside=note(NAME, extra)),
     )
 
 
-def absent_fields(record: Mapping[str, Any]) -> list[str]:
-    """As in ``Notes``."""
-    if record.get("context"):
-        return [] if "question" in record else ["question"]
-    return [field for field in ("question", "context", "supporting_facts") if field not in record]
+def absent_fields(record: Mapping[str, Any], written: Sequence[str]) -> dict[str, list[str]]:
+    """The note of those fields that are ``written`` of such a question, and that the record has not."""
+    absent = [field for field in written if field not in record]
+    return {"absent_fields": absent} if absent else {}
+
+
+def without_absent(record: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
+    """``record`` without those of the fields that were absent which are empty still."""
+    absent = notes.get("absent_fields", ())
+    return {field: value for field, value in record.items() if value or field not in absent}
 
 
 class Supports(NamedTuple):
@@ -174,7 +170,6 @@ def _paragraph(number: int, title: str, sentences: Sequence[str], marked: tuple[
         title=title,
         text=between.join(sentences),
         supporting=None if marked is None else bool(marked),
-        mentions=None,
         sentences=tuple(starts),
         supporting_sentences=marked,
     )
@@ -190,8 +185,7 @@ def to_record(instance: Instance) -> dict[str, Any]:
     if all(paragraph.supporting is not None for paragraph in instance.paragraphs):
         record["supporting_facts"] = all_facts(instance, notes.get("absent_facts", []), notes.get("given_facts", []))
     record["context"] = [[paragraph.title or "", sentences_of(paragraph)] for paragraph in instance.paragraphs]
-    lacking = {field for field in notes.get("absent_fields", ()) if not record.get(field)}
-    return {k: v for k, v in record.items() if k not in lacking} | {k: v for k, v in notes.items() if k not in Notes.__annotations__}
+    return without_absent(record, notes) | {key: value for key, value in notes.items() if key not in Notes.__annotations__}
 
 
 def all_facts(instance: Instance, absent: Sequence[Fact], given: Sequence[Fact]) -> list[list[Any]]:

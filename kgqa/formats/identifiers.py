@@ -1,4 +1,4 @@
-"""Ids that are a number in some official files and text in others; the normal form has text."""
+"""Ids of official files: numbers in some and text in others, of which the normal form has text, and names that several things have."""
 
 from __future__ import annotations
 
@@ -30,3 +30,13 @@ def looks_like_number(text: str) -> bool:
 def number_or_text(text: str) -> int | str:
     """The number, where ``text`` looks like one, as the official files have it; else the text."""
     return int(text) if looks_like_number(text) else text
+
+
+def unused(name: str, used: set[str]) -> str:
+    """``name``, or ``name#2`` and so on where others have it; it is ``used`` from now on."""
+    found, number = name, 1
+    while found in used:
+        number += 1
+        found = f"{name}#{number}"
+    used.add(found)
+    return found

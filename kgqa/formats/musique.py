@@ -12,15 +12,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import DuplicateId, MissingInput
 from kgqa.formats.decomposition import dependencies
 from kgqa.formats.faults import Fault, note_faults
 from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.json.write import write_lines
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph, Step
@@ -32,10 +31,8 @@ TWIN = "#unanswerable"
 """What the id of an unanswerable Instance ends with."""
 
 
-class Passage(TypedDict):
+class Passage(Open):
     """One paragraph; test files do not say whether it supports the answer."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     idx: int
     title: str
@@ -43,10 +40,8 @@ class Passage(TypedDict):
     is_supporting: NotRequired[bool]
 
 
-class Hop(TypedDict):
+class Hop(Open):
     """One step of the decomposition; in an unanswerable question a step's paragraph may be null."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: Identifier
     question: str
@@ -54,10 +49,8 @@ class Hop(TypedDict):
     paragraph_support_idx: NotRequired[int | None]
 
 
-class Record(TypedDict):
+class Record(Open):
     """One line of an official file; test files have neither answer nor decomposition."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: str
     paragraphs: NotRequired[list[Passage]]
@@ -68,22 +61,18 @@ class Record(TypedDict):
     answerable: NotRequired[bool]
 
 
-class HopNotes(TypedDict):
+class HopNotes(Open):
     """What is noted of a step: unknown fields, and those below as in ``Notes``."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     absent_fields: NotRequired[list[str]]
     null_fields: NotRequired[list[str]]
 
 
-class Notes(TypedDict):
+class Notes(Open):
     """What is noted: unknown fields, those of paragraphs and steps by id, and what an unanswerable question's twin answers.
 
     Of a step, the id is noted where it was text that looks like a number, and the idx of its paragraph where that is not there.
     """
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     paragraphs: NotRequired[dict[str, dict[str, Any]]]
     question_decomposition: NotRequired[dict[str, HopNotes]]
@@ -135,10 +124,7 @@ def from_record(record: Record, where: str) -> Instance:
         question=record["question"],
         paragraphs=paragraphs,
         answers=answers if answerable else (),
-        answer_id=None,
         answer_type="span" if answers and answerable else "none",
-        candidates=None,
-        chains=None,
         decomposition=None if steps is None else _steps(steps, where),
         answerable=answerable,
         group=record["id"],
@@ -168,13 +154,7 @@ def _faults(record: Record) -> list[Fault]:
 
 def _paragraph(passage: Passage) -> Paragraph:
     return Paragraph(
-        id=str(passage["idx"]),
-        title=passage["title"],
-        text=passage["paragraph_text"],
-        supporting=passage.get("is_supporting"),
-        mentions=None,
-        sentences=None,
-        supporting_sentences=None,
+        id=str(passage["idx"]), title=passage["title"], text=passage["paragraph_text"], supporting=passage.get("is_supporting")
     )
 
 

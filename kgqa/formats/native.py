@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from kgqa.errors import BrokenInput, DuplicateId, MissingInput, storage_errors
 from kgqa.formats.columns import SCHEMA, table_of
 from kgqa.formats.json.validate import Ids
-from kgqa.formats.soundness import first_fault, same_kind
+from kgqa.formats.native_faults import first_fault, same_kind
 from kgqa.records import SPLITS, Candidate, Instance, Mention, Paragraph, Step
 from kgqa.runs.files import write_parquet
 
@@ -137,7 +137,8 @@ def split_files(dataset: Path) -> dict[str, Path]:
             f"{dataset}: {what} (no train.parquet, dev.parquet or test.parquet); give one that kgqa generate made, or that kgqa convert "
             "--to native made of a set of another format."
         )
-    made = _made(dataset)
+    counts = manifest_of(dataset).get("counts")
+    made = [split for split, count in counts.items() if count] if isinstance(counts, dict) else []
     gone = next((split for split in SPLITS if split not in files and split in made), None)
     if gone is not None:
         raise MissingInput(
@@ -146,13 +147,13 @@ def split_files(dataset: Path) -> dict[str, Path]:
     return files
 
 
-def _made(dataset: Path) -> Collection[str]:
-    """The splits with questions that a dataset had when it was made, as far as its manifest says so."""
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """What a dataset's folder says about how it was made; empty where it says nothing that can be read."""
     try:
-        counts = json.loads((dataset / "manifest.json").read_text("utf-8"))["counts"]
-    except (OSError, ValueError, RecursionError, LookupError, TypeError):
-        return ()
-    return [split for split, count in counts.items() if count] if isinstance(counts, dict) else ()
+        found = json.loads((folder / "manifest.json").read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def is_folder(path: Path) -> bool:
@@ -198,10 +199,7 @@ def batched(instances: Iterable[Instance], size: int) -> Iterator[list[Instance]
 
 def check_whole(dataset: Path) -> None:
     """Raise MissingInput where the manifest names a file that is not there."""
-    try:
-        files = list(json.loads((dataset / "manifest.json").read_text("utf-8"))["files"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return
-    for name in files:
+    files = manifest_of(dataset).get("files")
+    for name in files if isinstance(files, dict) else ():
         if not (dataset / name).is_file():
             raise MissingInput(f"{dataset / name}: this part of the dataset is missing; make the dataset again.")

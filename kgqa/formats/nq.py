@@ -15,14 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults, noted_places
 from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.json.write import write_lines
 from kgqa.formats.provenance import note, noted
 from kgqa.records import Instance, Paragraph
@@ -36,28 +35,22 @@ STARTS = "sentence_starts"
 SELECTED = "annotation.selected_sentence"
 
 
-class Span(TypedDict):
+class Span(Open):
     """A place in the paragraph and what stands there."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     start: int
     end: int
     string: str
 
 
-class Annotation(TypedDict):
+class Annotation(Open):
     """QED's explanation of the answer; of its parts only the selected sentence has a place in the normal form."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     selected_sentence: NotRequired[Span | None]
 
 
-class QedRecord(TypedDict):
+class QedRecord(Open):
     """One line of QED."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     example_id: Identifier
     title_text: NotRequired[str]
@@ -68,10 +61,8 @@ class QedRecord(TypedDict):
     annotation: NotRequired[Annotation | None]
 
 
-class PlainRecord(TypedDict):
+class PlainRecord(Open):
     """One line with one answer or several."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: Identifier
     question: str
@@ -189,13 +180,7 @@ def _paragraph(title: str | None, text: str, starts: list[int] | None = None, se
         ends = [*starts[1:], len(text)]
         marked = tuple(n for n, start in enumerate(starts) if start < selected["end"] and ends[n] > selected["start"])
     return Paragraph(
-        id="0",
-        title=title,
-        text=text,
-        supporting=None,
-        mentions=None,
-        sentences=None if starts is None else tuple(starts),
-        supporting_sentences=marked,
+        id="0", title=title, text=text, supporting=None, sentences=None if starts is None else tuple(starts), supporting_sentences=marked
     )
 
 
@@ -222,11 +207,7 @@ def _instance(
         question=question,
         paragraphs=(replace(paragraph, supporting=True) if answers else paragraph,),
         answers=tuple(dict.fromkeys(answers)),
-        answer_id=None,
         answer_type="spans" if several else "span" if answers else "none",
-        candidates=None,
-        chains=None,
-        decomposition=None,
         answerable=True,
         group=str(identifier),
         provenance=note_faults(faults, beside=note(NAME, notes)),

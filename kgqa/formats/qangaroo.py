@@ -13,12 +13,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids
+from kgqa.formats.json.validate import Ids, Open
 from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import everything, note, noted
 from kgqa.records import Candidate, Instance, Paragraph
@@ -33,10 +32,8 @@ PLACEHOLDER = "___MASK"
 IS_PLACEHOLDER = re.compile(r"_*MASK\d+_*")
 
 
-class Record(TypedDict):
+class Record(Open):
     """One question of an official file; some also have ``annotations``, three people's judgements each of two things."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: str
     query: str
@@ -112,15 +109,12 @@ def from_record(record: Record) -> Instance:
         id=record["id"],
         question=record["query"],
         paragraphs=tuple(
-            Paragraph(id=str(number), title=None, text=text, supporting=None, mentions=None, sentences=None, supporting_sentences=None)
-            for number, text in enumerate(record["supports"])
+            Paragraph(id=str(number), title=None, text=text, supporting=None) for number, text in enumerate(record["supports"])
         ),
         answers=(record["answer"],),
         answer_id=record["answer"] if record["answer"] in record["candidates"] else None,
         answer_type="candidate",
         candidates=_candidates(record["candidates"]),
-        chains=None,
-        decomposition=None,
         answerable=True,
         group=record["id"],
         provenance=note(NAME, {key: value for key, value in record.items() if key not in HELD}),

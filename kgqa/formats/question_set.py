@@ -18,11 +18,11 @@ from kgqa.formats.huggingface.hub import HubAddress, Place
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import RepeatedId
 from kgqa.formats.registry import FILE_FORMATS, FOLDER_FORMATS, FORMATS, find_format
+from kgqa.formats.split_names import in_order, split_in
 from kgqa.formats.strategyqa import evidence_texts
-from kgqa.records import SPLIT_NAMES, SPLITS, Instance
-from kgqa.runs.files import file_hash, real_path
+from kgqa.records import Instance
+from kgqa.runs.files import hashes_of, real_path
 
-_WORDS = re.compile(r"(?<![a-z])(" + "|".join(SPLIT_NAMES) + r")(?![a-z])")
 _MASKED = ".masked."
 """In the names of a masked twin's files, which are a set of their own."""
 _ARTICLES = "context_articles"
@@ -63,7 +63,7 @@ class QuestionSet:
 
     def hashes(self) -> dict[str, str]:
         """File → SHA-256 of its bytes; none of what is not a file of this machine."""
-        return {path.name: file_hash(path) for path in self.files.values() if isinstance(path, Path) and path.is_file()}
+        return hashes_of(path for path in self.files.values() if isinstance(path, Path))
 
     def read(self, split: str) -> Iterator[Instance]:
         """The Instances of one split, in order; raises InputError with file, record and field.
@@ -185,10 +185,10 @@ def _on_the_hub(address: HubAddress, format: str | None, naming: str, *, strict:
 def split_files(path: Path) -> dict[str, Path]:
     """Split → file, for a file or for the files of a folder whose names say which split they are."""
     if not path.is_dir():
-        return {_split_of(path) or "test": path}
+        return {split_in(path.name) or "test": path}
     files: dict[str, Path] = {}
     for file in _data_files(path):
-        split = _split_of(file)
+        split = split_in(file.name)
         if split is None:
             raise BrokenInput(f"{file}: its name says no split (train, dev or test); rename it, move it away, or give one file.")
         if split in files:
@@ -196,13 +196,13 @@ def split_files(path: Path) -> dict[str, Path]:
         files[split] = file
     if not files:
         raise MissingInput(f"{path}: no file here is called train, dev or test ({', '.join(_SUFFIXES)}); give one of its files.")
-    return {split: files[split] for split in SPLITS if split in files}
+    return in_order(files)
 
 
 def _data_files(folder: Path) -> list[Path]:
     """Those that hold questions; the masked ones only where there are no others."""
     found = sorted(file for file in folder.iterdir() if file.is_file())
-    packed = (file for file in found if _PACKED.fullmatch("".join(file.suffixes[-2:])) and _split_of(file))
+    packed = (file for file in found if _PACKED.fullmatch("".join(file.suffixes[-2:])) and split_in(file.name))
     lost = next((file for file in packed if not file.with_suffix("").exists() and evidence_texts.NAMED not in file.name), None)
     if lost is not None:
         raise BrokenInput(f"{lost}: of packed files only gzip's are read; unpack it, or move it away.")
@@ -221,11 +221,6 @@ def _holds_questions(file: Path) -> bool:
     except InputError:
         return False
     return any(_recognised_by(name, record) for name in FILE_FORMATS)
-
-
-def _split_of(path: Path) -> str | None:
-    words = _WORDS.findall(path.name.lower())
-    return SPLIT_NAMES[words[-1]] if words else None
 
 
 def _recognise(path: Path, naming: str) -> str:

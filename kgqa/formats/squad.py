@@ -14,15 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Any, NotRequired, TypeVar
+from typing import Any, Generic, NotRequired, TypeVar
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults, noted_places
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.provenance import everything, note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph
 
@@ -36,57 +35,46 @@ BETWEEN = "\n\n"
 """Between the texts of a question with several paragraphs, which this format has no place for."""
 PLACE = re.compile(r"([0-9]+)/[0-9]+")
 """A paragraph's id in this format."""
+AnyQuestion = TypeVar("AnyQuestion")
 
 
-class Answer(TypedDict):
+class Answer(Open):
     """What one annotator marked."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     text: str
     answer_start: int | None
 
 
-class Question(TypedDict):
+class Question(Open):
     """One question."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: str
     question: str
     answers: list[Answer]
 
 
-class Context(TypedDict):
-    """One paragraph."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
+class Context(Open, Generic[AnyQuestion]):
+    """One paragraph, with questions as this format or SQuAD 2.0 has them."""
 
     context: str
-    qas: list[Question]
+    qas: list[AnyQuestion]
 
 
-class Article(TypedDict):
+class Article(Open, Generic[AnyQuestion]):
     """The paragraphs of one article."""
 
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
-
     title: NotRequired[str | None]
-    paragraphs: list[Context]
+    paragraphs: list[Context[AnyQuestion]]
 
 
-class File(TypedDict):
+class File(Open, Generic[AnyQuestion]):
     """A whole file; official ones have a version."""
 
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
-
-    data: list[Article]
+    data: list[Article[AnyQuestion]]
 
 
-class Notes(TypedDict):
+class Notes(Open):
     """What is noted of a question; ``plausible_answers`` in SQuAD 2.0 only, ``is_impossible`` where the answers contradict it."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     answers: NotRequired[list[Answer]]
     plausible_answers: NotRequired[list[Answer]]
@@ -97,9 +85,8 @@ class Notes(TypedDict):
     question: NotRequired[dict[str, Any]]
 
 
-FILE = TypeAdapter(File)
+FILE = TypeAdapter(File[Question])
 NOTES = TypeAdapter(Notes)
-AnyFile = TypeVar("AnyFile")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,23 +169,9 @@ def instance_of(entry: Entry, name: str, kind: type, faults: Iterable[Fault] = (
     return Instance(
         id=question["id"],
         question=question["question"],
-        paragraphs=(
-            Paragraph(
-                id=entry.paragraph_id,
-                title=entry.title,
-                text=entry.text,
-                supporting=answered,
-                mentions=None,
-                sentences=None,
-                supporting_sentences=None,
-            ),
-        ),
+        paragraphs=(Paragraph(id=entry.paragraph_id, title=entry.title, text=entry.text, supporting=answered),),
         answers=texts(question["answers"]),
-        answer_id=None,
         answer_type="span" if answered else "none",
-        candidates=None,
-        chains=None,
-        decomposition=None,
         answerable=answered,
         group=question["id"],
         # An empty list of answers stays, so that a note is there.

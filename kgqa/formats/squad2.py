@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats.faults import Fault
-from kgqa.formats.squad import Answer, entries, first_question, has_noted_answers, instance_of, marked, notes_of, write_file
+from kgqa.formats.json.validate import Open
+from kgqa.formats.squad import Answer, File, entries, first_question, has_noted_answers, instance_of, marked, notes_of, write_file
 from kgqa.records import Instance
 
 PURPOSE = "SQuAD 2.0's JSON: as SQuAD 1.1's, with questions that their paragraph does not answer"
@@ -24,10 +24,8 @@ NAME = "squad2"
 VERSION = "v2.0"
 
 
-class Question(TypedDict):
+class Question(Open):
     """One question."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: str
     question: str
@@ -36,33 +34,7 @@ class Question(TypedDict):
     plausible_answers: NotRequired[list[Answer]]
 
 
-class Context(TypedDict):
-    """One paragraph."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
-
-    context: str
-    qas: list[Question]
-
-
-class Article(TypedDict):
-    """The paragraphs of one article."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
-
-    title: NotRequired[str | None]
-    paragraphs: list[Context]
-
-
-class File(TypedDict):
-    """A whole file."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
-
-    data: list[Article]
-
-
-FILE = TypeAdapter(File)
+FILE = TypeAdapter(File[Question])
 
 
 def recognises(record: Mapping[str, Any]) -> bool:

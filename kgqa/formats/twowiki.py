@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
 
-from pydantic import ConfigDict, Strict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import Strict, TypeAdapter
 
 from kgqa.errors import MissingInput
 from kgqa.formats import hotpotqa
 from kgqa.formats.faults import note_faults
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import note, noted
 from kgqa.records import Instance, Paragraph
@@ -30,31 +29,27 @@ BETWEEN = " "
 Triples = list[Annotated[tuple[str, str, str], Strict(False)]]
 
 
-class Record(TypedDict):
+class Record(Open):
     """One question of an official file; test files have no answer, supporting facts and triples."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     _id: str
     type: NotRequired[str]
     question: NotRequired[str]
     context: NotRequired[list[Annotated[tuple[str, list[str]], Strict(False)]]]
     entity_ids: NotRequired[str]
-    supporting_facts: NotRequired[list[Annotated[hotpotqa.Fact, Strict(False)]] | None]
+    supporting_facts: NotRequired[hotpotqa.Facts | None]
     evidences: NotRequired[Triples | None]
     answer: NotRequired[str | None]
     evidences_id: NotRequired[Triples | None]
     answer_id: NotRequired[str | None]
 
 
-class Notes(TypedDict):
+class Notes(Open):
     """What is noted: all fields that are not ``HELD``, and what else the normal form has no place for."""
 
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
-
-    supporting_facts: NotRequired[list[Annotated[hotpotqa.Fact, Strict(False)]]]
+    supporting_facts: NotRequired[hotpotqa.Facts]
     """Those whose paragraph or sentence is not there."""
-    given_facts: NotRequired[list[Annotated[hotpotqa.Fact, Strict(False)]]]
+    given_facts: NotRequired[hotpotqa.Facts]
     """All of them in the order of the record, where that is not the paragraphs'."""
     absent_fields: NotRequired[list[str]]
     """Which of those that are written otherwise the record has not."""
@@ -96,8 +91,9 @@ def from_record(record: Record) -> Instance:
     answer = record.get("answer") or None
     notes = {key: value for key, value in record.items() if key not in NOT_NOTED and (key != "evidences" or value)}
     notes |= supports.named("supporting_facts")
-    absent, empty = _absent(record), _empty(record)
-    notes |= ({"absent_fields": absent} if absent else {}) | ({"empty_fields": empty} if empty else {})
+    written = ["question"] + (["supporting_facts"] if not record.get("context") else []) + (["answer_id"] if answer else [])
+    empty = _empty(record)
+    notes |= hotpotqa.absent_fields(record, written) | ({"empty_fields": empty} if empty else {})
     return Instance(
         id=record["_id"],
         question=record.get("question", ""),
@@ -105,20 +101,10 @@ def from_record(record: Record) -> Instance:
         answers=() if answer is None else (answer,),
         answer_id=record.get("answer_id"),
         answer_type="none" if answer is None else "boolean" if answer in hotpotqa.BOOLEAN else "span",
-        candidates=None,
-        chains=None,
-        decomposition=None,
         answerable=True,
         group=record["_id"],
         provenance=note_faults(supports.faults, beside=note(NAME, notes)),
     )
-
-
-def _absent(record: Record) -> list[str]:
-    expected = ["question"] if record.get("context") else ["question", "supporting_facts"]
-    if record.get("answer"):
-        expected.append("answer_id")
-    return [field for field in expected if field not in record]
 
 
 def _empty(record: Record) -> dict[str, Any]:
@@ -150,9 +136,7 @@ def to_record(instance: Instance) -> dict[str, Any]:
         record["answer"] = instance.answers[0]
     if instance.answer_id is not None or instance.answers:
         record["answer_id"] = instance.answer_id
-    for field in known_notes.get("absent_fields", ()):
-        if field in HELD and not record.get(field):
-            record.pop(field, None)
+    record = hotpotqa.without_absent(record, known_notes)
     empty = known_notes.get("empty_fields", {})
     record |= {field: empty[field] for field in MAY_BE_EMPTY if field in empty and not (record.get(field) or notes.get(field))}
     known = [field for field in Record.__annotations__ if field in record or field in notes]

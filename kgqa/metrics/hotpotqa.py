@@ -31,8 +31,8 @@ class Question:
 class Prediction:
     """What a system says; None where it says nothing about it."""
 
-    answer: str | None
-    support: frozenset[Fact] | None
+    answer: str | None = None
+    support: frozenset[Fact] | None = None
 
 
 def hotpotqa(gold: Mapping[str, Question], predictions: Mapping[str, Prediction]) -> Scores:
@@ -40,11 +40,10 @@ def hotpotqa(gold: Mapping[str, Question], predictions: Mapping[str, Prediction]
     missing, extra = unmatched(gold, predictions)
     per_record: dict[str, dict[str, float]] = {}
     for key, question in gold.items():
-        predicted = predictions.get(key)
-        answer = support = paragraphs = NOTHING
-        if predicted is not None and predicted.answer is not None:
-            answer = answer_overlap(predicted.answer, question.answer)
-        if predicted is not None and predicted.support is not None:
+        predicted = predictions.get(key, Prediction())
+        answer = NOTHING if predicted.answer is None else answer_overlap(predicted.answer, question.answer)
+        support = paragraphs = NOTHING
+        if predicted.support is not None:
             support = set_overlap(predicted.support, question.support)
             paragraphs = set_overlap(titles(predicted.support), titles(question.support))
         record(per_record, key, {"": answer, "sp_": support, "joint_": joint(answer, support), "paragraph_": paragraphs})

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from kgqa.errors import InputError
+from kgqa.metrics import hotpotqa
 from kgqa.metrics.hotpotqa import Fact, answer_overlap, record
 from kgqa.metrics.normalize import without_punctuation
 from kgqa.metrics.overlap import NOTHING, Overlap, best, harmonic, joint
@@ -21,24 +22,20 @@ Aliases = Mapping[str, Collection[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(hotpotqa.Question):
     """What is right."""
 
-    answer: str
     answer_id: str | None
-    support: frozenset[Fact]
     evidence: tuple[Triple, ...]
     evidence_ids: tuple[Triple, ...] = ()
     """Entity ids around the same relations, one triple for each of ``evidence``; or none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction:
+class Prediction(hotpotqa.Prediction):
     """What a system says; None where it says nothing about it."""
 
-    answer: str | None
-    support: frozenset[Fact] | None
-    evidence: tuple[Triple, ...] | None
+    evidence: tuple[Triple, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +57,14 @@ def twowiki(gold: Mapping[str, Question], predictions: Mapping[str, Prediction],
     missing, extra = unmatched(gold, predictions)
     per_record: dict[str, dict[str, float]] = {}
     for key, question in gold.items():
-        predicted = predictions.get(key)
-        answer = support = evidence = NOTHING
-        if predicted is not None and predicted.answer is not None:
+        predicted = predictions.get(key, Prediction())
+        answer = NOTHING
+        if predicted.answer is not None:
             answers = {question.answer, *names.get(question.answer_id or "", ())}
             answer = best([answer_overlap(predicted.answer, name) for name in answers])
-        if predicted is not None and predicted.support is not None:
-            support = support_overlap(predicted.support, question.support)
-        if predicted is not None and predicted.evidence is not None:
+        support = NOTHING if predicted.support is None else support_overlap(predicted.support, question.support)
+        evidence = NOTHING
+        if predicted.evidence is not None:
             evidence = evidence_overlap(predicted.evidence, _accepted(key, question, folded))
         record(per_record, key, {"": answer, "sp_": support, "evi_": evidence, "joint_": joint(answer, support, evidence)})
     found = {name: total(values.values()) / len(gold) * 100 for name, values in per_record.items()}

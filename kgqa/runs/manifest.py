@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -11,8 +13,9 @@ from kgqa.version import __version__
 PACKAGES = ("ladybug", "numba", "numpy", "polars", "pyarrow", "pydantic")
 
 
-def versions() -> dict[str, str]:
-    """kgqa's, Python's and every package's version that can influence a dataset."""
+@cache
+def versions() -> Mapping[str, str]:
+    """kgqa's, Python's and every package's version that can influence a dataset; to look them up takes as long as to score a small set."""
     found = {"kgqa": __version__, "python": platform.python_version()}
     for package in PACKAGES:
         try:

@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, NotRequired
 
-from pydantic import ConfigDict, Strict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import Strict, TypeAdapter
 
 from kgqa.errors import MissingInput
-from kgqa.formats.json.validate import validated
+from kgqa.formats.json.validate import Open, validated
 from kgqa.formats.provenance import noted
 from kgqa.metrics import dire
 from kgqa.metrics.hotpotqa import Fact
@@ -23,10 +22,8 @@ from kgqa.records import Instance
 from kgqa.scoring.gold import all_sentences, called, facts, single_answer
 
 
-class Notes(TypedDict):
+class Notes(Open):
     """What a transform, or the reader of DiRe's files, notes under ``dire``; kgqa's transforms note the whole ``supporting``."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     question: str
     transform: str

@@ -10,57 +10,47 @@ from dataclasses import replace
 from itertools import chain, repeat
 from typing import Annotated, Any, NotRequired
 
-from pydantic import ConfigDict, Strict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import Strict, TypeAdapter
 
 from kgqa.errors import MissingInput
 from kgqa.formats import drop as drop_format, qangaroo as qangaroo_format
+from kgqa.formats.hotpotqa import Facts
 from kgqa.formats.identifiers import looks_like_number
-from kgqa.formats.json.validate import validated
+from kgqa.formats.json.validate import Open, validated
 from kgqa.formats.musique import TWIN
 from kgqa.formats.provenance import noted
+from kgqa.formats.twowiki import Triples
 from kgqa.metrics import hotpotqa, musique, qangaroo, strategyqa, twowiki
 from kgqa.metrics.drop import NONE, Spans, answer_type
 from kgqa.metrics.hotpotqa import Fact
 from kgqa.records import Instance, Paragraph
 
-OPEN = ConfigDict(extra="allow", strict=True)
-Facts = list[Annotated[tuple[str, int], Strict(False)]]
-Triples = list[Annotated[tuple[str, str, str], Strict(False)]]
 Typed = tuple[tuple[Spans, str], ...]
 """Gold answers, each a list of spans, and what DROP's script takes it for: number, span, spans, date or none."""
 
 
-class AbsentFacts(TypedDict):
+class AbsentFacts(Open):
     """What HotpotQA's and 2WikiMultihopQA's readers note of facts whose paragraph or sentence is not shown."""
-
-    __pydantic_config__ = OPEN  # type: ignore[misc]
 
     absent_facts: NotRequired[Facts]
     supporting_facts: NotRequired[Facts]
 
 
-class TwoWikiNotes(TypedDict):
+class TwoWikiNotes(Open):
     """What 2WikiMultihopQA's reader notes."""
-
-    __pydantic_config__ = OPEN  # type: ignore[misc]
 
     evidences: Triples
     evidences_id: NotRequired[Triples | None]
 
 
-class StrategyQANotes(TypedDict):
+class StrategyQANotes(Open):
     """What StrategyQA's reader notes: for each annotator and step lists of paragraph ids, or other remarks."""
-
-    __pydantic_config__ = OPEN  # type: ignore[misc]
 
     evidence: NotRequired[list[list[list[Any]]] | None]
 
 
-class QAngarooRecord(TypedDict):
+class QAngarooRecord(Open):
     """What the scorer needs of an official record."""
-
-    __pydantic_config__ = OPEN  # type: ignore[misc]
 
     answer: str
     annotations: NotRequired[list[Annotated[tuple[str, str], Strict(False)]]]

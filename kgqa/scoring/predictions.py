@@ -8,27 +8,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NotRequired, TypeVar
+from typing import Any, NotRequired, TypeVar
 
-from pydantic import ConfigDict, FiniteFloat, Strict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import ConfigDict, FiniteFloat, TypeAdapter
 
 from kgqa.errors import BrokenInput
+from kgqa.formats.hotpotqa import Facts
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids
+from kgqa.formats.json.validate import Closed, Ids, Open
+from kgqa.formats.twowiki import Triples
 from kgqa.metrics import dire, hotpotqa, musique, strategyqa, twowiki
 from kgqa.metrics.drop import Spans
 
 Kind = TypeVar("Kind")
-OPEN = ConfigDict(extra="allow", strict=True)
-Facts = list[Annotated[tuple[str, int], Strict(False)]]
-Triples = list[Annotated[tuple[str, str, str], Strict(False)]]
 
 
-class HotpotQAFile(TypedDict):
+class HotpotQAFile(Open):
     """HotpotQA's one object; the script breaks where a part is not there, and ignores other parts."""
-
-    __pydantic_config__ = OPEN  # type: ignore[misc]
 
     answer: dict[str, str]
     sp: dict[str, Facts]
@@ -40,10 +36,8 @@ class TwoWikiFile(HotpotQAFile):
     evidence: dict[str, Triples]
 
 
-class MuSiQueLine(TypedDict):
+class MuSiQueLine(Open):
     """What a system says about one line of MuSiQue."""
-
-    __pydantic_config__ = OPEN  # type: ignore[misc]
 
     id: str
     predicted_answer: str
@@ -51,10 +45,8 @@ class MuSiQueLine(TypedDict):
     predicted_answerable: bool
 
 
-class DiRePrediction(TypedDict):
+class DiRePrediction(Open):
     """What a system says about one context, as far as all of DiRe's metrics need it."""
-
-    __pydantic_config__ = OPEN  # type: ignore[misc]
 
     question_id: str
     answer: str
@@ -94,20 +86,16 @@ class ProbeOfSufficiencyLine(DiRePrediction):
     sufficiency: int
 
 
-class StrategyQAEntry(TypedDict):
+class StrategyQAEntry(Closed):
     """What a system says about one question; any of the three tasks may be left out, by all predictions alike."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
     answer: NotRequired[bool]
     decomposition: NotRequired[list[str]]
     paragraphs: NotRequired[list[str]]
 
 
-class AliasesLine(TypedDict):
+class AliasesLine(Open):
     """The names of one entity in 2WikiMultihopQA's ``id_aliases.json``."""
-
-    __pydantic_config__ = OPEN  # type: ignore[misc]
 
     Q_id: str
     aliases: list[str]

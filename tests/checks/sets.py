@@ -12,7 +12,7 @@ from kgqa.checks import CHECKS
 from kgqa.checks.batch import Batch, Side
 from kgqa.checks.check import Check
 from kgqa.checks.findings import Finding
-from kgqa.commands.audit import BATCH
+from kgqa.checks.sources import BATCH
 from kgqa.records import Candidate, Instance, Mention, Paragraph, Step
 
 Splits = dict[str, list[Instance]]

@@ -7,16 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kgqa.checks import CHECKS, batch as batch_module, near_shared
+from kgqa.checks import CHECKS
 from kgqa.checks.check import Check, ShareCheck
 from kgqa.checks.findings import EXAMPLES, FAMILIES, STATES, Finding
 from kgqa.checks.guess_check import GuessCheck
-from kgqa.checks.hop_order import HopOrderInIds, HopOrderShown
-from kgqa.checks.measures.hops import paragraphs_in_hop_order
-from kgqa.checks.near_shared import NearSharedCheck, NearSharedParagraphs, NearSharedQuestions
+from kgqa.checks.near_shared import NearSharedCheck, NearSharedQuestions
 from kgqa.checks.shared import SharedCheck
 from kgqa.checks.support_position import SupportPosition
-from kgqa.metrics.normalize import normalize
 from kgqa.records import Instance
 from tests.checks.sets import Maker, Splits, clean_set, findings, planted, with_answer
 
@@ -124,31 +121,6 @@ def test_a_wording_counts_once_with_each_answer() -> None:
     dev = [asked(f"{question} Now?", answer) for answer in ("Anna", "Berta", "Clara", "Anna")]
     found = findings({"train": train, "dev": dev}, checks=[NearSharedQuestions])["near-duplicate-questions"]
     assert (found.count, found.total) == (2, 3)
-
-
-def test_each_text_of_an_example_is_normalised_once(clean: Splits, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[str] = []
-
-    def counted(text: str) -> str:
-        calls.append(text)
-        return normalize(text)
-
-    monkeypatch.setattr(near_shared, "normalize", counted)
-    one, other = clean["dev"][:2]
-    NearSharedParagraphs(seed=0).explain("alike", one, other)
-    assert sorted(calls) == sorted(paragraph.text for paragraph in (*one.paragraphs, *other.paragraphs))
-
-
-def test_the_order_of_the_hops_is_looked_up_once_a_question(clean: Splits, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[str] = []
-
-    def counted(instance: Instance) -> list[str]:
-        calls.append(instance.id)
-        return paragraphs_in_hop_order(instance)
-
-    monkeypatch.setattr(batch_module, "paragraphs_in_hop_order", counted)
-    findings({"dev": PLANTED["hop-order-shown"](clean)["dev"]}, checks=[HopOrderShown, HopOrderInIds])
-    assert calls == [instance.id for instance in clean["dev"]]
 
 
 def test_the_same_questions_give_the_same_findings_and_another_seed_other_intervals(clean: Splits) -> None:

@@ -13,12 +13,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from kgqa.commands import contrast as contrasting
 from kgqa.commands.contrast import Contrast, contrast
 from kgqa.errors import BrokenInput, EmptyResult, KgqaError, MissingInput, SettingsError, StorageError
 from kgqa.formats import hotpotqa, musique, native
 from kgqa.formats.faults import Fault, faults_of, note_faults
 from kgqa.formats.provenance import everything, noted
+from kgqa.recipes.contrasts.dataset import BROKEN
 from kgqa.recipes.contrasts.questions import REASONS, UNANSWERABLE
 from kgqa.recipes.contrasts.transforms import BY_FACTS, KINDS, Settings
 from kgqa.records import Instance
@@ -124,8 +124,8 @@ def test_what_breaks_its_invariant_is_left_out_and_counted(
     monkeypatch.setattr(Settings, "broken", lambda self, q, made: ["one", "one", "two"] if q.id == id else whole(self, q, made))
     done = contrast(kind, dataset, out=tmp_path / "made")
     (row,) = [row for row in rejected(tmp_path / "made") if row["id"] == id]
-    assert (row["reason"], row["detail"]) == (contrasting.BROKEN, "one; two")
-    assert [entry.removed for entry in done.funnel if entry.reason == contrasting.BROKEN] == [1]
+    assert (row["reason"], row["detail"]) == (BROKEN, "one; two")
+    assert [entry.removed for entry in done.funnel if entry.reason == BROKEN] == [1]
     assert id not in {original_id(instance) for instance in read(tmp_path / "made")["dev"]}
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import kgqa
-from kgqa.commands.convert import LOST
 from kgqa.formats.question_set import open_dataset
 from kgqa.formats.registry import FORMATS
+from kgqa.formats.round_trip import LOST
 
 FILES = {
     "2wikimultihopqa/2wiki_dev_200.json": ("twowiki", 200),

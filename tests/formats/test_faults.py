@@ -19,10 +19,10 @@ import kgqa
 from kgqa.errors import BrokenInput, KgqaError
 from kgqa.formats import native
 from kgqa.formats.faults import BEARABLE, FAULTS, Fault, FaultCounts, faults_of, note_faults, without_faults
+from kgqa.formats.instance_json import from_row, to_row
 from kgqa.formats.provenance import note, noted
 from kgqa.formats.question_set import open_dataset
 from kgqa.formats.registry import FORMATS, find_format
-from kgqa.formats.rows import from_row, to_row
 from kgqa.recipes.contrasts.transforms import KINDS
 from kgqa.records import Instance, Mention, Step
 from kgqa.web.explore.marks import pieces

@@ -22,10 +22,10 @@ from hypothesis import given, settings, strategies as st
 
 import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput
+from kgqa.formats.instance_json import from_row, to_row
 from kgqa.formats.json import stream
 from kgqa.formats.question_set import open_dataset
 from kgqa.formats.registry import FORMATS
-from kgqa.formats.rows import from_row, to_row
 from tests.command import ROOT, environment
 from tests.formats.mutations import DEEP, Example, dumped, examples, mutants, parsed
 
@@ -306,14 +306,15 @@ def test_a_record_that_never_ends_is_refused(name: str, folder: Path, monkeypatc
 
 READ = """
 import resource, sys
-from kgqa.formats.registry import FORMATS, find_format
 from kgqa.errors import KgqaError
+from kgqa.formats.question_set import open_dataset
+from kgqa.formats.registry import FORMATS, find_format
 for name in FORMATS:
     find_format(name)
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (1600 << 20),) * 2)
 try:
-    list(opening.open_dataset(sys.argv[1], sys.argv[2] or None).instances())
+    list(open_dataset(sys.argv[1], sys.argv[2] or None).instances())
 except KgqaError as error:
     print(error)
 """

@@ -18,9 +18,9 @@ from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, Missing
 from kgqa.formats import drop, native
 from kgqa.formats.faults import faults_of
 from kgqa.formats.huggingface import format as huggingface, hub, rows as hub_rows
+from kgqa.formats.instance_json import to_row
 from kgqa.formats.provenance import noted
 from kgqa.formats.question_set import open_dataset
-from kgqa.formats.rows import to_row
 from kgqa.records import HUB_SPLITS, Instance
 from tests.command import run_command
 from tests.formats.drawing import instances, sets

@@ -9,19 +9,12 @@ from typing import Any
 import pytest
 
 import kgqa
-from kgqa.commands import evaluate as evaluating
 from kgqa.errors import KgqaError
 from kgqa.scoring.report import Evaluation
 from tests.scoring.families import FAMILIES, NAMES, Family
 from tests.scoring.mutations import malformed, text_of
 
 COUNT = 1000
-
-
-@pytest.fixture(autouse=True)
-def _the_same_versions_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looking them up takes longer than scoring three questions."""
-    monkeypatch.setattr(evaluating, "versions", dict)
 
 
 def outcome(gold: Path, predictions: Path, **options: Any) -> Evaluation | str:

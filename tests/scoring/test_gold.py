@@ -20,7 +20,7 @@ from kgqa.metrics.hotpotqa import Prediction as Said, Question, hotpotqa as hotp
 from kgqa.metrics.musique import Prediction as MuSiQueLine, musique as musique_scores
 from kgqa.records import Instance, Paragraph
 from kgqa.scoring import gold
-from kgqa.scoring.choosing import default_metric
+from kgqa.scoring.default_metric import default_metric
 from kgqa.scoring.dire_gold import dire_label, notes_of
 from tests.scoring.families import BY_METRIC, MILL, drop_answer, hotpot, musique as musique_record, strategy, write
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from kgqa.errors import BrokenInput, DuplicateId, MissingInput
 from kgqa.formats.json import stream
-from kgqa.records import SPLIT_NAMES, SPLITS
+from kgqa.formats.split_names import in_order
+from kgqa.records import SPLIT_NAMES
 
 HEADER = ["query-id", "corpus-id", "score"]
 Scores = dict[str, int]
@@ -27,7 +28,7 @@ def split_tables(folder: Path) -> dict[str, Path]:
             raise BrokenInput(f"{folder}: both {found[split].name} and {path.name} are its {split} split; remove one of the files.")
     if not found:
         raise MissingInput(f"{folder}: no table here is called train.tsv, dev.tsv or test.tsv; give a folder that has one.")
-    return {split: found[split] for split in SPLITS if split in found}
+    return in_order(found)
 
 
 def judgements(path: Path) -> dict[str, Scores]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NotRequired, cast
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.formats.beir.judgements import Scores
 from kgqa.formats.carried import OURS, Carried, carried, provenance_of
-from kgqa.formats.json.validate import validated
+from kgqa.formats.instance_json import UNSAID, from_row
+from kgqa.formats.json.validate import Closed, Open, validated
 from kgqa.formats.provenance import note, noted
-from kgqa.formats.rows import from_row
 from kgqa.records import Instance, Paragraph
 
 NAME = "beir"
@@ -20,10 +19,8 @@ Naming = Callable[[Instance, Paragraph], str]
 """The id of a question's paragraph in the corpus."""
 
 
-class Text(TypedDict):
+class Text(Open):
     """One text of the corpus."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     _id: str
     text: str
@@ -36,28 +33,22 @@ class CarriedQuery(Carried):
     split: NotRequired[Literal["train", "dev", "test"]]
 
 
-class Metadata(TypedDict):
+class Metadata(Open):
     """What is said of a query; BEIR leaves it open."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     kgqa: NotRequired[CarriedQuery]
 
 
-class Query(TypedDict):
+class Query(Open):
     """One question."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     _id: str
     text: str
     metadata: NotRequired[Metadata]
 
 
-class Notes(TypedDict, total=False):
+class Notes(Closed, total=False):
     """What provenance says of a question under ``NAME``: what BEIR's files had and the normal form has not."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
     metadata: dict[str, Any]
     query: dict[str, Any]
@@ -82,13 +73,8 @@ def from_parts(query: Query, texts: Mapping[str, Text], scores: Scores, where: s
     }
     provenance = note(NAME, {key: value for key, value in said.items() if value}, beside=provenance_of(said_beyond, where))
     row = {
+        **UNSAID,
         "answers": [],
-        "answer_id": None,
-        "answer_type": "none",
-        "candidates": None,
-        "chains": None,
-        "decomposition": None,
-        "answerable": True,
         "group": query["_id"],
         **said_beyond,
         "id": query["_id"],

@@ -1,7 +1,7 @@
 """What ``datasets.load_dataset`` reads: Parquet in ``data/`` with a README that names the splits; and sets on the Hugging Face hub.
 
 Our own sets are written with the columns of the native format. Read are those, and the flat forms that common sets have on the hub, each as
-the format whose questions it holds (``hub_rows``). A local folder is read by pyarrow alone, so that nothing is copied into a cache; only
+the format whose questions it holds (``rows.py``). A local folder is read by pyarrow alone, so that nothing is copied into a cache; only
 ``hf://owner/name[@revision][#config]`` needs the ``datasets`` package and a connection, and streams.
 """
 
@@ -21,7 +21,8 @@ from kgqa.formats.huggingface import hub
 from kgqa.formats.huggingface.hub import HubAddress, Place
 from kgqa.formats.huggingface.rows import form_of, instance_of
 from kgqa.formats.json.validate import Ids
-from kgqa.records import HUB_SPLITS, SPLIT_NAMES, SPLITS, Instance
+from kgqa.formats.split_names import in_order, split_in
+from kgqa.records import HUB_SPLITS, Instance
 from kgqa.version import __version__
 
 PURPOSE = "Parquet as the datasets package and the Hugging Face hub have it"
@@ -46,7 +47,7 @@ def splits(path: Path) -> dict[str, Path]:
             of_split.setdefault(split, []).append(file)
     if not of_split:
         raise MissingInput(f"{path}: no Parquet file here is called train, validation or test; give one of its files.")
-    return {split: _pattern(path, split, of_split[split]) for split in SPLITS if split in of_split}
+    return {split: _pattern(path, split, files) for split, files in in_order(of_split).items()}
 
 
 def _files(folder: Path) -> list[Path]:
@@ -57,11 +58,7 @@ def _files(folder: Path) -> list[Path]:
 
 def _split_of(file: Path, folder: Path) -> str | None:
     """By the file's name, else by the folder that it is in."""
-    for name in (file.stem, file.parent.name if file.parent != folder else ""):
-        for word in reversed(re.findall(r"[a-z]+", name.lower())):
-            if word in SPLIT_NAMES:
-                return SPLIT_NAMES[word]
-    return None
+    return split_in(file.stem) or (split_in(file.parent.name) if file.parent != folder else None)
 
 
 def _pattern(folder: Path, split: str, files: list[Path]) -> Path:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.errors import BrokenInput, MissingInput, SettingsError
-from kgqa.records import SPLIT_NAMES, SPLITS
+from kgqa.formats.split_names import in_order
+from kgqa.records import SPLIT_NAMES
 
 _ADDRESS = re.compile(r"hf://(?P<set>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[^#]+?))?(?:#(?P<config>.+?))?/?", re.ASCII)
 
@@ -53,7 +54,7 @@ def splits(path: HubAddress) -> dict[str, HubAddress]:
     of_split = {SPLIT_NAMES[name]: replace(path, split=name) for name in found if name in SPLIT_NAMES}
     if not of_split:
         raise MissingInput(f"{path}: it has no split called train, validation or test but {', '.join(found)}; choose another set.")
-    return {split: of_split[split] for split in SPLITS if split in of_split}
+    return in_order(of_split)
 
 
 def rows(path: HubAddress) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -12,59 +12,48 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats import columns, drop, hotpotqa, musique, qangaroo, squad, squad2
-from kgqa.formats.json.validate import validated
-from kgqa.formats.rows import ROW, from_row
+from kgqa.formats.instance_json import ROW, from_row
+from kgqa.formats.json.validate import Closed, Open, validated
 from kgqa.formats.strategyqa import format as strategyqa
 from kgqa.records import Instance
 
 Row = dict[str, Any]
 
 
-class Facts(TypedDict):
+class Facts(Closed):
     """HotpotQA's supporting facts, as columns."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
     title: list[str]
     sent_id: list[int]
 
 
-class Context(TypedDict):
+class Context(Closed):
     """HotpotQA's paragraphs, as columns."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
     title: list[str]
     sentences: list[list[str]]
 
 
-class Marked(TypedDict):
+class Marked(Closed):
     """SQuAD's answers, as columns."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
     text: list[str]
     answer_start: list[int]
 
 
-class Typed(TypedDict):
+class Typed(Closed):
     """DROP's answers, as columns."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
     spans: list[str]
     types: list[str]
 
 
-class HotpotqaRow(TypedDict):
+class HotpotqaRow(Open):
     """A question of ``hotpotqa/hotpot_qa``."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: str
     question: str
@@ -72,10 +61,8 @@ class HotpotqaRow(TypedDict):
     supporting_facts: NotRequired[Facts]
 
 
-class SquadRow(TypedDict):
+class SquadRow(Open):
     """A question of ``rajpurkar/squad`` or ``rajpurkar/squad_v2``."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: str
     title: NotRequired[str]
@@ -84,10 +71,8 @@ class SquadRow(TypedDict):
     answers: Marked
 
 
-class DropRow(TypedDict):
+class DropRow(Open):
     """A question of ``ucinlp/drop``."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     section_id: str
     query_id: str
@@ -134,11 +119,12 @@ def _is_json(value: object) -> bool:
     return value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
-def _aligned(columns: Mapping[str, Any], kind: type, where: str) -> list[list[Any]]:
-    """The lists of ``kind``, entry by entry."""
-    lists: list[list[Any]] = [columns[name] for name in kind.__annotations__]
+def _aligned(row: Mapping[str, Any], field: str, kind: type, where: str) -> list[list[Any]]:
+    """The lists of ``kind`` in a field, entry by entry."""
+    names = list(kind.__annotations__)
+    lists: list[list[Any]] = [row[field][name] for name in names]
     if any(len(one) != len(other) for one, other in pairwise(lists)):
-        raise BrokenInput(f"{where}: {' and '.join(kind.__annotations__)} are not of the same length; mend or drop the row.")
+        raise BrokenInput(f"{where}, field {field!r}: {' and '.join(names)} are not of the same length; mend or drop the row.")
     return [list(entry) for entry in zip(*lists, strict=True)]
 
 
@@ -150,16 +136,16 @@ def _hotpotqa(row: HotpotqaRow, where: str) -> Instance:
     record = {
         **_without(row, "id", "context", "supporting_facts"),
         "_id": row["id"],
-        "context": _aligned(row["context"], Context, f"{where}, field 'context'"),
+        "context": _aligned(row, "context", Context, where),
     }
     if "supporting_facts" in row:
-        record["supporting_facts"] = _aligned(row["supporting_facts"], Facts, f"{where}, field 'supporting_facts'")
+        record["supporting_facts"] = _aligned(row, "supporting_facts", Facts, where)
     return hotpotqa.from_record(validated(record, hotpotqa.RECORD, where))
 
 
 def _squad(row: SquadRow, where: str) -> Instance:
     """A row without answers is SQuAD 2.0's; one with answers is alike in both."""
-    marked = _aligned(row["answers"], Marked, f"{where}, field 'answers'")
+    marked = _aligned(row, "answers", Marked, where)
     question = _without(row, "title", "context") | {"answers": [{"text": text, "answer_start": start} for text, start in marked]}
     if not marked:
         question["is_impossible"] = True
@@ -168,7 +154,7 @@ def _squad(row: SquadRow, where: str) -> Instance:
 
 
 def _drop(row: DropRow, where: str) -> Instance:
-    answers = _annotators(_aligned(row["answers_spans"], Typed, f"{where}, field 'answers_spans'"))
+    answers = _annotators(_aligned(row, "answers_spans", Typed, where))
     question = _without(row, "section_id", "passage", "answers_spans")
     if answers:
         question |= {"answer": answers[0], "validated_answers": answers[1:]}

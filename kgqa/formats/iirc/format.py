@@ -22,6 +22,7 @@ from typing import Any
 
 from kgqa.errors import BrokenInput, MissingInput, SettingsError
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults
+from kgqa.formats.identifiers import unused
 from kgqa.formats.iirc import articles as context_articles
 from kgqa.formats.iirc.articles import MAIN, Articles, fits
 from kgqa.formats.iirc.links import Links, links_of, to_links
@@ -107,11 +108,7 @@ def from_question(
         question=question["question"],
         paragraphs=tuple(_paragraphs(question, titles, record, links.mentions, articles or {}, where)),
         answers=given.answers,
-        answer_id=None,
         answer_type=given.type,
-        candidates=None,
-        chains=None,
-        decomposition=None,
         answerable=given.type != "none",
         group=question["qid"],
         provenance=note_faults(
@@ -148,7 +145,9 @@ def _paragraphs(
         supporting = key_of(title) in marked if marked else None
         if title == MAIN:
             unknown = not supporting and "context_covers" in question
-            yield _paragraph(MAIN, record.get("title"), record["text"], None if unknown else supporting, mentions)
+            yield Paragraph(
+                id=MAIN, title=record.get("title"), text=record["text"], supporting=None if unknown else supporting, mentions=mentions
+            )
             continue
         article = articles.get(title.lower())
         texts = marked.get(key_of(title), []) if article is None else [article]
@@ -158,20 +157,7 @@ def _paragraphs(
                 "put the file of context articles that was written with the questions beside them, or name it with --paragraphs."
             )
         for text in texts:
-            yield _paragraph(_unused(title, used), title, text, supporting, None)
-
-
-def _unused(title: str, used: set[str]) -> str:
-    found, number = title, 1
-    while found in used:
-        number += 1
-        found = f"{title}#{number}"
-    used.add(found)
-    return found
-
-
-def _paragraph(id: str, title: str | None, text: str, supporting: bool | None, mentions: tuple[Mention, ...] | None) -> Paragraph:  # noqa: A002
-    return Paragraph(id=id, title=title, text=text, supporting=supporting, mentions=mentions, sentences=None, supporting_sentences=None)
+            yield Paragraph(id=unused(title, used), title=title, text=text, supporting=supporting)
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:
@@ -186,7 +172,7 @@ def write(instances: Iterable[Instance], path: Path) -> None:
 
 def _shared(instance: Instance) -> tuple[str, dict[str, Any]]:
     """What the questions of one record have in common: text and all other fields."""
-    main, notes = main_of(instance) or _paragraph(MAIN, None, "", None, None), notes_of(instance)
+    main, notes = main_of(instance) or Paragraph(id=MAIN, title=None, text="", supporting=None), notes_of(instance)
     fields: dict[str, Any] = {**notes.get("record", {}), "title": main.title}
     if main.mentions is not None:
         fields["links"] = to_links(main.mentions, notes)

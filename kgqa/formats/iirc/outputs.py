@@ -12,53 +12,43 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import Field, TypeAdapter
 
 from kgqa.formats import drop
 from kgqa.formats.faults import CHARACTERS, Fault
 from kgqa.formats.iirc.articles import MAIN
+from kgqa.formats.json.validate import Open
 from kgqa.formats.provenance import unknown_fields
 
 
-class Sentence(TypedDict):
+class Sentence(Open):
     """A gold sentence of a linked article."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     title: str
     sent: str
 
 
-class Links(TypedDict):
+class Links(Open):
     """The links that the question needs."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     gold_question_links: list[str]
 
 
-class Retrieval(TypedDict):
+class Retrieval(Open):
     """The sentences that the question needs."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     gold_link_name_sent_list: list[Sentence]
 
 
-class Answering(TypedDict):
+class Answering(Open):
     """The one gold answer, in DROP's form."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     gold_answer_type: Literal["spans", "number", "binary", "none"]
     gold_answer: Annotated[list[drop.Answer], Field(min_length=1, max_length=1)]
 
 
-class Output(TypedDict):
+class Output(Open):
     """One record."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     question: str
     original_paragraph: str

@@ -6,54 +6,44 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import ConfigDict, Strict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import Strict, TypeAdapter
 
 from kgqa.formats.faults import CHARACTERS, Fault
 from kgqa.formats.iirc.articles import MAIN
 from kgqa.formats.iirc.outputs import BOOLEAN
+from kgqa.formats.json.validate import Open
 
 
-class Link(TypedDict):
+class Link(Open):
     """A link in the paragraph."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     target: str
     indices: Annotated[tuple[int, int], Strict(False)]
 
 
-class Span(TypedDict):
+class Span(Open):
     """A span of an answer; official ones say where it stands."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     text: str
 
 
-class Answer(TypedDict):
+class Answer(Open):
     """An answer; a value has a unit too."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     type: Literal["span", "value", "binary", "none"]
     answer_spans: NotRequired[list[Span] | None]
     answer_value: NotRequired[str | None]
 
 
-class Evidence(TypedDict):
+class Evidence(Open):
     """What the answerer marked as needed; official evidence says where it stands."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     text: str
     passage: str
 
 
-class Question(TypedDict):
+class Question(Open):
     """One question."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     qid: str
     question: str
@@ -64,10 +54,8 @@ class Question(TypedDict):
     context_covers: NotRequired[Literal["links"]]
 
 
-class Record(TypedDict):
+class Record(Open):
     """One paragraph with its questions."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     text: str
     title: NotRequired[str | None]
@@ -75,14 +63,12 @@ class Record(TypedDict):
     questions: list[Question]
 
 
-class Notes(TypedDict):
+class Notes(Open):
     """What is noted of a question.
 
     ``articles`` are the titles of which the whole text was shown; ``absent_articles``, of passages with marked sentences, those whose text
     was looked for and not there. ``unplaced_links`` are no mentions; ``unplaced_at`` is where they stand among all links, if not last.
     """
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     answer: NotRequired[Answer]
     context: NotRequired[list[Evidence]]

@@ -55,11 +55,11 @@ def records(path: Path, kind: TypeAdapter[Record]) -> Iterator[tuple[str, Record
 def values(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The objects of a JSON list or of JSON lines, and where each stands."""
     with opened(path) as file:
-        first = _first_byte(file)
-        if first == b"[":
-            yield from _elements(path, file)
-        else:
-            yield from _lines(path, file)
+        yield from _values(path, file)
+
+
+def _values(path: Path, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
+    return _elements(path, file) if _first_byte(file) == b"[" else _lines(path, file)
 
 
 def members(path: Path, what: str) -> Iterator[tuple[str, str, Any]]:
@@ -91,7 +91,11 @@ def members(path: Path, what: str) -> Iterator[tuple[str, str, Any]]:
 def document(path: Path, kind: TypeAdapter[Record]) -> Record:
     """A file that is one JSON value, as ``kind``; all of it is in memory. Raises as :func:`records` does."""
     with opened(path) as file:
-        data = file.read(DOCUMENT_LIMIT + 1)
+        return _document(path, file, kind)
+
+
+def _document(path: Path, file: IO[bytes], kind: TypeAdapter[Record]) -> Record:
+    data = file.read(DOCUMENT_LIMIT + 1)
     if len(data) > DOCUMENT_LIMIT:
         raise BrokenInput(f"{path.name}: longer than {DOCUMENT_LIMIT >> 20} MiB, so this is no file of questions; give a smaller one.")
     text = _decoded(data.removeprefix(codecs.BOM_UTF8), path.name)
@@ -111,10 +115,11 @@ def head(path: Path) -> dict[str, Any]:
             try:
                 value = json.loads(line)
             except (ValueError, RecursionError):
-                return document(path, TypeAdapter(dict[str, Any]))
+                file.seek(0)
+                return _document(path, file, TypeAdapter(dict[str, Any]))
             return cast(dict[str, Any], value)
-    for _, value in values(path):
-        return value
+        for _, value in _values(path, file):
+            return value
     raise BrokenInput(f"{path.name}: the file holds no record; give one that does.")
 
 

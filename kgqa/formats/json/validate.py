@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
+from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput, DuplicateId, MissingInput
 
@@ -21,9 +22,19 @@ EXPECTED = {
     "none_required": "null",
     "extra_forbidden": "no such field",
 }
-
-
 FOUND = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
+
+
+class Open(TypedDict):
+    """A record that may have fields beyond those it names; none is taken for another type than it has."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
+
+
+class Closed(TypedDict):
+    """A record that may have no other fields than those it names."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
 
 class RepeatedId(DuplicateId):

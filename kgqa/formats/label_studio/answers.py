@@ -8,11 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict
-from typing_extensions import TypedDict
-
 from kgqa.errors import BrokenInput
 from kgqa.formats.faults import CHARACTERS, Fault
+from kgqa.formats.json.validate import Open
 from kgqa.records import Instance
 
 YES, NO, NOT_ANSWERABLE = "yes", "no", "not answerable"
@@ -22,32 +20,26 @@ LABELS = ("labels", "hypertextlabels", "paragraphlabels")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
 
-class Value(TypedDict, total=False):
+class Value(Open, total=False):
     """What a result holds; which of it depends on the result's type."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     choices: list[str]
     text: str | list[str]
     start: int | str
     end: int | str
-    startOffset: int
-    endOffset: int
+    startOffset: int  # noqa: N815 - what the field is called
+    endOffset: int  # noqa: N815
 
 
-class Result(TypedDict):
+class Result(Open):
     """One thing that a person chose, wrote or marked."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     type: str
     value: Value
 
 
-class Annotation(TypedDict):
+class Annotation(Open):
     """All that one person, or a model, said of a task."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     result: list[Result]
     was_cancelled: NotRequired[bool]

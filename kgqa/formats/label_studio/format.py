@@ -19,6 +19,7 @@ from typing import Any, cast
 from kgqa.errors import InputError, MissingInput
 from kgqa.formats.carried import OURS, carried, provenance_of
 from kgqa.formats.faults import note_faults, without_faults
+from kgqa.formats.instance_json import UNSAID, from_row
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Ids, validated
 from kgqa.formats.json.write import write_list
@@ -26,7 +27,6 @@ from kgqa.formats.label_studio.answers import Answer, answers_of, misplaced, mos
 from kgqa.formats.label_studio.config import LABEL, PARAGRAPHS, SPAN, write_config
 from kgqa.formats.label_studio.tasks import NOTES, RECORD, Data, Notes, Option, Shown, Task
 from kgqa.formats.provenance import note, noted, unknown_fields
-from kgqa.formats.rows import from_row
 from kgqa.records import Instance
 
 PURPOSE = "Label Studio's tasks, with what people answered, and the configuration that shows them"
@@ -91,13 +91,11 @@ def _unanswered(task: Task, where: str) -> Instance:
     answers, options = data.get("answers", []), data.get("candidates", [])
     chosen = next((_id(option) for option in options if answers and option["value"] == answers[0]), None)
     row = {
+        **UNSAID,
         "answers": answers,
         "answer_id": chosen,
         "answer_type": "none" if not answers else "span" if chosen is None else "candidate",
         "candidates": [{"id": _id(option), "text": option["value"]} for option in options] or None,
-        "chains": None,
-        "decomposition": None,
-        "answerable": True,
         "group": id,
         **_beyond(data),
         "id": id,

@@ -4,36 +4,30 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.formats.carried import Carried
+from kgqa.formats.json.validate import Closed, Open
 from kgqa.formats.label_studio.answers import Annotation
 
 
-class Shown(TypedDict):
+class Shown(Open):
     """A paragraph as the page shows it."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: NotRequired[str]
     title: NotRequired[str | None]
     text: str
 
 
-class Option(TypedDict):
+class Option(Open):
     """A candidate; ``alias`` is what an annotation says instead of ``value``."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     value: str
     alias: NotRequired[str]
 
 
-class Data(TypedDict):
+class Data(Open):
     """What a task shows; either paragraphs or one text."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: NotRequired[str]
     question: str
@@ -44,10 +38,8 @@ class Data(TypedDict):
     kgqa: NotRequired[Carried]
 
 
-class Task(TypedDict):
+class Task(Open):
     """One question."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     id: NotRequired[int]
     data: Data
@@ -55,10 +47,8 @@ class Task(TypedDict):
     predictions: NotRequired[list[Annotation]]
 
 
-class Before(TypedDict):
+class Before(Closed):
     """An answer, as provenance notes it."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
     answers: list[str]
     answer_id: str | None
@@ -66,10 +56,8 @@ class Before(TypedDict):
     answerable: bool
 
 
-class Notes(TypedDict, total=False):
+class Notes(Closed, total=False):
     """What provenance says of a question under ``NAME``."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
     task: dict[str, Any]
     """Other fields of the task, its number among them."""

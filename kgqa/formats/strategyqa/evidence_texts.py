@@ -15,12 +15,11 @@ from os.path import isfile
 from pathlib import Path
 from typing import IO, Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import InputError
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.records import Instance, Paragraph
 
 NAMED = "paragraphs"
@@ -30,20 +29,16 @@ OFFICIAL = "strategyqa_train"
 SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 
-class Line(TypedDict):
+class Line(Open):
     """One line of ours."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     evidence_id: str
     title: NotRequired[str]
     contents: str
 
 
-class Entry(TypedDict):
+class Entry(Open):
     """One entry of the official object."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     title: NotRequired[str]
     content: str
@@ -65,9 +60,7 @@ class Passage:
 
     def paragraph(self) -> Paragraph:
         """As part of an Instance; that it is evidence says that it supports the answer."""
-        return Paragraph(
-            id=self.id, title=self.title, text=self.text, supporting=True, mentions=None, sentences=None, supporting_sentences=None
-        )
+        return Paragraph(id=self.id, title=self.title, text=self.text, supporting=True)
 
 
 def texts_beside(questions: Path) -> Path | None:

@@ -14,15 +14,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, NotRequired
 
-from pydantic import BeforeValidator, ConfigDict, TypeAdapter
+from pydantic import BeforeValidator, TypeAdapter
 from pydantic_core import PydanticCustomError
-from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput
 from kgqa.formats.decomposition import dependencies, wrong_references
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import note, noted
 from kgqa.formats.strategyqa import evidence_texts
@@ -48,10 +47,8 @@ Entry = Annotated[str | list[str], BeforeValidator(_checked)]
 Evidence = list[list[list[Entry]]]
 
 
-class Record(TypedDict):
+class Record(Open):
     """One question of an official file; test files have nothing but id and question."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     qid: str
     term: NotRequired[str | None]
@@ -63,10 +60,8 @@ class Record(TypedDict):
     evidence: NotRequired[Evidence | None]
 
 
-class Notes(TypedDict):
+class Notes(Open):
     """What is noted: all fields that the normal form has no place for."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
     evidence: NotRequired[Evidence | None]
     null_fields: NotRequired[list[str]]
@@ -125,10 +120,7 @@ def from_record(record: Record, texts: Mapping[str, Passage] | None = None) -> I
         question=record["question"],
         paragraphs=tuple(passage.paragraph() for passage in found),
         answers=() if answer is None else (ANSWERS[answer],),
-        answer_id=None,
         answer_type="none" if answer is None else "boolean",
-        candidates=None,
-        chains=None,
         decomposition=None if questions is None else _steps(questions),
         answerable=True,
         group=record["qid"],

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any, Literal
 
-from pydantic import ConfigDict, TypeAdapter
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter
 
 from kgqa.errors import DuplicateId
 from kgqa.formats import native
-from kgqa.formats.json.validate import validated
+from kgqa.formats.json.validate import Closed, validated
 from kgqa.records import Instance
 
-STRICT = ConfigDict(extra="forbid", strict=True)
 
-
-class MentionRow(TypedDict):
+class MentionRow(Closed):
     """A ``Mention``."""
-
-    __pydantic_config__ = STRICT  # type: ignore[misc]
 
     entity: str
     start: int
     end: int
 
 
-class ParagraphRow(TypedDict):
+class ParagraphRow(Closed):
     """A ``Paragraph``."""
-
-    __pydantic_config__ = STRICT  # type: ignore[misc]
 
     id: str
     title: str | None
@@ -40,19 +34,15 @@ class ParagraphRow(TypedDict):
     supporting_sentences: list[int] | None
 
 
-class CandidateRow(TypedDict):
+class CandidateRow(Closed):
     """A ``Candidate``."""
-
-    __pydantic_config__ = STRICT  # type: ignore[misc]
 
     id: str
     text: str
 
 
-class StepRow(TypedDict):
+class StepRow(Closed):
     """A ``Step``."""
-
-    __pydantic_config__ = STRICT  # type: ignore[misc]
 
     id: str
     question: str
@@ -61,10 +51,8 @@ class StepRow(TypedDict):
     depends_on: list[str]
 
 
-class Row(TypedDict):
+class Row(Closed):
     """An ``Instance``."""
-
-    __pydantic_config__ = STRICT  # type: ignore[misc]
 
     id: str
     question: str
@@ -81,6 +69,10 @@ class Row(TypedDict):
 
 
 ROW = TypeAdapter(Row)
+UNSAID = MappingProxyType(
+    {"answer_id": None, "answer_type": "none", "candidates": None, "chains": None, "decomposition": None, "answerable": True}
+)
+"""The fields of a row that say nothing."""
 
 
 def to_row(instance: Instance) -> dict[str, Any]:

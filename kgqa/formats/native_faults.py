@@ -1,4 +1,4 @@
-"""Whether the rows of a Parquet file are Instances: columns of the right kind, nothing null that must be there, known answer types.
+"""What is wrong with rows of the native format: columns of another kind, null where something must be, answer types that are not known.
 
 Arrow lets a file say less than an Instance must; what is wrong is found here, column by column, before any record is made of it. A mention
 or sentence outside its text is no fault of the form: ``faults.py`` sees it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -10,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kgqa.errors import SettingsError
+from kgqa.formats import native
 from kgqa.formats.musique import TWIN
 from kgqa.formats.provenance import everything
 from kgqa.formats.question_set import QuestionSet, open_dataset
@@ -80,22 +80,11 @@ def has_metric(dataset: str | Path) -> bool:
 
 def _names(source: QuestionSet, provenances: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """What formats and recipes call themselves in what they noted; whatever is no text was changed by hand and names nothing."""
+    manifest = native.manifest_of(source.folder or source.path.parent) if isinstance(source.path, Path) else {}
     noted = (name for provenance in provenances for name in (provenance.get("recipe"), *provenance))
-    return (name for name in chain(noted, [_manifest(source).get("from")]) if isinstance(name, str))
+    return (name for name in chain(noted, [manifest.get("from")]) if isinstance(name, str))
 
 
 def _transform(provenance: Mapping[str, Any]) -> str:
     note = provenance.get("dire")
     return str(note.get("transform")) if isinstance(note, dict) else ""
-
-
-def _manifest(source: QuestionSet) -> dict[str, Any]:
-    """What the set's folder says about how it was made; empty where it says nothing."""
-    if not isinstance(source.path, Path):
-        return {}
-    folder = source.folder or source.path.parent
-    try:
-        found = json.loads((folder / "manifest.json").read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

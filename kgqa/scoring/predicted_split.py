@@ -1,9 +1,8 @@
-"""Gold and predictions side by side: the split that the predictions are for, scored, with what is known of its questions."""
+"""The split that predictions are for, with its gold and what is known of its questions, and its scores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,13 +98,7 @@ def _supporting(instance: Instance, right: Any) -> set[str]:
 
 def score(joined: Joined, metric: Metric, predictions: Any, beside: Beside, *, path: Path, dataset: Place) -> Scores:
     """The scores; the messages of the scorer are preceded by the files that it compares."""
-    with _named(f"{path.name} against {dataset.name}"):
-        return metric.score(joined.gold, predictions, beside)
-
-
-@contextmanager
-def _named(where: str) -> Iterator[None]:
     try:
-        yield
+        return metric.score(joined.gold, predictions, beside)
     except InputError as error:
-        raise type(error)(f"{where}: {error}") from None
+        raise type(error)(f"{path.name} against {dataset.name}: {error}") from None

@@ -1,0 +1,91 @@
+"""The question sets of an audit, side by side: shown to the checks batch by batch, and read again for the examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from kgqa.checks.batch import Batch, Side
+from kgqa.checks.check import Check
+from kgqa.checks.findings import Finding
+from kgqa.errors import EmptyResult, SettingsError
+from kgqa.formats.native import batched
+from kgqa.formats.question_set import QuestionSet
+from kgqa.progress import Progress
+from kgqa.splits.near_shared import MAX_SIDES
+
+BATCH = 256
+"""Questions in memory at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One side and how it is read."""
+
+    side: Side
+    questions: QuestionSet
+    split: str
+
+
+def sources_of(found: QuestionSet, others: Sequence[QuestionSet]) -> list[Source]:
+    """All sides in the order in which they are read: what is compared with comes first; SettingsError where there are too many."""
+    sources: list[Source] = []
+    for number, other in enumerate(others, start=1):
+        name = other.name if [each.name for each in others].count(other.name) == 1 else f"{other.name} ({number})"
+        sources += [Source(Side(name=f"{name}/{split}", against=True), other, split) for split in other.files]
+    sources += [Source(Side(name=split, against=False), found, split) for split in found.files]
+    if len(sources) > MAX_SIDES:
+        raise SettingsError(f"these sets have {len(sources)} splits, and an audit compares {MAX_SIDES} at most; leave out some --against.")
+    return sources
+
+
+def read_sources(sources: Sequence[Source], checks: Sequence[Check], progress: Progress) -> dict[str, int]:
+    """Show every batch to every check; the number of questions of each side."""
+    counts: dict[str, int] = {}
+    for source in sources:
+        side = source.side
+        asked = [check for check in checks if check.compares or not side.against]
+        earlier = () if side.against else tuple(counts)
+        progress.start(f"Reading {side.name}", None, "questions")
+        counts[side.name] = 0
+        for instances in batched(source.questions.read(source.split), BATCH):
+            batch = Batch(side, counts[side.name], instances, earlier)
+            for check in asked:
+                check.update(batch)
+            counts[side.name] += len(instances)
+            progress.advance(len(instances))
+        progress.finish(f"{counts[side.name]:,} questions")
+    for each in dict.fromkeys(source.questions.path for source in sources):
+        if not any(counts[source.side.name] for source in sources if source.questions.path == each):
+            raise EmptyResult(f"{each}: the set holds no question; give one that does.")
+    return counts
+
+
+def with_examples(findings: Iterable[Finding], checks: Sequence[Check], sources: Sequence[Source]) -> list[Finding]:
+    """Examples of checks that keep no text get it, from the questions read again as far as the last of them."""
+    findings = list(findings)
+    rereading = {check.name: check for check in checks if check.rereads}
+    wanted: dict[str, set[int]] = {}
+    for finding in findings:
+        if finding.check in rereading:
+            for example in finding.examples:
+                for side, number in ((example.split, example.number), *([example.counterpart] if example.counterpart else [])):
+                    wanted.setdefault(side, set()).add(number)
+    read = {
+        (source.side.name, number): instance
+        for source in sources
+        for number, instance in enumerate(islice(source.questions.read(source.split), max(wanted.get(source.side.name, {-1})) + 1))
+        if number in wanted[source.side.name]
+    }
+    told = []
+    for finding in findings:
+        if check := rereading.get(finding.check):
+            examples = []
+            for example in finding.examples:
+                instance = read[example.split, example.number]
+                what = check.explain(example.what, instance, read[example.counterpart] if example.counterpart else None)
+                examples.append(replace(example, id=instance.id, what=what))
+            finding = replace(finding, examples=tuple(examples))  # noqa: PLW2901 - the same finding, told
+        told.append(finding)
+    return told
