@@ -1,11 +1,17 @@
-"""Finished workspaces of both seed domains, made once; small disks; the command line; the real data."""
+"""How the tests share the work, how thorough they are, and what many of them use: the server, finished workspaces, the command line.
+
+Two options: ``--thorough`` (``make test-all``) makes random tests as long as they can be, ``--update-golden`` (``make golden``) accepts
+today's seed datasets.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -33,16 +39,61 @@ class SmallDisk:
         subprocess.run(["mount", "-t", "tmpfs", *again, "kgqa-test", str(self.path)], check=True, capture_output=True)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--thorough", action="store_true", help="change files in 1,000 ways instead of 200, ask stores 10,000 queries")
+    parser.addoption("--update-golden", action="store_true", help="accept today's seed datasets as the golden ones")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"random tests: {_mutants(config):,} changes of a file, {_queries(config):,} queries of a store (1,000 and 10,000: --thorough)"
+
+
+def _mutants(config: pytest.Config) -> int:
+    return 1_000 if config.getoption("--thorough") else 200
+
+
+def _queries(config: pytest.Config) -> int:
+    return 10_000 if config.getoption("--thorough") else 500
+
+
+@pytest.fixture(scope="session")
+def mutant_count(pytestconfig: pytest.Config) -> int:
+    """In how many ways a file is changed."""
+    return _mutants(pytestconfig)
+
+
+@pytest.fixture(scope="session")
+def query_count(pytestconfig: pytest.Config) -> int:
+    """How many random queries a store is asked."""
+    return _queries(pytestconfig)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that need the server run in one process, one after the other: it has one database."""
+    """Say what goes to one worker together, and in which order; ``make test`` tells xdist to keep it.
+
+    Whatever uses the server is one piece, as the server has one database, and goes first, as it takes longest; in it, the file that
+    needs no kernels goes first, so that the other worker compiles them meanwhile. Any other file is a piece, those with slow tests first,
+    then those with many.
+    """
+    sizes = Counter(item.path for item in items)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+
+    def order(item: pytest.Item) -> tuple[bool, bool, bool, int, Path]:
+        kernels = item.path.name != "test_neo4j.py"
+        return not _on_server(item), kernels, item.path not in slow, -sizes[item.path], item.path
+
+    items.sort(key=order)
     for item in items:
-        if {"neo4j_server", "server"} & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.xdist_group("neo4j"))
+        item.add_marker(pytest.mark.xdist_group("neo4j" if _on_server(item) else item.path.relative_to(ROOT).as_posix()))
+
+
+def _on_server(item: pytest.Item) -> bool:
+    return "neo4j_server" in getattr(item, "fixturenames", ())
 
 
 @pytest.fixture(scope="session")
 def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
-    """A running Neo4j with authentication on, of the tests' own."""
+    """A running Neo4j with authentication on, of the tests' own; the one of this run."""
     if reason := missing():
         unavailable(reason)
     server = Neo4jServer(tmp_path_factory.mktemp("neo4j") / "home")
@@ -50,7 +101,7 @@ def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServ
     try:
         yield server
     finally:
-        server.stop()
+        server.kill()
 
 
 @pytest.fixture
@@ -91,9 +142,15 @@ def seed_medline(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _finished(domain: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    workspace = tmp_path_factory.mktemp(f"seed-{domain}") / "workspace"
-    kgqa.generate(domain, workspace=workspace)
-    return workspace
+    """A copy for this worker, as a workspace serves one process at a time, of what is made once by the first that needs it."""
+    base = tmp_path_factory.getbasetemp()
+    everyones = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    made = everyones / f"made-{domain}"
+    with (everyones / f"made-{domain}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            kgqa.generate(domain, workspace=everyones / f"making-{domain}").dataset.parents[1].rename(made)
+    return Path(shutil.copytree(made, tmp_path_factory.mktemp(f"seed-{domain}") / "workspace"))
 
 
 @pytest.fixture

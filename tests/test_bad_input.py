@@ -435,14 +435,14 @@ def test_a_folder_that_is_no_workspace(tmp_path: Path, cli: Cli) -> None:
 
 def test_two_runs_at_once(tmp_path: Path, seed_wikidata: Path) -> None:
     held = (
-        "import sys, pathlib, kgqa, kgqa.runs.workspace\n"
-        "real = kgqa.runs.workspace.Workspace.record\n"
-        "def record(self, record):\n"
-        "    real(self, record)\n"
-        "    if record.stage == 'read_sources':\n"
-        "        print('held', flush=True); sys.stdin.readline()\n"
-        "kgqa.runs.workspace.Workspace.record = record\n"
-        "kgqa.generate('wikidata', workspace=pathlib.Path(sys.argv[1]))\n"
+        "import sys, kgqa\n"
+        "class Held:\n"
+        "    def start(self, stage, total=None, unit=''): self.stage = stage\n"
+        "    def advance(self, amount): pass\n"
+        "    def finish(self, note=''):\n"
+        "        if self.stage == 'Reading sources':\n"
+        "            print('held', flush=True); sys.stdin.readline()\n"
+        "kgqa.generate('wikidata', workspace=sys.argv[1], progress=Held())\n"
     )
     command = [sys.executable, "-c", held, str(tmp_path / "w")]
     with subprocess.Popen(command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first_run:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -52,15 +52,13 @@ class Comparison:
     """The wrong answer on the fewest rows."""
 
 
-def compare(
-    bench: Bench, *, queries: int, seed: int, only: Sequence[Query] = (), advance: Callable[[int], None] | None = None
-) -> Comparison:
+def compare(bench: Bench, *, queries: int, seed: int, advance: Callable[[int], None] | None = None) -> Comparison:
     """Ask ``bench`` so many queries of random graphs; the same ``seed`` gives the same graphs and queries on every store.
 
     Every template is asked equally often. Raises StoreUnreachable where a server goes away.
     """
     rng = random.Random(seed)  # noqa: S311 - nothing here is secret
-    asked = [query for query in only or templates() if bench.name in query.stores]
+    asked = [query for query in templates() if bench.name in query.stores]
     wrong: Counter[str] = Counter()
     smallest: Disagreement | None = None
     begin, done, graphs = time.perf_counter(), 0, 0

@@ -21,33 +21,23 @@ NAMES = [stage.name for stage in STAGES] + ["write_dataset"]
 KILLS = 20
 KILL = """
 import os, signal, sys
-from pathlib import Path
-from kgqa import dataset, generation, workspace
-from kgqa.store import embedded
+import kgqa
 
-where, after = sys.argv[1], int(sys.argv[2])
-home, name = {
-    "record": (workspace.Workspace, "record"),
-    "write_table": (workspace.Workspace, "write_table"),
-    "write_parquet": (workspace, "write_parquet"),
-    "engine": (embedded, "_execute"),
-    "rename": (os, "replace"),
-    "splits": (generation, "write_dataset"),
-    "rejected": (dataset, "write_rejected"),
-}[where]
-real, calls = getattr(home, name), 0
+class Killed:
+    def start(self, stage, total=None, unit=""):
+        self.stage = stage
+        self.kill("start")
+    def advance(self, amount):
+        self.kill("advance")
+    def finish(self, note=""):
+        self.kill("finish")
+    def kill(self, step):
+        if [self.stage, step] == sys.argv[2:]:
+            os.kill(os.getpid(), signal.SIGKILL)
 
-def counted(*arguments, **options):
-    global calls
-    calls += 1
-    result = real(*arguments, **options)
-    if calls == after:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return result
-
-setattr(home, name, counted)
-generation.generate("wikidata", workspace=Path(sys.argv[3]))
+kgqa.generate("wikidata", workspace=sys.argv[1], progress=Killed())
 """
+"""It kills itself at a step of its progress, while it works at a stage."""
 
 
 def wikihop(workspace: Path) -> dict[str, bytes]:
@@ -85,20 +75,22 @@ def test_a_run_that_is_killed_anywhere_goes_on_to_the_same_bytes(seed_wikidata: 
     assert killed >= KILLS // 3
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("where", "after"),
-    [("record", n) for n in (1, 3, 7)]
-    + [("write_table", n) for n in (4, 8, 14)]
-    + [("engine", n) for n in (2, 7, 10)]
-    + [("write_parquet", 9), ("rename", 3), ("splits", 1), ("rejected", 1)],
+    ("stage", "step"),
+    [
+        pytest.param("Reading sources", "advance", marks=pytest.mark.slow),
+        pytest.param("Linking mentions", "finish", marks=pytest.mark.slow),
+        ("Building the graph", "advance"),
+        pytest.param("Projecting edges", "finish", marks=pytest.mark.slow),
+        pytest.param("Traversing", "advance", marks=pytest.mark.slow),
+        pytest.param("Filtering and measuring shortcuts", "finish", marks=pytest.mark.slow),
+        pytest.param("Writing the dataset", "start", marks=pytest.mark.slow),
+        ("Writing the dataset", "advance"),
+    ],
 )
-def test_a_run_that_is_killed_at_a_known_place_goes_on(where: str, after: int, seed_wikidata: Path, tmp_path: Path) -> None:
-    script, workspace = tmp_path / "kill.py", tmp_path / "workspace"
-    script.write_text(KILL)
-    done = subprocess.run(
-        [sys.executable, str(script), where, str(after), str(workspace)], env=environment(), capture_output=True, check=False
-    )
+def test_a_run_that_is_killed_at_a_known_place_goes_on(stage: str, step: str, seed_wikidata: Path, tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    done = subprocess.run([sys.executable, "-c", KILL, workspace, stage, step], env=environment(), capture_output=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert not (workspace / "datasets" / "wikihop").exists()
     before = times(workspace)

@@ -29,7 +29,6 @@ from kgqa.formats.registry import FORMATS
 from tests.command import ROOT, environment
 from tests.formats.mutations import DEEP, Example, dumped, examples, mutants, parsed
 
-MUTANTS = 1_000
 CONVERTED = 25
 """One of so many mutants is converted too."""
 MAIN = {"beir_dev": "queries.jsonl"}
@@ -82,9 +81,9 @@ def test_every_format_has_an_example_that_is_recognised_as_itself(folder: Path) 
 
 
 @pytest.mark.parametrize("name", sorted(examples()))
-def test_whatever_is_changed_is_read_or_named(name: str, folder: Path) -> None:
+def test_whatever_is_changed_is_read_or_named(name: str, mutant_count: int, folder: Path) -> None:
     outcomes = Counter[str]()
-    for number, (what, changed) in enumerate(mutants(examples()[name], MUTANTS, name)):
+    for number, (what, changed) in enumerate(mutants(examples()[name], mutant_count, name)):
         try:
             outcomes[outcome(examples()[name], folder, changed, recognised=number % 4 == 0)] += 1
             if number % CONVERTED == 0:
@@ -92,9 +91,9 @@ def test_whatever_is_changed_is_read_or_named(name: str, folder: Path) -> None:
         except BaseException as error:
             error.add_note(what)
             raise
-    assert sum(outcomes.values()) == MUTANTS
-    assert outcomes["read"] > MUTANTS // 50
-    assert outcomes["BrokenInput"] > MUTANTS // 5
+    assert sum(outcomes.values()) == mutant_count
+    assert outcomes["read"] > mutant_count // 50
+    assert outcomes["BrokenInput"] > mutant_count // 5
     assert outcomes["MissingInput"]
 
 
@@ -325,6 +324,7 @@ except KgqaError as error:
     ("start", "format"),
     [(b'[{"_id": "', "hotpotqa"), (b"", "hotpotqa"), (b'{"_id": "', ""), (b'{"data": "', "squad")],
 )
+@pytest.mark.slow
 def test_two_gigabytes_without_an_end_do_not_fill_the_memory(start: bytes, format: str, tmp_path: Path) -> None:  # noqa: A002
     path = tmp_path / "big_dev.json"
     with path.open("wb") as file:

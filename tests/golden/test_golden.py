@@ -46,7 +46,7 @@ def test_the_seed_dataset_is_the_golden_one(domain: str, dataset: str, request: 
     workspace: Path = request.getfixturevalue(f"seed_{domain}")
     golden = Path(__file__).parent / f"{domain}.json"
     found = summary(workspace / "datasets" / dataset)
-    if request.config.getoption("--update-golden", default=False):
+    if request.config.getoption("--update-golden"):
         golden.write_text(json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
     expected = json.loads(golden.read_text("utf-8"))
     hint = "the data changed; look at the difference, raise the stage's version, say so under Data in the changelog, then: make golden"

@@ -29,7 +29,6 @@ HOSTILE = [
     "'}) DETACH DELETE n //",
     "&amp; &lt; ${1+1} {{2}}",
 ]
-pytestmark = pytest.mark.xdist_group("neo4j")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import errno
 import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import kgqa
-from kgqa.runs.scratch import CLAIM, MARK, remove, scratch, sweep
+from kgqa.runs.scratch import CLAIM, MARK, scratch, sweep
 from kgqa.runs.workspace import Workspace
 from tests.command import COMMAND, ROOT, environment, run_command
 from tests.commands.test_convert import hotpotqa
@@ -28,7 +29,7 @@ EXAMPLE = ROOT / "tests" / "formats" / "examples" / "hotpotqa_dev.json"
 @contextmanager
 def writing(folder: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
     """A conversion that is stopped in the middle of its writing."""
-    source = hotpotqa(folder, *(f"q{number}" for number in range(20_000)), name="many_dev.json")
+    source = hotpotqa(folder, *(f"q{number}" for number in range(5_000)), name="many_dev.json")
     command = [*COMMAND, "convert", str(source), "--to", "label_studio", "--out", str(out)]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         while not any(path.stat().st_size for path in out.parent.glob(f".{out.name}.*.partial/{out.name}/*")):
@@ -65,7 +66,7 @@ def test_what_a_living_run_writes_stays(tmp_path: Path) -> None:
         said = process.communicate(timeout=100)[1]
     assert (process.returncode, said) == (0, "")
     assert {path.name for path in tmp_path.iterdir()} == {"many_dev.json", "other", "other.json", "out"}
-    assert len(list(kgqa.open_dataset(tmp_path / "out").instances())) == 20_000
+    assert len(list(kgqa.open_dataset(tmp_path / "out").instances())) == 5_000
 
 
 def test_a_run_in_the_workspace_stays_too(tmp_path: Path) -> None:
@@ -167,11 +168,13 @@ def test_the_mark_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     # A second kill, while the first one's leftover is cleared.
     left = abandoned(tmp_path)
 
+    delete = shutil.rmtree
+
     def killed(path: Path) -> None:
-        remove(path)
+        delete(path)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kgqa.runs.scratch.remove", killed)
+    monkeypatch.setattr(shutil, "rmtree", killed)
     with pytest.raises(KeyboardInterrupt):
         sweep(tmp_path)
     assert [path.name for path in left.iterdir()] == [MARK]
@@ -180,41 +183,32 @@ def test_the_mark_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert not left.exists()
 
 
-def test_an_interruption_leaves_nothing_though_the_folder_was_just_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make = Path.mkdir
-
-    def interrupted(path: Path, mode: int = 0o777) -> None:
-        make(path, mode)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Path, "mkdir", interrupted)
-    with pytest.raises(KeyboardInterrupt), scratch(tmp_path / "x"):
-        raise AssertionError("the folder was given out")
-    assert not list(tmp_path.iterdir())
-
-
-INTERRUPTED_ON_THE_WAY = """
-import kgqa.runs.files
+INTERRUPTED = """
+import {module}, signal
 from kgqa.cli import main
 
-real = kgqa.runs.files.scratch
+real = {module}.{step}
 
-class Interrupted:
-    def __init__(self, path):
-        self.real = real(path)
-    def __enter__(self):
-        assert self.real.__enter__().is_dir()
-        raise KeyboardInterrupt
-    def __exit__(self, *error):
-        raise AssertionError("it was entered")
+def interrupted(*arguments):
+    done = real(*arguments)
+    if {when}:
+        signal.raise_signal(signal.SIGINT)
+    return done
 
-kgqa.runs.files.scratch = Interrupted
+{module}.{step} = interrupted
 main()
 """
+"""Ctrl-C while the hidden folder is being made."""
 
 
-def test_an_interruption_leaves_nothing_though_the_folder_was_not_yet_given_out(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", INTERRUPTED_ON_THE_WAY, "convert", str(EXAMPLE), "--to", "native", "--out", str(tmp_path / "out")]
+@pytest.mark.parametrize(
+    ("module", "step", "when"),
+    [("os", "mkdir", "str(arguments[0]).endswith('.partial')"), ("fcntl", "flock", "True"), ("os", "write", "True")],
+    ids=["it is there", "it is locked", "it is marked"],
+)
+def test_an_interruption_leaves_nothing_though_the_folder_was_not_yet_given_out(module: str, step: str, when: str, tmp_path: Path) -> None:
+    script = INTERRUPTED.format(module=module, step=step, when=when)
+    command = [sys.executable, "-c", script, "convert", str(EXAMPLE), "--to", "native", "--out", str(tmp_path / "out")]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "kgqa: stopped; run the same command again.\n")
     assert not list(tmp_path.iterdir())

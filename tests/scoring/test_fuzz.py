@@ -14,8 +14,6 @@ from kgqa.scoring.report import Evaluation
 from tests.scoring.families import FAMILIES, NAMES, Family
 from tests.scoring.mutations import malformed, text_of
 
-COUNT = 1000
-
 
 def outcome(gold: Path, predictions: Path, **options: Any) -> Evaluation | str:
     """What was found, or the one sentence in which a mistake ends."""
@@ -26,12 +24,12 @@ def outcome(gold: Path, predictions: Path, **options: Any) -> Evaluation | str:
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=NAMES)
-def test_malformed_predictions(family: Family, tmp_path: Path) -> None:
+def test_malformed_predictions(family: Family, mutant_count: int, tmp_path: Path) -> None:
     gold, file = family.write(tmp_path)
     out, options = tmp_path / "out.json", family.options(tmp_path)
     others = [other.perfect for other in FAMILIES if other.metric != family.metric]
     refused = 0
-    for data in malformed(family.perfect, others, COUNT):
+    for data in malformed(family.perfect, others, mutant_count):
         file.write_bytes(data)
         found = outcome(gold, file, json=out, **options)
         if isinstance(found, str):
@@ -45,26 +43,26 @@ def test_malformed_predictions(family: Family, tmp_path: Path) -> None:
             out.unlink()
         assert not list(tmp_path.glob("*.partial"))
     # What is left is well-formed: another answer, another title.
-    assert COUNT / 4 < refused < COUNT
+    assert mutant_count / 4 < refused < mutant_count
 
 
 BESIDE = [(family, name) for family in FAMILIES for name in ("original", "aliases", "na_prob_file") if getattr(family, name) is not None]
 
 
 @pytest.mark.parametrize(("family", "name"), BESIDE, ids=[name for _, name in BESIDE])
-def test_malformed_files_beside(family: Family, name: str, tmp_path: Path) -> None:
+def test_malformed_files_beside(family: Family, name: str, mutant_count: int, tmp_path: Path) -> None:
     gold, predictions = family.write(tmp_path, family.worked)
     others = [other.perfect for other in FAMILIES if other.metric != family.metric]
     file, options = tmp_path / "beside.json", family.options(tmp_path)
     refused = 0
-    for data in malformed(getattr(family, name), others, COUNT):
+    for data in malformed(getattr(family, name), others, mutant_count):
         file.write_bytes(data)
         found = outcome(gold, predictions, **options, **{name: file})
         if isinstance(found, str):
             refused += 1
             assert "\n" not in found, (found, data[:200])
             assert found.endswith("."), (found, data[:200])
-    assert COUNT / 4 < refused < COUNT
+    assert mutant_count / 4 < refused < mutant_count
 
 
 def test_the_right_file_is_none_of_them(tmp_path: Path) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import errno
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import kgqa
-from kgqa.errors import MissingInput, SettingsError, StorageError, WorkspaceBusy, WorkspaceError
+from kgqa.errors import MissingInput, SettingsError, WorkspaceBusy, WorkspaceError
 from kgqa.runs.graph import rows_of, tables_hash
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
@@ -224,16 +223,6 @@ def test_a_full_disk_leaves_nothing(seed_wikidata: Path, small_disk: SmallDisk, 
     small_disk.mount("size=64k")
     cli("export", "--to", "neo4j-import", small_disk.path / "files", "--workspace", seed_wikidata).sentence("the disk is full")
     assert list(small_disk.path.iterdir()) == []
-
-
-def test_what_stops_in_the_middle_leaves_nothing(seed_wikidata: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> Mapping[str, object]:
-        raise OSError(errno.EROFS, "read-only")
-
-    monkeypatch.setattr(neo4j_import, "_instructions", fail)
-    with pytest.raises(StorageError, match="read-only"):
-        kgqa.export(to="neo4j-import", out=tmp_path / "files", workspace=seed_wikidata)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_mistakes_are_sentences(seed_wikidata: Path, wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:

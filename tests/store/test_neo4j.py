@@ -29,9 +29,8 @@ from tests.conftest import unavailable
 from tests.neo4j.server import PASSWORD, Neo4jServer, free_port, missing
 from tests.store.graphs import ad_hoc, rows_of
 
-LARGE = rows_of(
-    entities=[f"entity {i}" for i in range(3000)], facts=[(i, (i * 7 + 1) % 3000) for i in range(6000) if i < 3000], documents=2000
-)
+SEVERAL = rows_of(entities=[f"entity {i}" for i in range(750)], facts=[(i, (i * 7 + 1) % 750) for i in range(750)], documents=500)
+"""Of several batches, where a batch is as small as here."""
 
 
 @pytest.fixture
@@ -186,17 +185,17 @@ def test_wrong_password_wrong_user_no_password_wrong_database(neo4j_database: Ne
 def test_a_graph_is_loaded_once_and_recognised(neo4j_database: Neo4jSettings) -> None:
     seen: list[int] = []
     with Neo4jStore(neo4j_database) as store:
-        assert load(store, "hash", LARGE, advance=seen.append)
-        assert sum(seen) == total(LARGE)
+        assert load(store, "hash", SEVERAL, advance=seen.append)
+        assert sum(seen) == total(SEVERAL)
         whole = contents(store)
         seen.clear()
-        assert not load(store, "hash", LARGE, advance=seen.append)
-        assert sum(seen) == total(LARGE)
+        assert not load(store, "hash", SEVERAL, advance=seen.append)
+        assert sum(seen) == total(SEVERAL)
         assert contents(store) == whole
         marker = read_marker(store)
         assert marker is not None
         assert marker.finished
-        assert marker.rows == {name: LARGE[name].num_rows for name in TABLES}
+        assert marker.rows == {name: SEVERAL[name].num_rows for name in TABLES}
         check_holds(store, "hash")
         with pytest.raises(StoreConflict, match="kgqa's graph of other tables; replace it with kgqa load"):
             check_holds(store, "other")
@@ -207,7 +206,7 @@ def test_a_database_with_somebody_elses_data_is_left_alone(neo4j_database: Neo4j
         with GraphDatabase.driver(neo4j_database.uri, auth=("neo4j", PASSWORD)) as driver:
             driver.execute_query("CREATE (:Film {title: 'Solaris'})-[:BY]->(:Person {name: 'Tarkovsky'})")
         with pytest.raises(StoreConflict, match="2 nodes are here that kgqa did not write; give it an empty database"):
-            load(store, "hash", LARGE)
+            load(store, "hash", SEVERAL)
         with pytest.raises(StoreConflict, match="there is no graph of kgqa in this database"):
             check_holds(store)
         erase(store)
@@ -218,7 +217,7 @@ def test_a_database_with_somebody_elses_data_is_left_alone(neo4j_database: Neo4j
 def test_another_graph_of_ours_is_only_replaced_when_that_is_asked_for(neo4j_database: Neo4jSettings) -> None:
     small = rows_of(entities=["a", "b"], facts=[(0, 1)])
     with Neo4jStore(neo4j_database) as store:
-        load(store, "large", LARGE)
+        load(store, "several", SEVERAL)
         with pytest.raises(StoreConflict, match="--replace"):
             load(store, "small", small)
         erase(store)
@@ -249,9 +248,9 @@ def test_a_graph_to_which_somebody_added_is_not_erased(neo4j_database: Neo4jSett
 
 
 def test_an_interrupted_erasing_is_gone_on_with(neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "ERASE_NODES", 700)
+    monkeypatch.setattr(loading, "ERASE_NODES", 175)
     with Neo4jStore(neo4j_database) as store:
-        load(store, "hash", LARGE)
+        load(store, "hash", SEVERAL)
 
         def cut(_: int) -> None:
             raise KeyboardInterrupt
@@ -259,20 +258,20 @@ def test_an_interrupted_erasing_is_gone_on_with(neo4j_database: Neo4jSettings, m
         with pytest.raises(KeyboardInterrupt):
             erase(store, advance=cut)
         left = len(contents(store)["nodes"])
-        assert 0 < left < 5000
+        assert 0 < left < 1250
         with pytest.raises(StoreConflict):
             check_holds(store)
         with pytest.raises(StoreConflict):
-            load(store, "hash", LARGE)
+            load(store, "hash", SEVERAL)
         erase(store)
-        assert load(store, "hash", LARGE)
+        assert load(store, "hash", SEVERAL)
 
 
 @pytest.mark.parametrize("at", [0, 1, 2, 3, 5, 8, 12])
 def test_an_interrupted_load_goes_on_where_it_stopped(neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
-    monkeypatch.setattr(loading, "BATCH_ROWS", 997)
+    monkeypatch.setattr(loading, "BATCH_ROWS", 249)
     with Neo4jStore(neo4j_database) as store:
-        load(store, "hash", LARGE)
+        load(store, "hash", SEVERAL)
         whole = contents(store)
         erase(store)
         calls = 0
@@ -284,12 +283,12 @@ def test_an_interrupted_load_goes_on_where_it_stopped(neo4j_database: Neo4jSetti
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            load(store, "hash", LARGE, advance=cut)
+            load(store, "hash", SEVERAL, advance=cut)
         with pytest.raises(StoreConflict, match="not loaded to its end"):
             check_holds(store)
         seen: list[int] = []
-        assert load(store, "hash", LARGE, advance=seen.append)
-        assert sum(seen) == total(LARGE)
+        assert load(store, "hash", SEVERAL, advance=seen.append)
+        assert sum(seen) == total(SEVERAL)
         assert contents(store) == whole
 
 
@@ -303,30 +302,30 @@ def test_a_commit_whose_answer_was_lost_is_not_repeated(neo4j_database: Neo4jSet
         return write(store, query, arguments, expect=expect)
 
     with Neo4jStore(neo4j_database) as store:
-        load(store, "hash", LARGE)
+        load(store, "hash", SEVERAL)
         whole = contents(store)
         erase(store)
         monkeypatch.setattr(Neo4jStore, "write", twice)
-        load(store, "hash", LARGE)
+        load(store, "hash", SEVERAL)
         assert contents(store) == whole
 
 
 def test_nodes_that_vanish_during_a_load_are_noticed_as_often_as_it_is_run(
     neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loading, "BATCH_ROWS", 1000)
+    monkeypatch.setattr(loading, "BATCH_ROWS", 250)
     with Neo4jStore(neo4j_database) as store:
         seen = 0
 
         def remove(rows: int) -> None:
             nonlocal seen
             seen += rows
-            if seen == 5000:
+            if seen == 1250:
                 change(neo4j_database, "MATCH (e:Entity) WHERE e.row < 20 DETACH DELETE e")
 
         for _ in range(2):
             with pytest.raises(StoreError, match=r"entities or documents are missing from the graph|somebody changed it"):
-                load(store, "hash", LARGE, advance=remove)
+                load(store, "hash", SEVERAL, advance=remove)
             seen = 10**6
 
 
@@ -341,12 +340,12 @@ def test_nodes_that_vanish_during_a_load_are_noticed_as_often_as_it_is_run(
 )
 def test_a_graph_that_somebody_changed_is_not_taken_for_whole(neo4j_database: Neo4jSettings, statement: str) -> None:
     with Neo4jStore(neo4j_database) as store:
-        load(store, "hash", LARGE)
+        load(store, "hash", SEVERAL)
         change(neo4j_database, statement)
         with pytest.raises(StoreConflict, match=r"kgqa loaded [\d,]+; somebody changed it: load it anew"):
             check_holds(store, "hash")
         with pytest.raises(StoreConflict, match="somebody changed it"):
-            load(store, "hash", LARGE)
+            load(store, "hash", SEVERAL)
 
 
 @pytest.mark.parametrize(
@@ -360,25 +359,25 @@ def test_a_graph_that_somebody_changed_is_not_taken_for_whole(neo4j_database: Ne
 )
 def test_a_damaged_marker_is_said(neo4j_database: Neo4jSettings, statement: str) -> None:
     with Neo4jStore(neo4j_database) as store:
-        load(store, "hash", LARGE)
+        load(store, "hash", SEVERAL)
         change(neo4j_database, statement)
         before = contents(store)
         with pytest.raises(StoreConflict, match=r"the marker of kgqa's graph is damaged|somebody changed it"):
-            load(store, "hash", LARGE)
+            load(store, "hash", SEVERAL)
         assert contents(store) == before
 
 
 def test_of_two_erasers_the_later_one_goes_on(neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "ERASE_NODES", 500)
+    monkeypatch.setattr(loading, "ERASE_NODES", 125)
     with Neo4jStore(neo4j_database) as store, Neo4jStore(neo4j_database) as other:
-        load(store, "hash", LARGE)
+        load(store, "hash", SEVERAL)
         later: list[bool] = []
 
         def second(_: int) -> None:
             if not later:
                 later.append(True)
                 erase(other)
-                load(other, "new", LARGE)
+                load(other, "new", SEVERAL)
 
         with pytest.raises(StoreConflict, match="another run of kgqa took over this database"):
             erase(store, advance=second)
@@ -394,27 +393,27 @@ def change(settings: Neo4jSettings, statement: str) -> None:
 def test_of_two_loaders_the_later_one_goes_on_and_the_earlier_one_says_so(
     neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loading, "BATCH_ROWS", 500)
+    monkeypatch.setattr(loading, "BATCH_ROWS", 125)
     with Neo4jStore(neo4j_database) as store, Neo4jStore(neo4j_database) as other:
-        load(store, "hash", LARGE)
+        load(store, "hash", SEVERAL)
         whole = contents(store)
         erase(store)
         later: list[bool] = []
 
         def second(rows: int) -> None:
             if rows and not later:
-                later.append(load(other, "hash", LARGE))
+                later.append(load(other, "hash", SEVERAL))
 
         with pytest.raises(StoreConflict, match="another run of kgqa took over this database and goes on with it; this one stopped"):
-            load(store, "hash", LARGE, advance=second)
+            load(store, "hash", SEVERAL, advance=second)
         assert later == [True]
         assert contents(store) == whole
 
 
 def test_two_loaders_at_the_same_time_leave_one_whole_graph(neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "BATCH_ROWS", 500)
+    monkeypatch.setattr(loading, "BATCH_ROWS", 125)
     with Neo4jStore(neo4j_database) as store:
-        load(store, "hash", LARGE)
+        load(store, "hash", SEVERAL)
         whole = contents(store)
         erase(store)
         outcomes: list[str] = []
@@ -422,7 +421,7 @@ def test_two_loaders_at_the_same_time_leave_one_whole_graph(neo4j_database: Neo4
         def run() -> None:
             with Neo4jStore(neo4j_database) as own:
                 try:
-                    load(own, "hash", LARGE)
+                    load(own, "hash", SEVERAL)
                     outcomes.append("loaded")
                 except StoreConflict as error:
                     outcomes.append(str(error))
@@ -434,15 +433,16 @@ def test_two_loaders_at_the_same_time_leave_one_whole_graph(neo4j_database: Neo4
             thread.join()
         assert "loaded" in outcomes, outcomes
         # Whoever is last has seen it through, and the graph is whole whatever the others did.
-        load(store, "hash", LARGE)
+        load(store, "hash", SEVERAL)
         assert contents(store) == whole
 
 
+@pytest.mark.slow
 def test_a_server_that_stops_in_the_middle_of_a_load_is_gone_on_with(server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "BATCH_ROWS", 500)
+    monkeypatch.setattr(loading, "BATCH_ROWS", 125)
     monkeypatch.setattr("kgqa.store.neo4j.connection.RETRY_SECONDS", 1.0)
     store = connected(server)
-    load(store, "hash", LARGE)
+    load(store, "hash", SEVERAL)
     whole = contents(store)
     erase(store)
     seen = 0
@@ -450,22 +450,23 @@ def test_a_server_that_stops_in_the_middle_of_a_load_is_gone_on_with(server: Neo
     def power_cut(rows: int) -> None:
         nonlocal seen
         seen += rows
-        if seen > 6000:
+        if seen > 1500:
             server.kill()
 
     with pytest.raises(StoreUnreachable, match="no Neo4j server answers here; start it"):
-        load(store, "hash", LARGE, advance=power_cut)
+        load(store, "hash", SEVERAL, advance=power_cut)
     store.close()
     server.start()
     with connected(server) as again:
         marker = read_marker(again)
         assert marker is not None
         assert not marker.finished
-        assert marker.rows["entity"] == LARGE["entity"].num_rows
-        load(again, "hash", LARGE)
+        assert marker.rows["entity"] == SEVERAL["entity"].num_rows
+        load(again, "hash", SEVERAL)
         assert contents(again) == whole
 
 
+@pytest.mark.slow
 def test_trouble_that_passes_is_waited_for(server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kgqa.store.neo4j.connection.RETRY_SECONDS", 120.0)
     store = connected(server)
@@ -481,13 +482,13 @@ def test_trouble_that_passes_is_waited_for(server: Neo4jServer, monkeypatch: pyt
 
 def test_a_loader_that_is_killed_can_be_run_again(neo4j_database: Neo4jSettings) -> None:
     with Neo4jStore(neo4j_database) as store:
-        load(store, "hash", LARGE)
+        load(store, "hash", SEVERAL)
         whole = contents(store)
         erase(store)
         script = (
-            "from tests.store.test_neo4j import LARGE; from kgqa.store import loading; from kgqa.store.neo4j.connection import *\n"
-            "loading.BATCH_ROWS = 200\n"
-            "loading.load(Neo4jStore(Neo4jSettings.from_environment()), 'hash', LARGE, advance=lambda _: print('.', flush=True))"
+            "from tests.store.test_neo4j import *\n"
+            "loading.BATCH_ROWS = 50\n"
+            "load(Neo4jStore(Neo4jSettings.from_environment()), 'hash', SEVERAL, advance=lambda _: print('.', flush=True))"
         )
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         process = subprocess.Popen([sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, cwd=ROOT)
@@ -501,5 +502,5 @@ def test_a_loader_that_is_killed_can_be_run_again(neo4j_database: Neo4jSettings)
         marker = read_marker(store)
         assert marker is not None
         assert not marker.finished
-        load(store, "hash", LARGE)
+        load(store, "hash", SEVERAL)
         assert contents(store) == whole

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import signal
 import socket
 import time
 from collections.abc import Iterator
@@ -51,18 +49,13 @@ def test_a_server_that_says_nothing_is_waited_for_as_long_as_was_asked(silent: N
 
 
 def test_a_server_that_falls_silent_is_not_waited_for(neo4j_database: Neo4jSettings, neo4j_server: Neo4jServer) -> None:
-    process = neo4j_server._process
-    assert process
     with Neo4jStore(neo4j_database) as store:
         assert store.read("RETURN 1 AS one").rows.num_rows == 1
-        os.kill(process.pid, signal.SIGSTOP)
-        try:
+        with neo4j_server.paused():
             begin = time.monotonic()
             with pytest.raises(QueryTimeout, match=r"^the query took more than 1 seconds"):
                 store.read("RETURN 1 AS one", limits=Limits(seconds=1))
             assert time.monotonic() - begin < 3
-        finally:
-            os.kill(process.pid, signal.SIGCONT)
         assert store.read("RETURN 1 AS one").rows.num_rows == 1
 
 

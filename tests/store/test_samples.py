@@ -26,7 +26,7 @@ from kgqa.store.queries import Query, askable_queries, read_queries
 from tests.store.samples_truth import SamplesTruth
 
 
-@pytest.fixture(params=["seed_wikidata", "seed_medline"])
+@pytest.fixture(params=["seed_wikidata", pytest.param("seed_medline", marks=pytest.mark.slow)])
 def workspace(request: pytest.FixtureRequest) -> Workspace:
     return Workspace(request.getfixturevalue(request.param))
 

@@ -6,16 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from kgqa.conformance.oracles import engine_traps, engine_values, explore as exploring, page as paging, traverse as traversing
+from kgqa.conformance.oracles import engine_traps, engine_values, explore, page, traverse
 from kgqa.conformance.oracles.known import Known, Oracle, Row, Rows
 from kgqa.store.queries import PLURALS, Query, Value, read_queries
 
 ORACLES: dict[str, Oracle] = {
-    **exploring.ORACLES,
-    **paging.ORACLES,
-    **traversing.ORACLES,
-    **engine_traps.ORACLES,
-    **engine_values.ORACLES,
+    name: oracle for module in (explore, page, traverse, engine_traps, engine_values) for name, oracle in module.ORACLES.items()
 }
 """By the name of the query."""
 

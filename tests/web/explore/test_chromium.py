@@ -16,7 +16,7 @@ from kgqa.web.explore.project import Project
 from tests.web.explore.awkward import ENTITY, LABEL, RELATION, TEXT, TITLE
 from tests.web.explore.conftest import Window
 
-pytestmark = pytest.mark.xdist_group("chromium")
+pytestmark = pytest.mark.slow
 Look = Callable[..., Window]
 expect.set_options(timeout=60_000)  # as long as for the page's other waits
 DRAWN = "((document.getElementById('graph')._cyreg || {}).cy || {nodes: () => []}).nodes().filter(n => !n.hasClass('more')).length"
