@@ -4,8 +4,12 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 NEO4J ?= .cache/neo4j
 DEMO ?= kgqa-workspace-demo
+# Tests that belong together go to one of two workers, in the order of tests/conftest.py.
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+# Tests start some hundred processes, and each would compile kgqa anew.
+export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo neo4j favourites words test test-real lint types bench golden clean
+.PHONY: help demo neo4j favourites words test test-all test-real lint types bench golden clean
 
 help:  ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -41,8 +45,11 @@ favourites:  ## Pack cypher/browser/kgqa/ into the archive that Neo4j Browser im
 words: $(VENV)/.tools  ## Make the list of English words anew, which decides what links; it changes data.
 	$(BIN)/python -m tools.english_words
 
-test: $(VENV)/.tools $(NEO4J)/.complete  ## Install everything the tests need, and run all that need no real data.
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'not real_data' $(ARGS)
+test: $(VENV)/.tools $(NEO4J)/.complete  ## Install everything the tests need, and run those that take five minutes.
+	$(PYTEST) -m 'not slow and not real_data' $(ARGS)
+
+test-all: $(VENV)/.tools $(NEO4J)/.complete  ## Run all tests, those that are slow and those on real data too, and random ones at length.
+	$(PYTEST) --thorough $(ARGS)
 
 test-real: $(VENV)/.tools $(NEO4J)/.complete  ## Run the tests on the real data in ../shared/data (or KGQA_DATA).
 	$(BIN)/python -m pytest -m real_data $(ARGS)

@@ -14,19 +14,20 @@ import kgqa
 from kgqa.commands.doctor import doctor
 from kgqa.conformance.arguments import random_arguments
 from kgqa.conformance.benches import EmbeddedBench, Neo4jBench
-from kgqa.conformance.comparison import compare
-from kgqa.conformance.graphs import RandomGraph
+from kgqa.conformance.comparison import Disagreement, compare
+from kgqa.conformance.graphs import Document, Entity, Mention, RandomGraph
 from kgqa.conformance.oracles.known import Known
-from kgqa.conformance.oracles.registry import ORACLES, templates
+from kgqa.conformance.oracles.registry import ORACLES, expected_rows, templates
 from kgqa.conformance.pieces import pieces
+from kgqa.conformance.replay import replay_script
 from kgqa.errors import SettingsError, StoreConflict
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import load
-from kgqa.store.queries import read_queries
+from kgqa.store.queries import Value, read_queries
 from tests.command import ROOT
 from tests.conformance.faulty import FaultyBench, Spoil, drops_a_row, fails, loses_an_edge, repeats_a_row
-from tests.conftest import Cli
+from tests.conftest import Cli, unavailable
 
 READ = ("explore.cypher", "page.cypher", "project/", "traverse/")
 """Besides conformance.cypher, where what reads is called conformance_…"""
@@ -68,9 +69,11 @@ def test_random_queries_on_neo4j_agree_and_nothing_is_left(query_count: int, neo
     assert everything(neo4j_database) == before
 
 
-@pytest.mark.parametrize("spoil", [drops_a_row, repeats_a_row, loses_an_edge, fails])
-def test_a_planted_fault_is_found_and_shrunk(spoil: Spoil) -> None:
-    found = doctor(queries=600, seed=3, benches=[lambda: FaultyBench(spoil)])
+@pytest.mark.parametrize(
+    "spoil", [drops_a_row, *(pytest.param(spoil, marks=pytest.mark.slow) for spoil in (repeats_a_row, loses_an_edge, fails))]
+)
+def test_a_planted_fault_is_found_and_shrunk(spoil: Spoil, tmp_path: Path) -> None:
+    found = doctor(queries=600, seed=3, script=tmp_path / "replay.py", benches=[lambda: FaultyBench(spoil)])
     assert not found.agree
     (report,) = found.stores
     assert report.comparison
@@ -80,36 +83,48 @@ def test_a_planted_fault_is_found_and_shrunk(spoil: Spoil) -> None:
     assert len(smallest.graph) <= 7, smallest.graph
     assert smallest.found != smallest.expected
     # The installed engine is right, so the script, which asks it without the fault, finds what is expected.
-    done = subprocess.run([sys.executable, "-c", report.script], capture_output=True, text=True, check=False)
+    text = (tmp_path / "replay.py").read_text("utf-8")
+    assert text == report.script
+    done = replayed(text)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"expected {smallest.expected}" in done.stdout
 
 
-def test_a_script_ends_with_status_1_while_the_answer_is_wrong(tmp_path: Path) -> None:
-    doctor(queries=600, seed=3, script=tmp_path / "replay.py", benches=[lambda: FaultyBench(drops_a_row)])
-    text = (tmp_path / "replay.py").read_text("utf-8")
+def replayed(script: str) -> subprocess.CompletedProcess[str]:
+    """What came of a script."""
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+
+def small_disagreement() -> Disagreement:
+    """As a faulty store might give it: a document's only entity is not found."""
+    graph = RandomGraph(
+        entity=(Entity("e0", 0, "entity", "a", "a"),), document=(Document("d0", 0, "a", "a", True),), mentions=(Mention("d0", "e0", 1),)
+    )
+    (query,) = [query for query in templates() if query.name == "entities_in"]
+    arguments: dict[str, Value] = {"document": "d0", "limit": 5}
+    expected = expected_rows(query, Known(graph), arguments)
+    return Disagreement(query=query, arguments=arguments, graph=graph, found=[], expected=expected)
+
+
+def test_a_script_ends_with_status_1_while_the_answer_is_wrong() -> None:
+    text = replay_script("embedded", "0", small_disagreement())
+    done = replayed(text)
+    assert done.returncode == 0, done.stdout + done.stderr
     wrong = text.replace("found = comparable(zip", "found = comparable(list(zip").replace("answer.columns)))", "answer.columns)))[:-1])")
     assert wrong != text
-    (tmp_path / "wrong.py").write_text(wrong, "utf-8")
-    done = subprocess.run([sys.executable, tmp_path / "wrong.py"], capture_output=True, text=True, check=False)
+    done = replayed(wrong)
     assert done.returncode == 1, done.stderr
     assert "kgqa" not in [line.split()[1] for line in text.splitlines() if line.startswith(("import ", "from "))]
 
 
 def test_a_neo4j_script_replays_and_leaves_nothing(neo4j_database: Neo4jSettings) -> None:
-    from kgqa.conformance.replay import replay_script
-
-    found = doctor(queries=600, seed=3, benches=[lambda: FaultyBench(drops_a_row)])
-    assert found.stores[0].comparison
-    assert found.stores[0].comparison.smallest
-    text = replay_script("neo4j", "5", found.stores[0].comparison.smallest)
-    command = [sys.executable, "-c", text]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    text = replay_script("neo4j", "5", small_disagreement())
+    done = replayed(text)
     assert done.returncode == 0, done.stdout + done.stderr
     assert everything(neo4j_database)["nodes"] == []
     with GraphDatabase.driver(neo4j_database.uri, auth=(neo4j_database.username, neo4j_database.password)) as driver:
         driver.execute_query("CREATE (:Mine {name: 'x'})")
-    assert "not empty" in subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    assert "not empty" in replayed(text).stderr
     assert len(everything(neo4j_database)["nodes"]) == 1
 
 
@@ -156,6 +171,7 @@ def test_the_command_prints_what_it_found(cli: Cli, monkeypatch: pytest.MonkeyPa
     assert "neo4j: not examined." in done.out
 
 
+@pytest.mark.slow
 def test_the_command_ends_with_status_1_on_a_wrong_answer(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     from kgqa.commands import doctor as examine
 
@@ -192,8 +208,6 @@ def test_an_engine_that_is_known_to_be_wrong_is_found(tmp_path: Path) -> None:
         install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder, "ladybug==0.22.0"]
         done = subprocess.run(install, capture_output=True, text=True, check=False)
         if done.returncode:
-            from tests.conftest import unavailable
-
             unavailable(
                 f"ladybug 0.22.0 cannot be installed here: {done.stderr.splitlines()[-1:]}; set KGQA_BAD_ENGINE to a folder with it"
             )

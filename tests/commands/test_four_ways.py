@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from tests.conftest import Cli
 from tests.contents import files
 
 WAYS = [("embedded", "cypher"), ("neo4j", "kernel"), ("neo4j", "cypher")]
+QUICK = {("wikidata", "all_simple", 3), ("medline", "tree", 2), ("medline", "all_shortest", 2)}
+"""Of the kinds of chains, those that are looked at each time; the others take half a minute."""
 DATASETS = {"wikidata": "wikihop", "medline": "medhop"}
 
 
@@ -23,7 +26,7 @@ def made(folder: Path) -> dict[str, bytes]:
     return {name: content for name, content in files(folder).items() if Path(name).name != "manifest.json"}
 
 
-@pytest.mark.parametrize("domain", ["wikidata", "medline"])
+@pytest.mark.parametrize("domain", ["wikidata", pytest.param("medline", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("store", "traversal"), WAYS)
 def test_a_seed_domain_gives_the_same_bytes(
     request: pytest.FixtureRequest, domain: str, store: str, traversal: str, tmp_path: Path, neo4j_database: Neo4jSettings
@@ -34,9 +37,13 @@ def test_a_seed_domain_gives_the_same_bytes(
     assert report.reused == []
 
 
-@pytest.mark.parametrize("chains", ["tree", "all_shortest", "all_simple"])
-@pytest.mark.parametrize("domain", ["wikidata", "medline"])
-@pytest.mark.parametrize("most", [2, 3])
+@pytest.mark.parametrize(
+    ("domain", "chains", "most"),
+    [
+        pytest.param(*case, marks=() if case in QUICK else pytest.mark.slow)
+        for case in product(("wikidata", "medline"), ("tree", "all_shortest", "all_simple"), (2, 3))
+    ],
+)
 def test_every_kind_of_chain_and_length_is_the_same(domain: str, chains: str, most: int, tmp_path: Path) -> None:
     # Two candidates a sample at most, so that something is left also where chains are short.
     (tmp_path / "own.toml").write_text(

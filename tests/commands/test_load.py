@@ -34,22 +34,22 @@ def labels(settings: Neo4jSettings) -> dict[str, int]:
     return {row["label"]: row["n"] for row in run(settings, "MATCH (n) RETURN labels(n)[0] AS label, count(n) AS n")}
 
 
-def test_a_graph_and_its_samples_are_loaded_once(seed_medline: Path, neo4j_database: Neo4jSettings, cli: Cli) -> None:
-    before = contents.files(seed_medline)
-    outcome = cli("load", "--store", "neo4j", "--workspace", seed_medline, "--dataset", "datasets/medhop")
+def test_a_graph_and_its_samples_are_loaded_once(seed_wikidata: Path, neo4j_database: Neo4jSettings, cli: Cli) -> None:
+    before = contents.files(seed_wikidata)
+    outcome = cli("load", "--store", "neo4j", "--workspace", seed_wikidata, "--dataset", "datasets/wikihop")
     assert outcome.status == 0, outcome.err
-    rows = Workspace(seed_medline).read_table("documents").num_rows
-    total = sum(1 for path in native.split_files(seed_medline / "datasets" / "medhop").values() for _ in native.read(path))
+    rows = Workspace(seed_wikidata).read_table("documents").num_rows
+    total = sum(1 for path in native.split_files(seed_wikidata / "datasets" / "wikihop").values() for _ in native.read(path))
     assert f"document {rows:,}" in outcome.out
-    assert f"{total:,} samples of medhop." in outcome.out
+    assert f"{total:,} samples of wikihop." in outcome.out
     assert PASSWORD not in outcome.out
     there = labels(neo4j_database)
     assert there["Sample"] == total
-    for dataset in ("medhop", seed_medline / "datasets" / "medhop", "datasets/medhop"):
-        again = cli("load", "--workspace", seed_medline, "--dataset", dataset)
+    for dataset in ("wikihop", seed_wikidata / "datasets" / "wikihop", "datasets/wikihop"):
+        again = cli("load", "--workspace", seed_wikidata, "--dataset", dataset)
         assert again.out.count("there already") == 4, again.out
     assert labels(neo4j_database) == there
-    assert contents.files(seed_medline) == before
+    assert contents.files(seed_wikidata) == before
 
 
 class Counting:
@@ -132,17 +132,17 @@ def test_a_load_that_was_cut_off_can_be_replaced(
     assert not kgqa.load(seed_medline, replace=True).already
 
 
-def test_changed_samples_are_replaced_only_when_asked(seed_medline: Path, tmp_path: Path, neo4j_database: Neo4jSettings, cli: Cli) -> None:
-    kgqa.load(seed_medline, dataset="medhop")
-    folder = shutil.copytree(seed_medline / "datasets" / "medhop", tmp_path / "medhop")
+def test_changed_samples_are_replaced_only_when_asked(seed_wikidata: Path, tmp_path: Path, neo4j_database: Neo4jSettings, cli: Cli) -> None:
+    kgqa.load(seed_wikidata, dataset="wikihop")
+    folder = shutil.copytree(seed_wikidata / "datasets" / "wikihop", tmp_path / "wikihop")
     few = list(native.read(folder / "train.parquet"))[:3]
     for split in SPLITS[1:]:
         (folder / f"{split}.parquet").unlink()
     (folder / "manifest.json").unlink()  # it names all splits
     native.write(few, folder / "train.parquet")
-    cli("load", "--workspace", seed_medline, "--dataset", folder).sentence("other samples of medhop", "--replace")
+    cli("load", "--workspace", seed_wikidata, "--dataset", folder).sentence("other samples of wikihop", "--replace")
     graph = run(neo4j_database, "MATCH (g:KgqaGraph {id: 'kgqa'}) RETURN g.loader AS loader")
-    loaded = kgqa.load(seed_medline, dataset=folder, replace=True)
+    loaded = kgqa.load(seed_wikidata, dataset=folder, replace=True)
     assert loaded.already
     assert loaded.samples == labels(neo4j_database)["Sample"] == len(few)
     assert graph == run(neo4j_database, "MATCH (g:KgqaGraph {id: 'kgqa'}) RETURN g.loader AS loader")
@@ -226,10 +226,10 @@ def test_mistakes_are_sentences_without_a_server(wikidata_copy: Path, tmp_path: 
         cli("load", "--workspace", wikidata_copy).sentence("another run uses this workspace")
 
 
-def test_the_name_of_a_dataset_is_in_its_manifest(seed_medline: Path, tmp_path: Path, neo4j_database: Neo4jSettings) -> None:
-    folder = shutil.copytree(seed_medline / "datasets" / "medhop", tmp_path / "elsewhere")
-    assert kgqa.load(seed_medline, dataset=folder).dataset == "medhop"
+def test_the_name_of_a_dataset_is_in_its_manifest(seed_wikidata: Path, tmp_path: Path, neo4j_database: Neo4jSettings) -> None:
+    folder = shutil.copytree(seed_wikidata / "datasets" / "wikihop", tmp_path / "elsewhere")
+    assert kgqa.load(seed_wikidata, dataset=folder).dataset == "wikihop"
     (folder / "manifest.json").write_text(json.dumps({}))
-    assert kgqa.load(seed_medline, dataset=folder).dataset == "elsewhere"
+    assert kgqa.load(seed_wikidata, dataset=folder).dataset == "elsewhere"
     with pytest.raises(KgqaError):
-        kgqa.load(seed_medline, dataset=tmp_path)
+        kgqa.load(seed_wikidata, dataset=tmp_path)
