@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import kgqa
 from kgqa.cli import main
@@ -40,12 +41,23 @@ class SmallDisk:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--thorough", action="store_true", help="change files in 1,000 ways instead of 200, ask stores 10,000 queries")
+    parser.addoption("--thorough", action="store_true", help="random tests at length: 1,000 changes of a file, 10,000 queries of a store")
     parser.addoption("--update-golden", action="store_true", help="accept today's seed datasets as the golden ones")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--thorough"):
+        settings.register_profile("quick", settings(), max_examples=50)
+        settings.load_profile("quick")
+
+
 def pytest_report_header(config: pytest.Config) -> str:
-    return f"random tests: {_mutants(config):,} changes of a file, {_queries(config):,} queries of a store (1,000 and 10,000: --thorough)"
+    sizes = {
+        "changes of a file": _mutants(config),
+        "queries of a store": _queries(config),
+        "examples of a property": settings().max_examples,
+    }
+    return "random tests: " + ", ".join(f"{size:,} {what}" for what, size in sizes.items())
 
 
 def _mutants(config: pytest.Config) -> int:

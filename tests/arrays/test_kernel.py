@@ -118,6 +118,7 @@ def test_an_edited_tokeniser_is_compiled_anew_in_what_contains_it(tmp_path: Path
 
 
 @pytest.mark.parametrize(("old", "new", "found"), [("value + 1", "value + 2", 18), ("STEP = 3", "STEP = 4", 20)])
+@pytest.mark.slow
 def test_an_edit_of_what_a_kernel_contains_counts_in_whatever_file(
     old: str, new: str, found: int, small: Path, place: dict[str, str]
 ) -> None:
@@ -194,6 +195,7 @@ def test_a_full_disk_costs_the_cache_and_nothing_else(small: Path, small_disk: S
     assert not files(small_disk.path / "kgqa-kernels")
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_find_the_same_and_keep_each_kernel_once(small: Path, place: dict[str, str], folder: Path) -> None:
     both = [start(SMALL, small, **place) for _ in range(2)]
     assert [json.loads(process.communicate(timeout=300)[0])[0] for process in both] == [15, 15]
@@ -202,6 +204,7 @@ def test_two_processes_at_once_find_the_same_and_keep_each_kernel_once(small: Pa
 
 
 @pytest.mark.parametrize("damage", [lambda found: found[: len(found) // 2], lambda found: b"", lambda found: found[:-1] + b"?"])
+@pytest.mark.slow
 def test_a_damaged_file_is_made_anew(damage: Callable[[bytes], bytes], small: Path, place: dict[str, str], folder: Path) -> None:
     run(SMALL, small, **place)
     for file in folder.iterdir():
@@ -212,6 +215,7 @@ def test_a_damaged_file_is_made_anew(damage: Callable[[bytes], bytes], small: Pa
     assert run(SMALL, small, **place)[0] == [15, 1]
 
 
+@pytest.mark.slow
 def test_what_is_not_used_for_a_month_goes_and_what_is_used_stays(small: Path, place: dict[str, str], folder: Path) -> None:
     run(SMALL, small, **place)
     (used,) = files(folder)

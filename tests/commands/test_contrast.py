@@ -398,7 +398,7 @@ class TestOnRealSets:
                 self.made("unanswerable", real_data, tmp_path / "made", name)
 
 
-@pytest.mark.parametrize("domain", ["wikidata", "medline"])
+@pytest.mark.parametrize("domain", ["wikidata", pytest.param("medline", marks=pytest.mark.slow)])
 def test_what_kgqa_generates_can_be_contrasted(domain: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     workspace: Path = request.getfixturevalue(f"seed_{domain}")
     (dataset,) = (workspace / "datasets").iterdir()

@@ -361,7 +361,7 @@ def misplaced(draw: st.DrawFn) -> Instance:
 
 
 @given(sets(misplaced(), at_least=1), st.sampled_from(tuple(FORMATS)))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None)
 def test_every_format_takes_any_place_or_says_why_not(tmp_path_factory: pytest.TempPathFactory, drawn: list[Instance], to: str) -> None:
     folder = tmp_path_factory.mktemp("set")
     native.write(drawn, folder / "dev.parquet")

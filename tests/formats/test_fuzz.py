@@ -131,7 +131,7 @@ def main_file(name: str) -> bytes:
 
 @pytest.mark.parametrize("name", TEXT)
 @given(data=st.data())
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None)
 def test_any_json_of_the_right_fields_is_read_or_named(name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     value, lines = parsed(main_file(name))
     names = st.sampled_from(fields(name))

@@ -11,7 +11,7 @@ import pytest
 
 import kgqa
 from kgqa.errors import BrokenInput
-from tests.command import run_command
+from tests.conftest import Cli
 from tests.formats.keeping import written
 from tests.formats.mutations import parsed
 
@@ -77,7 +77,7 @@ def nq(file: Any) -> dict[str, str]:
         ("nq_dev.jsonl", nq, "squad"),
     ],
 )
-def test_a_set_without_a_perfect_record(name: str, spoil: Callable[[Any], dict[str, str]], metric: str, tmp_path: Path) -> None:
+def test_a_set_without_a_perfect_record(name: str, spoil: Callable[[Any], dict[str, str]], metric: str, tmp_path: Path, cli: Cli) -> None:
     value, _ = parsed((EXAMPLES / name).read_bytes())
     said = spoil(value)
     path = written(value, tmp_path / name)
@@ -89,7 +89,7 @@ def test_a_set_without_a_perfect_record(name: str, spoil: Callable[[Any], dict[s
         ["audit", path, "--out", tmp_path / "audit"],
     ]
     for command in commands:
-        done = run_command(*command, cwd=tmp_path)
+        done = cli(*command)
         assert (done.status, done.err) == (0, ""), command
         lines = [line for line in done.out.splitlines() if "faults of content" in line]
         assert len(lines) == 1, done.out
