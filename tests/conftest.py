@@ -80,6 +80,7 @@ def query_count(pytestconfig: pytest.Config) -> int:
     return _queries(pytestconfig)
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Say what goes to one worker together, and in which order; ``make test`` tells xdist to keep it.
 

@@ -401,7 +401,7 @@ def test_the_manifest_tells_the_truth(made: Made) -> None:
     inputs = {name: hashlib.sha256((made.domain.source / name).read_bytes()).hexdigest() for name in manifest["inputs"]}
     assert manifest["inputs"] == inputs
     assert len(inputs) >= 4
-    assert manifest["settings"] == made.domain.settings.model_dump(mode="json")
+    assert manifest["settings"] == made.domain.settings.resolved()
 
 
 def test_the_content_digest_sees_every_data_file_and_nothing_else(made: Made) -> None:
