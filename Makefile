@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 NEO4J ?= .cache/neo4j
 DEMO ?= kgqa-workspace-demo
 # Tests that belong together go to one of two workers, in the order of tests/conftest.py.
-PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 # Tests start some hundred processes, and each would compile kgqa anew.
 export PYTHONDONTWRITEBYTECODE =
 

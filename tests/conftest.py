@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,7 @@ from tests.neo4j.server import Neo4jServer, missing
 
 IN_CI = os.environ.get("CI") == "true"
 Cli = Callable[..., Outcome]
+USES_SERVER = re.compile(r"\b(neo4j_server|neo4j_database|on_server)\b")
 
 
 class SmallDisk:
@@ -80,28 +83,40 @@ def query_count(pytestconfig: pytest.Config) -> int:
     return _queries(pytestconfig)
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Say what goes to one worker together, and in which order; ``make test`` tells xdist to keep it.
+@cache
+def piece(path: str) -> str:
+    """What goes to one worker together: a file, and all files that use the server, which has one database."""
+    return "server" if USES_SERVER.search((ROOT / path).read_text("utf-8")) else path
 
-    Whatever uses the server is one piece, as the server has one database, and goes first, as it takes longest; in it, the file that
-    needs no kernels goes first, so that the other worker compiles them meanwhile. Any other file is a piece, those with slow tests first,
-    then those with many.
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """``--dist loadfile``, with those files as one; the marks of ``--dist loadgroup`` are lost between pytest 9.2 and xdist 3.8."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
+
+    class Pieces(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return piece(nodeid.split("::", maxsplit=1)[0])
+
+    return Pieces(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The order in which pieces begin, which ``make test`` tells xdist to keep.
+
+    First what uses the server, as it takes longest; in it, the file that needs no kernels, so that the other worker compiles them
+    meanwhile. Then files with slow tests, and those with many.
     """
     sizes = Counter(item.path for item in items)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
 
     def order(item: pytest.Item) -> tuple[bool, bool, bool, int, Path]:
-        kernels = item.path.name != "test_neo4j.py"
-        return not _on_server(item), kernels, item.path not in slow, -sizes[item.path], item.path
+        on_server = piece(item.path.relative_to(ROOT).as_posix()) == "server"
+        return not on_server, item.path.name != "test_neo4j.py", item.path not in slow, -sizes[item.path], item.path
 
     items.sort(key=order)
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group("neo4j" if _on_server(item) else item.path.relative_to(ROOT).as_posix()))
-
-
-def _on_server(item: pytest.Item) -> bool:
-    return "neo4j_server" in getattr(item, "fixturenames", ())
 
 
 @pytest.fixture(scope="session")
