@@ -34,7 +34,7 @@ def commands(folder: Path, questions: int) -> Iterator[tuple[str, list[str]]]:
         sound, _ = reading.make(name, folder, questions)
         yield f"convert {name} to native", ["-m", "kgqa", "convert", str(sound), "--from", name, "--to", "native", "--out", "OUT"]
     sound, _ = reading.make("hotpotqa", folder, questions)
-    for kind in ("probe", "sufficiency", "adversarial"):
+    for kind in ("probe", "sufficiency", "trivial"):
         yield f"contrast {kind}", ["-m", "kgqa", "contrast", kind, str(sound), "--out", "OUT"]
     yield "audit", ["-m", "kgqa", "audit", str(sound), "--out", "OUT"]
     for metric in SCORED:
