@@ -217,8 +217,12 @@ def _check_text(path: Path, first_line: int, block: bytes) -> None:
         raise BrokenInput(f"{path.name}, line {first_line + block.count(bytes([10]), 0, zero)}: a zero byte; this is not a text file.")
 
 
-def require_unique(table: pa.Table, column: str, path: Path, what: str) -> None:
-    """Raise DuplicateId at the first value of ``column`` that an earlier line has used; ``table`` has ``line``."""
+def require_ids(table: pa.Table, column: str, path: Path, what: str) -> None:
+    """Raise MissingInput where there are no rows or ``column`` is empty, DuplicateId at the first value that an earlier line has used."""
+    require_rows(table, path, what)
+    empty = pc.index(pc.equal(pc.utf8_trim_whitespace(table[column]), ""), True).as_py()
+    if empty >= 0:
+        raise MissingInput(f"{path.name}, line {table['line'][empty].as_py()}: {column!r} is empty; every row needs one.")
     if pc.count_distinct(table[column]).as_py() == table.num_rows:
         return
     first: dict[str, int] = {}
@@ -235,10 +239,3 @@ def require_rows(table: pa.Table, path: Path, what: str) -> None:
     """Raise MissingInput where a file that must say something has no rows."""
     if table.num_rows == 0:
         raise MissingInput(f"{path.name}: the file has no rows; at least one {what} is needed.")
-
-
-def require_filled(table: pa.Table, column: str, path: Path) -> None:
-    """Raise MissingInput at the first empty cell of ``column``."""
-    empty = pc.index(pc.equal(pc.utf8_trim_whitespace(table[column]), ""), True).as_py()
-    if empty >= 0:
-        raise MissingInput(f"{path.name}, line {table['line'][empty].as_py()}: {column!r} is empty; every row needs one.")

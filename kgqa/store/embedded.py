@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from kgqa.errors import EngineFileError, QueryError, QueryMemory, QueryTimeout, StorageError, StoreError
 from kgqa.store.apart import BUFFER_BYTES, Refused, Worker
-from kgqa.store.base import as_declared, check_runs_on, distinct
+from kgqa.store.base import as_declared, check_runs_on, distinct, first_line
 from kgqa.store.cypher import check_own_query, check_reads_only
 from kgqa.store.graph import TABLES
 from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left, size
@@ -97,7 +97,7 @@ class EmbeddedStore:
         try:
             answer = self._apart(text, {}, limits, Asked(what="the query"))
         except Refused as error:
-            raise QueryError(f"the query cannot be run: {_first_line(error)}") from None
+            raise QueryError(f"the query cannot be run: {first_line(str(error))}") from None
         return replace(answer, rows=answer.rows.rename_columns(distinct(answer.rows.column_names)))
 
     def _run_own(self, query: Query, arguments: Mapping[str, Value] | None, seconds: float | None) -> pa.Table:
@@ -107,7 +107,7 @@ class EmbeddedStore:
         try:
             answer = self._apart(query.text, arguments or {}, limits, asked)
         except Refused as error:
-            raise StoreError(f"{asked.what}: {_first_line(error)}") from None
+            raise StoreError(f"{asked.what}: {first_line(str(error))}") from None
         if answer.cut:
             raise asked.too_much(limits.bytes)
         return as_declared(answer.rows, query)
@@ -200,8 +200,8 @@ def _open(path: Path, *, read_only: bool, threads: int, any_version: bool) -> tu
                     f"less; lift the limit (ulimit -{name} unlimited), the graph is as it was."
                 ) from None
         raise StoreError(
-            f"{path}: the graph cannot be opened ({_first_line(error)}); run the same command again, and if that says the same, make the "
-            "graph anew in another --workspace with kgqa generate."
+            f"{path}: the graph cannot be opened ({first_line(str(error))}); run the same command again, and if that says the same, make "
+            "the graph anew in another --workspace with kgqa generate."
         ) from None
 
 
@@ -221,15 +221,11 @@ def _execute(connection: Any, query: Query, arguments: dict[str, Any]) -> pa.Tab
         result = connection.execute(query.text, arguments)
         table = result.get_as_arrow(-1)
         result.close()
+        return table
     except RuntimeError as error:
-        raise _meaning(str(error))(f"query {query.name} ({query.file}): {_first_line(error)}") from None
-    return table
+        raise _meaning(str(error))(f"query {query.name} ({query.file}): {first_line(str(error))}") from None
 
 
 def _meaning(message: str) -> type[StoreError]:
     """What the engine means, which it only says in words; this is the only place that looks at them."""
     return next((kind for beginning, kind in MEANINGS if message.startswith(beginning)), StoreError)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0].rstrip(".") + "."

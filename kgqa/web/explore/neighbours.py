@@ -138,7 +138,7 @@ def document_picture(graph: Graph, subject: Subject, *, sizes: Sizes) -> Picture
 def _add_facts(picture: Picture, graph: Graph, subject: Subject, *, outwards: bool, wanted: int, total: int, relation: str) -> None:
     name = "page_facts_from" if outwards else "page_facts_to"
     rows = graph.rows(name, entity=subject.id, relation=relation, limit=POOL) if wanted else []
-    chosen = list(dict.fromkeys(row["entity"] for row in in_turn(rows, "relation")))[:wanted]
+    chosen = list(dict.fromkeys(row["entity"] for row in in_turn(rows, lambda row: str(row["relation"]))))[:wanted]
     shown = [row for row in rows if row["entity"] in set(chosen)]
     by_id = {row["entity"]: row for row in reversed(shown)}
     keys = [picture.add(entity_node(by_id[entity])) for entity in chosen]
