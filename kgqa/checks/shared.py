@@ -99,19 +99,16 @@ class SharedQuestions(SharedCheck):
 
     def pairs(self) -> list[tuple[Shared, str]]:
         """By wording where one of the two hides answers."""
-        either = zip(self.items.shared(), self._by_wording.shared(), strict=True)
-        hidden = [not self._hidden.isdisjoint({exact.earlier, exact.later}) for exact in self.items.shared()]
-        return [(wording, "wordings") if hide else (exact, self.kind) for hide, (exact, wording) in zip(hidden, either, strict=True)]
+        both = zip(self.items.shared(), self._by_wording.shared(), strict=True)
+        return [(wording, "wordings") if self._hides(exact) else (exact, self.kind) for exact, wording in both]
 
     def sightings(self) -> list[tuple[Sighting, str]]:
         """The same of the examples."""
-        both = ((self.items, self.kind, False), (self._by_wording, "wordings", True))
-        return [
-            (sighting, kind)
-            for items, kind, hide in both
-            for sighting in items.sightings()
-            if hide != self._hidden.isdisjoint({sighting.earlier, sighting.later})
-        ]
+        exact = [(sighting, self.kind) for sighting in self.items.sightings() if not self._hides(sighting)]
+        return exact + [(sighting, "wordings") for sighting in self._by_wording.sightings() if self._hides(sighting)]
+
+    def _hides(self, pair: Shared | Sighting) -> bool:
+        return not self._hidden.isdisjoint({pair.earlier, pair.later})
 
 
 class SharedWordings(SharedCheck):

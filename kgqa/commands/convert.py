@@ -134,8 +134,7 @@ def _single_file(source: QuestionSet, to: str, out: Path, progress: Progress) ->
         with scratch(out) as folder:
             counts, changed = _write_and_compare(source, to, folder / out.name, progress)
             files = sorted((folder / out.name).iterdir(), key=lambda path: len(path.name))
-            stem = _stem(files[0])
-            named = [out, *(out.with_name(_stem(out) + path.name.removeprefix(stem)) for path in files[1:])]
+            named = [out, *(out.with_name(out.stem + path.name.removeprefix(files[0].stem)) for path in files[1:])]
             for name in named:
                 _check_free(name)
             rename_all(dict(zip(files, named, strict=True)))
@@ -145,7 +144,3 @@ def _single_file(source: QuestionSet, to: str, out: Path, progress: Progress) ->
 def _check_free(path: Path) -> None:
     if os.path.lexists(path):
         raise already_there(path)
-
-
-def _stem(path: Path) -> str:
-    return path.name.removesuffix("".join(path.suffixes[-1:]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import resource
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from kgqa.errors import EngineFileError, QueryError, QueryMemory, QueryTimeout, StorageError, StoreError
+from kgqa.progress import Advance
 from kgqa.store.apart import BUFFER_BYTES, Refused, Worker
 from kgqa.store.base import as_declared, check_runs_on, distinct, first_line
 from kgqa.store.cypher import check_own_query, check_reads_only
@@ -162,7 +163,7 @@ class EmbeddedStore:
 
 
 def build(
-    path: Path, rows: Mapping[str, pa.Table], *, threads: int = 0, advance: Callable[[int], None] | None = None, any_version: bool = False
+    path: Path, rows: Mapping[str, pa.Table], *, threads: int = 0, advance: Advance = lambda _: None, any_version: bool = False
 ) -> None:
     """Write a new graph at ``path`` from its ``rows`` (:func:`kgqa.store.graph.graph_rows`); the path must be free.
 
@@ -176,8 +177,7 @@ def build(
         for name in TABLES:
             if rows[name].num_rows:
                 _execute(connection, queries[f"load_{name}"], {"rows": rows[name]})
-            if advance:
-                advance(rows[name].num_rows)
+            advance(rows[name].num_rows)
     except EngineFileError as error:
         # The engine speaks of a failed checkpoint, or of a read past the end of the file that it could not write.
         where, remedy = path.parent, "free some space and run the same command again"

@@ -67,14 +67,13 @@ def find_entity(graph: Graph, entity: str) -> Subject:
     row = graph.entities([entity]).get(entity)
     if row is None:
         raise UnknownId(f"there is no entity {entity!r} in this graph; look for its name.")
-    counted = graph.rows("page_mentioned_in_count", entity=entity)
     return Subject(
         node=entity_node(row),
         id=entity,
         description=row["description"] or "",
         relations_in=tuple(graph.rows("page_relations_to", entity=entity)),
         relations_out=tuple(graph.rows("page_relations_from", entity=entity)),
-        mentioned_in=counted[0]["documents"] if counted else 0,
+        mentioned_in=sum(row["documents"] for row in graph.rows("page_mentioned_in_count", entity=entity)),
         articles=tuple(graph.rows("page_articles", entity=entity)),
     )
 
@@ -84,13 +83,12 @@ def find_document(graph: Graph, document: str) -> Subject:
     row = graph.documents([document]).get(document)
     if row is None:
         raise UnknownId(f"there is no document {document!r} in this graph; look for its title.")
-    counted = graph.rows("page_mentions_count", document=document)
     return Subject(
         node=document_node(row),
         id=document,
         description="",
         subjects=tuple(graph.rows("page_subjects", document=document)),
-        mentions=counted[0]["entities"] if counted else 0,
+        mentions=sum(row["entities"] for row in graph.rows("page_mentions_count", document=document)),
         usable=bool(row["usable"]),
     )
 
