@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
+
+Advance = Callable[[int], object]
+"""Is told how many more units are done, as :meth:`Progress.advance` is."""
 
 
 class Progress(Protocol):

@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.tokens import Hashes, word_hashes
-from kgqa.checks.measures.hops import paragraphs_in_hop_order
 from kgqa.checks.measures.lexical import best_holds, holds_any, overlap
 from kgqa.formats.faults import Fault, faults_of
 from kgqa.records import Instance
@@ -70,7 +69,7 @@ class Batch:
     @cached_property
     def hop_orders(self) -> list[list[str]]:
         """For each question the ids of the paragraphs that its hops need, in order."""
-        return [paragraphs_in_hop_order(instance) for instance in self.instances]
+        return [_paragraphs_in_hop_order(instance) for instance in self.instances]
 
     @cached_property
     def question_words(self) -> Hashes:
@@ -148,3 +147,14 @@ class Batch:
     def paragraphs_of(self, number: int) -> slice:
         """Where the paragraphs of question ``number`` of the batch stand."""
         return slice(int(self.paragraph_offsets[number]), int(self.paragraph_offsets[number + 1]))
+
+
+def _paragraphs_in_hop_order(instance: Instance) -> list[str]:
+    """Ids of the paragraphs that the steps, or else the answer's first chain, need, in order, each once; empty where nobody says it."""
+    shown = {paragraph.id for paragraph in instance.paragraphs}
+    needed: list[str] = [step.paragraph_id for step in instance.decomposition or () if step.paragraph_id]
+    if not needed and instance.candidates and instance.chains:
+        for candidate, chains in zip(instance.candidates, instance.chains, strict=False):
+            if candidate.id == instance.answer_id and chains:
+                needed = list(chains[0][1::2])
+    return [name for name in dict.fromkeys(needed) if name in shown]

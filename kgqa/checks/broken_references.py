@@ -7,7 +7,6 @@ import numpy as np
 from kgqa.checks.batch import Batch, Floats
 from kgqa.checks.check import ShareCheck
 from kgqa.checks.owned_faults import listed, owned, told
-from kgqa.records import Instance
 
 
 class BrokenReferences(ShareCheck):
@@ -28,30 +27,26 @@ class BrokenReferences(ShareCheck):
 
     def outcomes(self, batch: Batch) -> Floats:
         """1 where one is broken."""
-        return np.array([float(bool(_all_faults(batch, number))) for number in range(len(batch.instances))])
+        return np.array([float(bool(_faults(batch, number))) for number in range(len(batch.instances))])
 
     def badness(self, batch: Batch, number: int) -> float:
         """How many there are."""
-        return float(len(_all_faults(batch, number)))
+        return float(len(_faults(batch, number)))
 
     def describe(self, batch: Batch, number: int) -> str:
         """What they are."""
-        return listed(_all_faults(batch, number))
+        return listed(_faults(batch, number))
 
 
-def _all_faults(batch: Batch, number: int) -> list[str]:
-    return [*map(told, owned(batch.faults[number], BrokenReferences.name)), *_faults(batch.instances[number])]
-
-
-def _faults(instance: Instance) -> list[str]:
+def _faults(batch: Batch, number: int) -> list[str]:
+    instance = batch.instances[number]
     paragraphs = [paragraph.id for paragraph in instance.paragraphs]
     steps = [step.id for step in instance.decomposition or ()]
     candidates = [candidate.id for candidate in instance.candidates or ()]
-    faults = [
-        f"a {what} id is used twice"
-        for what, ids in (("paragraph", paragraphs), ("step", steps), ("candidate", candidates))
-        if len(set(ids)) < len(ids)
-    ]
+    faults = [told(fault) for fault in owned(batch.faults[number], BrokenReferences.name)]
+    for what, ids in (("paragraph", paragraphs), ("step", steps), ("candidate", candidates)):
+        if len(set(ids)) < len(ids):
+            faults.append(f"a {what} id is used twice")
     for step in instance.decomposition or ():
         if paragraphs and step.paragraph_id is not None and step.paragraph_id not in paragraphs and instance.answerable:
             faults.append(f"step {step.id} needs paragraph {step.paragraph_id}, which is not shown")

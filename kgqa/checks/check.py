@@ -55,6 +55,11 @@ class Check(ABC):
             check=self.name, family=self.family, title=self.title, meaning=self.meaning, remedy=self.remedy, unit=self.unit, **values
         )
 
+    def share(self, count: int, total: int, rng: np.random.Generator, **values: Any) -> Finding:
+        """A Finding whose figure is a share: ``count`` of ``total`` outcomes are 1, the others 0."""
+        found = interval(np.repeat([1.0, 0.0], [count, total - count]), rng=rng)
+        return self.finding(figure=found.mean, low=found.low, high=found.high, count=count, total=total, **values)
+
 
 class ShareCheck(Check):
     """A check whose figure is the mean over questions of an outcome between 0 and 1. Memory: one counter for each distinct outcome."""

@@ -11,13 +11,9 @@ from kgqa.checks.check import Check
 from kgqa.checks.findings import FAMILIES, Finding
 from kgqa.errors import SettingsError, suggestion
 
-COMPARISONS: dict[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-}
-_FORM = re.compile(r"\s*([A-Za-z][\w-]*)\s*(>=|<=|>|<)\s*(\d+(?:\.\d*)?|\.\d+)\s*")
+COMPARISONS: dict[str, Callable[[float, float], bool]] = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+"""The longer ones first, as the pattern below tries them."""
+_FORM = re.compile(rf"\s*([A-Za-z][\w-]*)\s*({'|'.join(COMPARISONS)})\s*(\d+(?:\.\d*)?|\.\d+)\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

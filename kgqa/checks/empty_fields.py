@@ -8,7 +8,7 @@ import numpy as np
 
 from kgqa.checks.batch import Batch
 from kgqa.checks.check import Check
-from kgqa.checks.findings import Finding, Part, Worst, share_interval
+from kgqa.checks.findings import EXAMPLES, Finding, Part, Worst
 from kgqa.checks.owned_faults import listed, told
 from kgqa.formats.faults import FAULTS
 from kgqa.records import Instance
@@ -60,11 +60,10 @@ class EmptyFields(Check):
         count = min(self._total, self._faulty + sum(self._absent[name][0] for name in blamed))
         if not self._total:
             return self.finding(reason="The set has no questions.")
-        found = share_interval(count, self._total, rng)
         worst = self._worst.examples() + tuple(example for name in blamed for example in self._without[name].examples())
         never = [name for name, counts in self._absent.items() if sum(counts) == self._total]
-        return self.finding(
-            figure=found.mean, low=found.low, high=found.high, count=count, total=self._total, examples=worst[:10],
+        return self.share(
+            count, self._total, rng, examples=worst[:EXAMPLES],
             note=f"No question has {' or '.join(never)}; that is taken to be on purpose." if never else "",
             parts=tuple(Part(name=f"no {name}", count=sum(self._absent[name]), total=self._total) for name in blamed), parts_are="by fault",
         )  # fmt: skip

@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
-from kgqa.metrics.bootstrap import Interval, interval
-
 EXAMPLES = 10
 MARGIN = 0.05
 """A shortcut is called one from here on above what blind guessing gets; below, every set has some."""
@@ -133,8 +129,3 @@ class Worst:
     def examples(self) -> tuple[Example, ...]:
         """The worst first."""
         return tuple(kept[3] for kept in self._kept)
-
-
-def share_interval(count: int, total: int, rng: np.random.Generator) -> Interval:
-    """The interval of a share of ``total`` outcomes, of which ``count`` are 1 and the others 0."""
-    return interval(np.repeat([1.0, 0.0], [count, total - count]), rng=rng)

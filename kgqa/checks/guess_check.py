@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from kgqa.checks.batch import Batch
 from kgqa.checks.check import Check
-from kgqa.checks.findings import Finding, Part, Worst, share_interval
+from kgqa.checks.findings import Finding, Part, Worst
 from kgqa.checks.measures.guessing import Guesses, Keys, Questions
 from kgqa.metrics.normalize import normalize
 from kgqa.records import Instance
@@ -27,6 +27,7 @@ class GuessCheck(Check):
     rereads: ClassVar[bool] = True
     precise: ClassVar[bool] = True
     """Whether the feature with the surest answer decides, or the pair of feature and answer seen most often."""
+    parts_are: ClassVar[str] = ""
 
     def __init__(self, *, seed: int) -> None:
         """No question was seen yet."""
@@ -66,16 +67,12 @@ class GuessCheck(Check):
         total = len(guesses.question)
         if not total:
             return self.finding(reason="No question has an answer that could be guessed.")
-        right = int(guesses.right.sum())
-        found = share_interval(right, total, rng)
         order = np.argsort(guesses.question)
         chance = float(np.concatenate(self._chances)[guesses.question[order]].mean())
-        return self.finding(
-            figure=found.mean, low=found.low, high=found.high, count=right, total=total, chance=round(chance, 12),
-            examples=self._worst(guesses).examples(), note=self._how(total), parts=self.parts(), parts_are=self.parts_are,
+        return self.share(
+            int(guesses.right.sum()), total, rng, chance=round(chance, 12), examples=self._worst(guesses).examples(),
+            note=self._how(total), parts=self.parts(), parts_are=self.parts_are,
         )  # fmt: skip
-
-    parts_are: ClassVar[str] = ""
 
     def parts(self) -> tuple[Part, ...]:
         """What the report draws beside the figure."""

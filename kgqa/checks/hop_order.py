@@ -49,15 +49,13 @@ class HopOrderShown(HopOrder):
 
     def tells(self, instance: Instance, order: list[str]) -> bool:
         """Whether they are shown in this order."""
-        places = {paragraph.id: place for place, paragraph in enumerate(instance.paragraphs)}
-        shown = [places[name] for name in order]
+        shown = _places(instance, order)
         return shown == sorted(shown)
 
     def describe(self, batch: Batch, number: int) -> str:
         """The places and the question."""
         instance = batch.instances[number]
-        places = {paragraph.id: place for place, paragraph in enumerate(instance.paragraphs)}
-        shown = ", ".join(str(places[name] + 1) for name in batch.hop_orders[number])
+        shown = ", ".join(str(place + 1) for place in _places(instance, batch.hop_orders[number]))
         return f"hops at places {shown} of {len(instance.paragraphs)}: {instance.question}"
 
 
@@ -82,6 +80,12 @@ class HopOrderInIds(HopOrder):
         instance = batch.instances[number]
         ids = " < ".join(batch.hop_orders[number])
         return f"{'the question id lists the steps' if _lists_steps(instance) else ids}: {instance.question}"
+
+
+def _places(instance: Instance, ids: list[str]) -> list[int]:
+    """Where the paragraphs with these ``ids`` are shown, from 0."""
+    places = {paragraph.id: place for place, paragraph in enumerate(instance.paragraphs)}
+    return [places[name] for name in ids]
 
 
 def _lists_steps(instance: Instance) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 from kgqa.arrays.tokens import word_hashes
 from kgqa.checks.batch import Batch
 from kgqa.checks.check import Check
-from kgqa.checks.findings import EXAMPLES, Example, Finding, Part, share_interval
+from kgqa.checks.findings import EXAMPLES, Example, Finding, Part
 from kgqa.checks.shared import NOT_COMPARED
 from kgqa.metrics.normalize import normalize
 from kgqa.records import Instance
@@ -45,9 +46,9 @@ class NearSharedCheck(Check):
         self._pairs.update(dict.fromkeys((earlier, batch.side.name) for earlier in batch.earlier))
         self.add(batch)
 
+    @abstractmethod
     def add(self, batch: Batch) -> None:
         """Hand the texts over."""
-        raise NotImplementedError
 
     def result(self, rng: np.random.Generator) -> Finding:
         """Find the near-duplicates; the worst pair, and all of them as parts."""
@@ -58,12 +59,11 @@ class NearSharedCheck(Check):
         if not found:
             return self.finding(reason="No question has such a text.")
         worst = max(found, key=lambda pair: (pair.texts / pair.of, pair.of))
-        interval = share_interval(worst.texts, worst.of, rng)
         alike = sorted(
-            ((-similarity, pair.later, later, pair.earlier, earlier) for pair in found for similarity, later, earlier in pair.most_alike),
+            (-similarity, pair.later, later, pair.earlier, earlier) for pair in found for similarity, later, earlier in pair.most_alike
         )
-        return self.finding(
-            figure=interval.mean, low=interval.low, high=interval.high, count=worst.texts, total=worst.of,
+        return self.share(
+            worst.texts, worst.of, rng,
             parts=tuple(Part(name=f"{pair.later} has of {pair.earlier}", count=pair.texts, total=pair.of) for pair in found),
             parts_are="by pair of splits", note=self._how(),
             examples=tuple(
@@ -78,9 +78,9 @@ class NearSharedCheck(Check):
         one, other = _most_alike(self.texts_of(instance), self.texts_of(counterpart), self.width)
         return f"{what} (question {counterpart.id}): “{one[:200]}” and “{other[:200]}”"
 
+    @abstractmethod
     def texts_of(self, instance: Instance) -> list[str]:
         """Those of a question."""
-        raise NotImplementedError
 
     def _how(self) -> str:
         words = "words" if self.width == 1 else f"runs of {self.width} words"
@@ -139,9 +139,8 @@ class NearSharedParagraphs(NearSharedCheck):
     def add(self, batch: Batch) -> None:
         """All paragraphs shown."""
         items = batch.items.of("paragraphs")
-        texts = batch.items.shown_texts
         numbers = (items.owner + batch.first).tolist()
-        self.texts.update(batch.side.name, items.keys[:, 0].tolist(), texts, numbers, [0] * len(texts))
+        self.texts.update(batch.side.name, items.keys[:, 0].tolist(), batch.items.shown_texts, numbers, [0] * len(numbers))
 
     def texts_of(self, instance: Instance) -> list[str]:
         """The paragraphs."""

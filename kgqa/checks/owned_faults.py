@@ -41,11 +41,7 @@ def listed(faults: Sequence[str]) -> str:
     while shown < len(faults) and length + len(faults[shown]) <= LIMIT:
         length += len(faults[shown]) + 2
         shown += 1
+    text = "; ".join(faults[:shown])
     if not shown and faults:
-        return f"{faults[0][:LIMIT]}…{more(len(faults) - 1)}"
-    return "; ".join(faults[:shown]) + more(len(faults) - shown)
-
-
-def more(count: int) -> str:
-    """How many are not shown."""
-    return f"; and {count:,} more" if count else ""
+        text, shown = f"{faults[0][:LIMIT]}…", 1
+    return text + (f"; and {len(faults) - shown:,} more" if shown < len(faults) else "")

@@ -8,7 +8,7 @@ import numpy as np
 
 from kgqa.checks.batch import Batch
 from kgqa.checks.check import Check
-from kgqa.checks.findings import Example, Finding, Part, share_interval
+from kgqa.checks.findings import Example, Finding, Part
 from kgqa.records import Instance
 from kgqa.splits.items import KINDS, ItemBatch, texts_of
 from kgqa.splits.leakage import EXAMPLES, Shared, SharedItems, Sighting
@@ -39,15 +39,22 @@ class SharedCheck(Check):
         """The worst pair, and all of them as parts."""
         pairs = [pair for pair, _ in self.pairs() if pair.of]
         if not pairs:
-            return self.finding(reason=self._why_not())
+            unsaid = f"The set does not say it: no question has {KINDS[self.kind]}."
+            return self.finding(reason=unsaid if self.items.compared else NOT_COMPARED)
         worst = max(pairs, key=lambda pair: (pair.questions / pair.of, pair.of))
-        found = share_interval(worst.questions, worst.of, rng)
         sightings = sorted(self.sightings(), key=lambda pair: (-pair[0].items, pair[0].later, pair[0].number))[:EXAMPLES]
-        return self.finding(
-            figure=found.mean, low=found.low, high=found.high, count=worst.questions, total=worst.of,
+        return self.share(
+            worst.questions, worst.of, rng,
             parts=tuple(Part(name=f"{pair.later} has of {pair.earlier}", count=pair.questions, total=pair.of) for pair in pairs),
-            parts_are="by pair of splits", examples=tuple(_example(sighting, kind) for sighting, kind in sightings),
-            note=f"Worst pair: {worst.later} has of {worst.earlier}, {worst.items:,} distinct items. What is compared: {self._what()}.",
+            parts_are="by pair of splits",
+            examples=tuple(
+                Example(
+                    split=one.later, id="", what=f"{kind} {one.items:,} shared with {one.earlier}", number=one.number,
+                    counterpart=(one.earlier, one.counterpart),
+                )
+                for one, kind in sightings
+            ),
+            note=f"Worst pair: {worst.later} has of {worst.earlier}, {worst.items:,} distinct items. What is compared: {KINDS[self.kind]}.",
         )  # fmt: skip
 
     def pairs(self) -> list[tuple[Shared, str]]:
@@ -65,18 +72,6 @@ class SharedCheck(Check):
         mine, theirs = (ItemBatch([each]).of(kind).keys.tolist() for each in (instance, counterpart))
         shared = [text for text, key in zip(texts_of(instance, kind), mine, strict=True) if key in theirs]
         return f"{place} (question {counterpart.id}): “{shared[0][:160]}” – {instance.question}"
-
-    def _what(self) -> str:
-        return KINDS[self.kind]
-
-    def _why_not(self) -> str:
-        return NOT_COMPARED if not self.items.compared else f"The set does not say it: no question has {self._what()}."
-
-
-def _example(sighting: Sighting, kind: str) -> Example:
-    what = f"{kind} {sighting.items:,} shared with {sighting.earlier}"
-    counterpart = (sighting.earlier, sighting.counterpart)
-    return Example(split=sighting.later, id="", what=what, number=sighting.number, counterpart=counterpart)
 
 
 class SharedQuestions(SharedCheck):
@@ -104,19 +99,16 @@ class SharedQuestions(SharedCheck):
 
     def pairs(self) -> list[tuple[Shared, str]]:
         """By wording where one of the two hides answers."""
-        either = zip(self.items.shared(), self._by_wording.shared(), strict=True)
-        hidden = [not self._hidden.isdisjoint({exact.earlier, exact.later}) for exact in self.items.shared()]
-        return [(wording, "wordings") if hide else (exact, self.kind) for hide, (exact, wording) in zip(hidden, either, strict=True)]
+        both = zip(self.items.shared(), self._by_wording.shared(), strict=True)
+        return [(wording, "wordings") if self._hides(exact) else (exact, self.kind) for exact, wording in both]
 
     def sightings(self) -> list[tuple[Sighting, str]]:
         """The same of the examples."""
-        both = ((self.items, self.kind, False), (self._by_wording, "wordings", True))
-        return [
-            (sighting, kind)
-            for items, kind, hide in both
-            for sighting in items.sightings()
-            if hide != self._hidden.isdisjoint({sighting.earlier, sighting.later})
-        ]
+        exact = [(sighting, self.kind) for sighting in self.items.sightings() if not self._hides(sighting)]
+        return exact + [(sighting, "wordings") for sighting in self._by_wording.sightings() if self._hides(sighting)]
+
+    def _hides(self, pair: Shared | Sighting) -> bool:
+        return not self._hidden.isdisjoint({pair.earlier, pair.later})
 
 
 class SharedWordings(SharedCheck):

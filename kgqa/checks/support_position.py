@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
 from kgqa.arrays.hashes import text_hashes
 from kgqa.checks.batch import Batch
 from kgqa.checks.check import Check
-from kgqa.checks.findings import Finding, Part, Worst, share_interval
+from kgqa.checks.findings import Finding, Part, Worst
 
 POSITIONS = 64
 """Positions beyond this are not told apart."""
@@ -49,7 +51,7 @@ class SupportPosition(Check):
             self._hits[half, : len(marks)] += marks
             self._reach[half, : len(marks)] += 1
             self._chance[int(marks.sum()), len(marks)] += 1
-            for position in np.flatnonzero(marks[:POSITIONS]).tolist():
+            for position in np.flatnonzero(marks).tolist():
                 what = f"position {position + 1} of {len(marks)}: {instance.question}"
                 self._worst[position].add(0.0, batch.side.name, instance.id, lambda text=what: text)  # type: ignore[misc]
 
@@ -62,11 +64,11 @@ class SupportPosition(Check):
         right = int(sum(self._hits[half, chosen[half]] for half in (0, 1)))
         supporting, size = np.nonzero(self._chance)
         chance = float((self._chance[supporting, size] * supporting / size).sum()) / total
-        found = share_interval(right, total, rng)
         hits, reach = self._hits.sum(axis=0), self._reach.sum(axis=0)
-        return self.finding(
-            figure=found.mean, low=found.low, high=found.high, count=right, total=total, chance=round(chance, 12),
+        found = self.share(
+            right, total, rng, chance=round(chance, 12),
             parts=tuple(Part(name=f"{p + 1}", count=int(hits[p]), total=int(reach[p])) for p in range(SHOWN) if reach[p]),
             parts_are="support at each position, of questions that have so many paragraphs",
-            examples=self._worst[int(np.argmax(hits))].examples() if found.low > chance else (),
+            examples=self._worst[int(np.argmax(hits))].examples(),
         )  # fmt: skip
+        return found if found.bounds[1] > chance else replace(found, examples=())

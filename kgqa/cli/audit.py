@@ -49,6 +49,7 @@ def _print(console: Terminal, done: Audit) -> None:
     from rich import box
     from rich.table import Column, Table
 
+    from kgqa.checks.report.page import percent
     from kgqa.cli.printable import printable
 
     # The whole name, which --fail-on takes, however narrow the terminal.
@@ -61,8 +62,7 @@ def _print(console: Terminal, done: Audit) -> None:
             continue
         share, low, high = finding.bounds
         blind = "" if finding.chance is None else f"{finding.chance:.1%}"
-        cells = ("<0.1%" if 0 < share < 0.0005 else f"{share:.1%}", f"{low:.1%}–{high:.1%}", blind, f"{finding.total:,}", finding.state)
-        table.add_row(finding.check, *cells)
+        table.add_row(finding.check, percent(share), f"{low:.1%}–{high:.1%}", blind, f"{finding.total:,}", finding.state)
     console.print(table)
     for finding in done.findings:
         if not finding.applies:

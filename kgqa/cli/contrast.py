@@ -50,11 +50,12 @@ def contrast(
 def _print(console: Terminal, done: Contrast) -> None:
     from rich.table import Table
 
+    from kgqa.runs.funnel import HEADER
     from kgqa.scoring.default_metric import has_metric
 
-    funnel = Table("stage", "what", "reason", "removed", "left", title="What was left out, and why")
+    funnel = Table(*HEADER, title="What was left out, and why")
     for row in done.funnel:
-        funnel.add_row(row.stage, row.what, row.reason, *("" if number is None else f"{number:,}" for number in (row.removed, row.left)))
+        funnel.add_row(*row.cells)
     console.print(funnel)
     total = ", ".join(f"{split} {count:,} of {done.groups[split]:,} groups" for split, count in done.counts.items())
     console.say(f"{done.dataset}: {total}", style="bold")

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kgqa.cli.terminal import Terminal
-    from kgqa.metrics.bootstrap import Interval
     from kgqa.scoring.breakdown import Dimension
     from kgqa.scoring.report import Evaluation
 
@@ -100,7 +99,8 @@ def _print_types(console: Terminal, types: Mapping[str, Mapping[str, float]]) ->
 
     names = list(next(iter(types.values())))
     table = Table("type", "questions", *names[1:], box=box.SIMPLE_HEAD)
-    for name, (number, *means) in ((name, found.values()) for name, found in types.items()):
+    for name, found in types.items():
+        number, *means = found.values()
         table.add_row(name, f"{number:,}", *(f"{value:.3f}" for value in means))
     console.say("Official types, each question's being that of the gold answer that was best")
     console.print(table)
@@ -130,17 +130,14 @@ def _print_dimension(console: Terminal, done: Evaluation, dimension: Dimension) 
     names = list(dict.fromkeys(name for group in dimension.groups for name in group.scores))
     table = Table(dimension.name, "questions", *(Column(name, min_width=CELL) for name in names), box=box.SIMPLE_HEAD)
     for group in dimension.groups[:ROWS]:
-        cells = [_cell(group.scores[name], done) if name in group.scores else "" for name in names]
+        scores = [group.scores.get(name) for name in names]
+        cells = [f"{_shown(of.mean, done)}\n{_shown(of.low, done)}–{_shown(of.high, done)}" if of else "" for of in scores]
         table.add_row(printable(group.value), f"{group.questions:,}", *cells)
     console.say(f"{title}, with the interval below each mean")
     console.print(table)
     rest = len(dimension.groups) - ROWS
     if rest > 0:
         console.print(f"and {rest} more, which --json writes")
-
-
-def _cell(found: Interval, done: Evaluation) -> str:
-    return f"{_shown(found.mean, done)}\n{_shown(found.low, done)}–{_shown(found.high, done)}"
 
 
 def _shown(value: float, done: Evaluation) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
-from kgqa.cli.printable import printable
 from kgqa.settings.defaults import SEED, STORE, TRAVERSAL, WORKSPACE
 
 if TYPE_CHECKING:
@@ -61,8 +60,7 @@ def _print_plan(console: Terminal, plan: Plan) -> None:
     from rich.filesize import decimal
     from rich.table import Table
 
-    where = f"Domain {plan.domain}, from {plan.source}" + (" (the small domain that kgqa ships)" if plan.is_seed else "")
-    console.say(where)
+    console.say(f"Domain {plan.domain}, from {plan.source}" + (" (the small domain that kgqa ships)" if plan.is_seed else ""))
     files = Table("input file", "size")
     for name, size in plan.files.items():
         files.add_row(name, decimal(size))
@@ -79,11 +77,11 @@ def _print_report(console: Terminal, report: Report) -> None:
     from rich.table import Table
 
     from kgqa.runs.card import baseline_rows
+    from kgqa.runs.funnel import HEADER
 
-    funnel = Table("stage", "what", "reason", "removed", "left", title="What was dropped, and why")
+    funnel = Table(*HEADER, title="What was dropped, and why")
     for row in report.funnel:
-        numbers = ("" if number is None else f"{number:,}" for number in (row.removed, row.left))
-        funnel.add_row(row.stage, row.what, row.reason, *numbers)
+        funnel.add_row(*row.cells)
     shortcuts = Table("split", "baseline", *report.baselines, title="How far it can be guessed (accuracy in %, 95% interval)")
     for cells in baseline_rows(report.baselines):
         shortcuts.add_row(*cells)
@@ -103,6 +101,6 @@ def _print_report(console: Terminal, report: Report) -> None:
             console.print(f"The {split} split is empty; change qangaroo.splits, or use more data.", style="yellow")
     if report.replaced:
         console.print("It replaced a dataset that was made with other settings; to keep several, use several workspaces.", style="yellow")
-    place = printable(quote(str(report.dataset)))
+    place = quote(str(report.dataset))
     console.say(f"Next: kgqa show {place}")
     console.say(f"      kgqa export {place} --to qangaroo --out DIR")

@@ -32,7 +32,6 @@ Strict = Annotated[
 
 def print_remarks(console: Terminal, remarks: Sequence[str]) -> None:
     """What is to be said of a set once it was read, a line each."""
-
     for remark in remarks:
         console.say(remark, style="yellow")
 

@@ -21,7 +21,7 @@ from kgqa.recipes.contrasts.inoculation import PERCENTAGES
 from kgqa.recipes.contrasts.questions import MAX_FACTS, MOST_FACTS
 from kgqa.recipes.contrasts.transforms import BY_FACTS, KINDS, Settings
 from kgqa.runs.files import file_hashes, hashes_of, new_folder
-from kgqa.runs.funnel import FunnelRow, as_records
+from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.manifest import run_record
 from kgqa.settings.defaults import DRAWS_SEED
 
@@ -119,6 +119,6 @@ def _describe(folder: Path, manifest: dict[str, Any], funnel: list[FunnelRow], *
     digest = sha256(json.dumps(data).encode()).hexdigest()
     (folder / "README.md").write_text(contrast_card(manifest, funnel, title=title, digest=digest), "utf-8", "backslashreplace")
     files = file_hashes(folder, data)
-    manifest |= {"content": digest, "files": files, "funnel": as_records(funnel), "seconds": {"contrast": seconds}}
+    manifest |= {"content": digest, "files": files, "funnel": [asdict(row) for row in funnel], "seconds": {"contrast": seconds}}
     text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True)
     (folder / "manifest.json").write_text(text + "\n", "utf-8", "backslashreplace")

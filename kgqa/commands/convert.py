@@ -16,7 +16,7 @@ from kgqa.formats.registry import find_format
 from kgqa.formats.round_trip import Written
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
-from kgqa.runs.files import already_there, hashes_of, new_folder, parents_of
+from kgqa.runs.files import already_there, hashes_of, new_folder, parents_of, rename_all
 from kgqa.runs.manifest import versions
 from kgqa.runs.scratch import scratch
 from kgqa.version import __version__
@@ -129,31 +129,18 @@ def _read_back(target: FileFormat | FolderFormat, partial: Path, splits: Iterabl
 
 def _single_file(source: QuestionSet, to: str, out: Path, progress: Progress) -> tuple[dict[str, int], dict[str, int], tuple[Path, ...]]:
     """The one split's file as ``out``, and what belongs beside it under its stem."""
-    done: list[Path] = []
     with storage_errors(out), parents_of(out):
         _check_free(out)
         with scratch(out) as folder:
             counts, changed = _write_and_compare(source, to, folder / out.name, progress)
             files = sorted((folder / out.name).iterdir(), key=lambda path: len(path.name))
-            stem = _stem(files[0])
-            named = [out, *(out.with_name(_stem(out) + path.name.removeprefix(stem)) for path in files[1:])]
+            named = [out, *(out.with_name(out.stem + path.name.removeprefix(files[0].stem)) for path in files[1:])]
             for name in named:
                 _check_free(name)
-            try:
-                for path, name in zip(files, named, strict=True):
-                    path.rename(name)
-                    done.append(name)
-            except BaseException:
-                for name in done:
-                    name.unlink(missing_ok=True)
-                raise
-    return counts, changed, tuple(done)
+            rename_all(dict(zip(files, named, strict=True)))
+    return counts, changed, tuple(named)
 
 
 def _check_free(path: Path) -> None:
-    if path.is_symlink() or path.exists():
+    if os.path.lexists(path):
         raise already_there(path)
-
-
-def _stem(path: Path) -> str:
-    return path.name.removesuffix("".join(path.suffixes[-1:]))

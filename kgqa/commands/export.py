@@ -7,7 +7,7 @@ from pathlib import Path
 from kgqa.errors import SettingsError, StorageError, storage_errors, suggestion
 from kgqa.formats import native, qangaroo
 from kgqa.progress import Progress, Silent
-from kgqa.runs.files import new_folder, parents_of
+from kgqa.runs.files import new_folder, parents_of, rename_all
 from kgqa.runs.graph import finished_tables, rows_of
 from kgqa.runs.scratch import scratch
 from kgqa.runs.workspace import Workspace
@@ -54,18 +54,10 @@ def _export_dataset(dataset: Path, out: Path) -> list[Path]:
     for _, target in jobs:
         if target.exists():
             raise StorageError(f"{target}: this file is already there; choose another --out, or remove it.")
-    renamed: list[Path] = []
     with storage_errors(out), parents_of(jobs[0][1]), scratch(jobs[0][1]) as folder:
         for source, target in jobs:
             qangaroo.write(native.read(source), folder / target.name)
-        try:
-            for _, target in jobs:
-                (folder / target.name).rename(target)
-                renamed.append(target)
-        except BaseException:
-            for target in renamed:
-                target.unlink(missing_ok=True)
-            raise
+        rename_all({folder / target.name: target for _, target in jobs})
     return [target for _, target in jobs]
 
 

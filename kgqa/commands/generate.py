@@ -11,7 +11,7 @@ from kgqa.errors import SettingsError, check_seed, storage_errors, suggestion
 from kgqa.progress import Progress, Silent
 from kgqa.recipes.registry import find_recipe
 from kgqa.runs.domain import Domain
-from kgqa.runs.files import file_hash
+from kgqa.runs.files import hashes_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.runner import Runner, held
 from kgqa.runs.stage import Run
@@ -89,9 +89,9 @@ def generate(
         domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal, neo4j=neo4j,
         progress=progress or Silent(),
     )  # fmt: skip
-    run = runner.run
-    with held(run.workspace):
-        run.workspace.claim(domain=run.domain.settings.name, inputs=runner.inputs)
+    loaded, place = runner.run.domain, runner.run.workspace
+    with held(place):
+        place.claim(domain=loaded.settings.name, inputs=runner.inputs)
         runner.refuse_strangers()
         runner.perform()
         passed = {
@@ -105,8 +105,8 @@ def generate(
         }
         counts, replaced = runner.write(passed)
     return Report(
-        domain=run.domain.settings.name, dataset=runner.folder, counts=counts, funnel=runner.funnel, baselines=runner.baselines,
-        seconds=runner.seconds, reused=runner.reused, is_seed=run.domain.is_seed, replaced=replaced,
+        domain=loaded.settings.name, dataset=runner.folder, counts=counts, funnel=runner.funnel, baselines=runner.baselines,
+        seconds=runner.seconds, reused=runner.reused, is_seed=loaded.is_seed, replaced=replaced,
     )  # fmt: skip
 
 
@@ -187,14 +187,9 @@ def _prepared(
         domain=loaded, workspace=Workspace(Path(workspace)), seed=seed, workers=threads, limit=limit, progress=progress, store=store,
         traversal=traversal, neo4j=neo4j,
     )  # fmt: skip
-    return Runner(recipe=recipe, run=run, inputs=_inputs(loaded))
+    with storage_errors(loaded.source):
+        return Runner(recipe=recipe, run=run, inputs=hashes_of(_input_files(loaded)))
 
 
 def _input_files(domain: Domain) -> list[Path]:
     return [find_file(domain.source, name) for name in LAYOUTS[domain.settings.source.layout].FILES]
-
-
-def _inputs(domain: Domain) -> dict[str, str]:
-    """Input file → SHA-256 of its bytes."""
-    with storage_errors(domain.source):
-        return {path.name: file_hash(path) for path in _input_files(domain)}

@@ -144,10 +144,7 @@ def _folder(place: Workspace, dataset: Path) -> Path:
 
 def _name(folder: Path) -> str:
     """What the dataset is called: as its manifest says, else as its folder."""
-    try:
-        return str(json.loads((folder / "manifest.json").read_text("utf-8"))["dataset"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return folder.resolve().name
+    return str(native.manifest_of(folder).get("dataset", folder.resolve().name))
 
 
 def _samples(folder: Path) -> Iterator[SampleRow]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
-from kgqa.errors import QueryError, suggestion
 from kgqa.runs.graph import open_store
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import STORE, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.limits import Answer, Limits, check_seconds, left
-from kgqa.store.queries import askable_queries, listed_queries
+from kgqa.store.queries import askable_queries, find_query, listed_queries
 
 
 def query(
@@ -31,17 +31,12 @@ def query(
 
     ``seconds`` are for reaching the server and for the answer together. Raises QueryError, QueryTimeout and StoreError.
     """
-    known = askable_queries()
-    if name not in known:
-        raise QueryError(f"there is no query {name!r}; {suggestion(name, list(listed_queries()))}")
-    arguments = known[name].arguments(dict(parameters or {}))
+    asked = find_query(name, askable_queries(), suggested=listed_queries())
+    arguments = asked.arguments(dict(parameters or {}))
     check_seconds(seconds)
     begin = time.monotonic()
-    graph = open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=seconds)
-    try:
-        return graph.run(known[name], arguments, seconds=None if seconds is None else left(seconds, begin))
-    finally:
-        graph.close()
+    with closing(open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=seconds)) as graph:
+        return graph.run(asked, arguments, seconds=None if seconds is None else left(seconds, begin))
 
 
 def cypher(
@@ -58,8 +53,5 @@ def cypher(
     """
     limits = limits or Limits()
     begin = time.monotonic()
-    graph = open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=limits.seconds)
-    try:
+    with closing(open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=limits.seconds)) as graph:
         return graph.read(text, limits=replace(limits, seconds=left(limits.seconds, begin)))
-    finally:
-        graph.close()

@@ -118,12 +118,9 @@ def _check_projection(path: Path, settings: DomainSettings, queries: dict[str, Q
             returned = ["candidate"] if role == "candidates" else chain_columns(documents)
             taken = {parameter.name: parameter.kind for parameter in queries[name].params}
             if taken != takes or list(queries[name].returns.items()) != [(column, "string") for column in returned]:
-                needed = f"take {_listed(takes)} and return {', '.join(returned)}, all strings"
+                wanted = " and ".join(f"{parameter} ({kind})" for parameter, kind in takes.items())
+                needed = f"take {wanted} and return {', '.join(returned)}, all strings"
                 raise SettingsError(f"{path}: projection.{role}: the query {name!r} must {needed}.")
-
-
-def _listed(takes: dict[str, str]) -> str:
-    return " and ".join(f"{name} ({kind})" for name, kind in takes.items())
 
 
 def chain_columns(documents: int) -> list[str]:

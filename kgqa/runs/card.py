@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kgqa.records import HUB_SPLITS
-from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.funnel import HEADER, FunnelRow
 from kgqa.settings.domain import DomainSettings
 
 
@@ -28,7 +28,7 @@ def front_matter(settings: DomainSettings, counts: dict[str, int], digest: str) 
     )
 
 
-def table(header: list[str], rows: Iterable[list[str]]) -> str:
+def table(header: Sequence[str], rows: Iterable[list[str]]) -> str:
     """Rows in Markdown."""
     lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
     return "\n".join(lines + ["| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in row) + " |" for row in rows])
@@ -36,13 +36,7 @@ def table(header: list[str], rows: Iterable[list[str]]) -> str:
 
 def funnel_table(funnel: Iterable[FunnelRow]) -> str:
     """The funnel in Markdown."""
-    return table(
-        ["stage", "what", "reason", "removed", "left"],
-        [
-            [row.stage, row.what, row.reason, *("" if count is None else f"{count:,}" for count in (row.removed, row.left))]
-            for row in funnel
-        ],
-    )
+    return table(HEADER, (row.cells for row in funnel))
 
 
 def baseline_table(baselines: dict[str, list[dict[str, Any]]]) -> str:
@@ -51,19 +45,15 @@ def baseline_table(baselines: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def baseline_rows(baselines: dict[str, list[dict[str, Any]]]) -> list[list[str]]:
-    """One row per split and baseline: the two, then the accuracy at each point of measurement."""
+    """One row per split and baseline: the two, then at each point of measurement the accuracy, as ``36.7 (35.1 to 38.2)``."""
     rows: dict[tuple[str, str], list[str]] = {}
     for scores in baselines.values():
         for score in scores:
-            rows.setdefault((score["split"], score["baseline"]), []).append(percent(score))
+            shown = "–"  # there was nothing to score
+            if score["accuracy"] is not None:
+                shown = f"{100 * score['accuracy']:.1f} ({100 * score['low']:.1f} to {100 * score['high']:.1f})"
+            rows.setdefault((score["split"], score["baseline"]), []).append(shown)
     return [[split, name, *cells] for (split, name), cells in rows.items()]
-
-
-def percent(score: dict[str, Any]) -> str:
-    """``36.7 (35.1 to 38.2)``, or a dash where there was nothing to score."""
-    if score["accuracy"] is None:
-        return "–"
-    return f"{100 * score['accuracy']:.1f} ({100 * score['low']:.1f} to {100 * score['high']:.1f})"
 
 
 def settings_table(settings: DomainSettings) -> str:

@@ -17,9 +17,6 @@ import pyarrow.parquet as pq
 from kgqa.errors import StorageError, storage_errors
 from kgqa.runs.scratch import remove, scratch
 
-TEMPORARY = ".partial"
-
-
 TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 """How the system says that something stands where a folder is to be renamed to."""
 
@@ -41,7 +38,12 @@ def new_folder(path: Path) -> Iterator[Path]:
         with parents_of(path), scratch(path) as folder:
             partial = folder / path.name
             yield partial
-            _settle(partial, path)
+            try:
+                partial.rename(path)
+            except OSError as error:
+                if error.errno not in TAKEN:
+                    raise
+                raise already_there(path) from None
 
 
 def real_path(path: Path) -> Path:
@@ -69,19 +71,22 @@ def parents_of(path: Path) -> Iterator[None]:
         raise
 
 
-def _settle(partial: Path, path: Path) -> None:
-    """Rename the finished folder to ``path``, where nothing or an empty folder may stand."""
-    try:
-        partial.rename(path)
-    except OSError as error:
-        if error.errno not in TAKEN:
-            raise
-        raise already_there(path) from None
-
-
 def already_there(path: Path) -> StorageError:
     """What is said of a place for new files where something stands."""
     return StorageError(f"{path}: this is already there; choose another --out, or remove it.")
+
+
+def rename_all(places: Mapping[Path, Path]) -> None:
+    """Rename each file to its place; none of them where one cannot be."""
+    done: list[Path] = []
+    try:
+        for path, place in places.items():
+            path.rename(place)
+            done.append(place)
+    except BaseException:
+        for place in done:
+            place.unlink(missing_ok=True)
+        raise
 
 
 def discard(partial: Path) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+
+HEADER = ("stage", "what", "reason", "removed", "left")
+"""Of :attr:`FunnelRow.cells`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +28,8 @@ class FunnelRow:
         """Whether it says that a rule was bent."""
         return self.removed is None and self.left is None
 
-
-def rows_from(records: Iterable[dict[str, Any]]) -> list[FunnelRow]:
-    """Rows that a stage record stored as JSON."""
-    return [FunnelRow(**record) for record in records]
-
-
-def as_records(rows: Iterable[FunnelRow]) -> list[dict[str, Any]]:
-    """Rows as JSON-able dictionaries."""
-    return [asdict(row) for row in rows]
+    @property
+    def cells(self) -> list[str]:
+        """The row of a table."""
+        numbers = ("" if number is None else f"{number:,}" for number in (self.removed, self.left))
+        return [self.stage, self.what, self.reason, *numbers]

@@ -20,6 +20,8 @@ from kgqa.store.neo4j.graph import check_holds
 
 STAGES = ("read_sources", "link_mentions")
 """The stages that write the tables from which the graph is made."""
+GRAPH_VERSION = 1
+"""Raised when the same tables give another graph."""
 
 
 @contextmanager
@@ -74,10 +76,6 @@ def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None 
         if not record.outputs:
             raise StoreError(f"{place}: the last run put its graph into Neo4j; add --store neo4j, or run kgqa generate without it.")
     return EmbeddedStore(workspace.graph, threads=worker_count())
-
-
-GRAPH_VERSION = 1
-"""Raised when the same tables give another graph."""
 
 
 def tables_hash(workspace: Workspace) -> str:

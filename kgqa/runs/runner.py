@@ -13,7 +13,7 @@ from typing import Any
 from kgqa.errors import InterruptedRun, WorkspaceError, storage_errors
 from kgqa.records import SPLITS
 from kgqa.runs.files import file_hash, file_hashes, key_of
-from kgqa.runs.funnel import FunnelRow, rows_from
+from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.manifest import run_record
 from kgqa.runs.recipe import Recipe
 from kgqa.runs.stage import Run, Stage
@@ -47,7 +47,7 @@ class Runner:
     @property
     def funnel(self) -> list[FunnelRow]:
         """What the stages that are done dropped."""
-        return [row for record in self.records for row in rows_from(record.report["funnel"])]
+        return [FunnelRow(**row) for record in self.records for row in record.report["funnel"]]
 
     @property
     def baselines(self) -> dict[str, list[dict[str, Any]]]:

@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-SUFFIX = ".partial"
+TEMPORARY = ".partial"
+"""How the name of what is not yet whole ends."""
 MARK = ".kgqa.scratch"
 CLAIM = b"kgqa writes in this folder; as long as it does, it holds a lock on this file.\n"
-_NAME = re.compile(rf"\..+\.[a-z0-9_]+{re.escape(SUFFIX)}", re.DOTALL)
+_NAME = re.compile(rf"\..+\.[a-z0-9_]+{re.escape(TEMPORARY)}", re.DOTALL)
 
 
 @contextmanager
@@ -30,7 +31,7 @@ def scratch(path: Path) -> Iterator[Path]:
     """
     sweep(path.parent)
     # A name that nobody else has, so that what clears it is in place before it is there: a signal may come between any two steps.
-    folder = path.with_name(f".{path.name}.{secrets.token_hex(8)}{SUFFIX}")
+    folder = path.with_name(f".{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
     with ExitStack() as lock, ExitStack() as content:
         content.callback(_clear, folder)
         folder.mkdir(mode=0o700)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
 from kgqa.progress import Progress
 from kgqa.runs.domain import Domain
-from kgqa.runs.funnel import FunnelRow, as_records
+from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
 
@@ -53,7 +53,7 @@ class StageOutput:
 
     def as_report(self) -> dict[str, Any]:
         """The JSON-able part."""
-        return {**self.report, "funnel": as_records(self.funnel), "note": self.note}
+        return {**self.report, "funnel": [asdict(row) for row in self.funnel], "note": self.note}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

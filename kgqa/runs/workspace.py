@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgqa.errors import WorkspaceBusy, WorkspaceError, WorkspaceMismatch, storage_errors
-from kgqa.runs.files import TEMPORARY, discard, file_hash, key_of, write_parquet
-from kgqa.runs.scratch import is_scratch, remove, sweep
+from kgqa.runs.files import discard, file_hash, key_of, write_parquet
+from kgqa.runs.scratch import TEMPORARY, is_scratch, remove, sweep
 
 FORMAT = 1
 """Raised whenever an older workspace cannot be continued."""
@@ -76,13 +76,12 @@ class Workspace:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self.tables.mkdir(exist_ok=True)
-            except BlockingIOError:
+            except OSError as error:
                 lock.close()
+                if not isinstance(error, BlockingIOError):
+                    raise
                 busy = f"{self.path}: another run uses this workspace; wait for it to end, or choose another --workspace."
                 raise WorkspaceBusy(busy) from None
-            except OSError:
-                lock.close()
-                raise
         self._lock = lock
         return self
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, cast
@@ -20,6 +20,7 @@ import pyarrow.csv
 import pyarrow.json
 
 from kgqa.errors import BrokenInput, DuplicateId, MissingInput
+from kgqa.progress import Advance
 
 BLOCK_BYTES = 8 << 20
 LINE_LIMIT = 256 << 20
@@ -41,14 +42,14 @@ def find_file(folder: Path, name: str) -> Path:
     raise MissingInput(f"{folder}: {name} (or {name}.gz) is missing; this layout needs it.")
 
 
-def read_json_lines(path: Path, fields: tuple[str, ...], *, advance: Callable[[int], None] | None = None) -> pa.Table:
+def read_json_lines(path: Path, fields: tuple[str, ...], *, advance: Advance = lambda _: None) -> pa.Table:
     """The text ``fields`` of a file of JSON objects, one a line, in file order, plus ``line`` (int64, from 1).
 
     Raises MissingInput for a field that is absent or null, BrokenInput for anything that is not such a file.
     """
     schema = pa.schema([(field, pa.string()) for field in fields])
     options = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-    tables = []
+    tables = [_schema(fields).empty_table()]
     for first_line, block in _blocks(path, advance):
         table = None
         # Only lines that begin an object go to Arrow's parser: it crashes on a bare null, and skips blank lines, which shifts line numbers.
@@ -61,11 +62,15 @@ def read_json_lines(path: Path, fields: tuple[str, ...], *, advance: Callable[[i
                 ).select(list(fields))
         if table is None or table.num_rows != block.count(b"\n") or any(column.null_count for column in table.columns):
             table = _lines_one_by_one(path, first_line, block, fields)
-        lines = pa.array(range(first_line, first_line + table.num_rows)) if "line" not in table.column_names else None
-        tables.append(table.append_column("line", lines) if lines is not None else table)
-    if not tables:
-        return pa.table({**{field: pa.array([], pa.string()) for field in fields}, "line": pa.array([], pa.int64())})
+        else:
+            table = table.append_column("line", pa.array(range(first_line, first_line + table.num_rows)))
+        tables.append(table)
     return pa.concat_tables(tables).combine_chunks()
+
+
+def _schema(names: tuple[str, ...]) -> pa.Schema:
+    """Of what is read."""
+    return pa.schema([*((name, pa.string()) for name in names), ("line", pa.int64())])
 
 
 def _lines_one_by_one(path: Path, first_line: int, block: bytes, fields: tuple[str, ...]) -> pa.Table:
@@ -91,8 +96,7 @@ def _lines_one_by_one(path: Path, first_line: int, block: bytes, fields: tuple[s
         if _has_surrogate(record, fields):
             raise BrokenInput(f"{where}: a text holds half of a surrogate pair, which is no character; mend or drop the line.")
         rows.append({**{field: record[field] for field in fields}, "line": number})
-    schema = pa.schema([*((field, pa.string()) for field in fields), ("line", pa.int64())])
-    return pa.Table.from_pylist(rows, schema=schema)
+    return pa.Table.from_pylist(rows, schema=_schema(fields))
 
 
 def _has_surrogate(record: dict[str, object], fields: tuple[str, ...]) -> bool:
@@ -105,7 +109,7 @@ def read_tab_separated(
     *,
     optional: tuple[str, ...] = (),
     header: bool = True,
-    advance: Callable[[int], None] | None = None,
+    advance: Advance = lambda _: None,
 ) -> pa.Table:
     """The text ``columns`` of a tab-separated file, in file order, plus ``line`` (int64, from 1).
 
@@ -132,9 +136,7 @@ def read_tab_separated(
             tables.append(_parse_rows(path, start, body, names).select([*columns, "line"]))
     if header and names is None:
         raise MissingInput(f"{path.name}: the file is empty; its first line must name the columns {', '.join(columns)}.")
-    if not tables:
-        return pa.table({**{column: pa.array([], pa.string()) for column in (*columns, *optional)}, "line": pa.array([], pa.int64())})
-    table = pa.concat_tables(tables).combine_chunks()
+    table = pa.concat_tables([_schema(columns).empty_table(), *tables]).combine_chunks()
     for column in optional:
         table = table.append_column(column, pa.repeat(pa.scalar("", pa.string()), table.num_rows))
     return table
@@ -162,7 +164,7 @@ def _parse_rows(path: Path, first_line: int, body: bytes, names: list[str]) -> p
     return table.append_column("line", pa.array(range(first_line, first_line + table.num_rows)))
 
 
-def _blocks(path: Path, advance: Callable[[int], None] | None) -> Iterator[tuple[int, bytes]]:
+def _blocks(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:
     """Blocks of whole lines, each with the number of its first line; every block is valid UTF-8 and ends in a line feed."""
     line, rest = 1, b""
     packed = path.suffix == ".gz"
@@ -176,9 +178,8 @@ def _blocks(path: Path, advance: Callable[[int], None] | None) -> Iterator[tuple
                 raise BrokenInput(f"{path.name}: the gzip file ends too early, it is truncated; fetch or pack it again.") from None
             except (gzip.BadGzipFile, zlib.error):
                 raise BrokenInput(f"{path.name}: this is not a whole gzip file; fetch or pack it again, or drop the .gz ending.") from None
-            if advance:
-                advance(raw.tell() - at)
-                at = raw.tell()
+            advance(raw.tell() - at)
+            at = raw.tell()
             if line == 1 and not rest:
                 chunk = _without_byte_order_mark(path, chunk)
             cut = chunk.rfind(b"\n") + 1
@@ -217,8 +218,12 @@ def _check_text(path: Path, first_line: int, block: bytes) -> None:
         raise BrokenInput(f"{path.name}, line {first_line + block.count(bytes([10]), 0, zero)}: a zero byte; this is not a text file.")
 
 
-def require_unique(table: pa.Table, column: str, path: Path, what: str) -> None:
-    """Raise DuplicateId at the first value of ``column`` that an earlier line has used; ``table`` has ``line``."""
+def require_ids(table: pa.Table, column: str, path: Path, what: str) -> None:
+    """Raise MissingInput where there are no rows or ``column`` is empty, DuplicateId at the first value that an earlier line has used."""
+    require_rows(table, path, what)
+    empty = pc.index(pc.equal(pc.utf8_trim_whitespace(table[column]), ""), True).as_py()
+    if empty >= 0:
+        raise MissingInput(f"{path.name}, line {table['line'][empty].as_py()}: {column!r} is empty; every row needs one.")
     if pc.count_distinct(table[column]).as_py() == table.num_rows:
         return
     first: dict[str, int] = {}
@@ -235,10 +240,3 @@ def require_rows(table: pa.Table, path: Path, what: str) -> None:
     """Raise MissingInput where a file that must say something has no rows."""
     if table.num_rows == 0:
         raise MissingInput(f"{path.name}: the file has no rows; at least one {what} is needed.")
-
-
-def require_filled(table: pa.Table, column: str, path: Path) -> None:
-    """Raise MissingInput at the first empty cell of ``column``."""
-    empty = pc.index(pc.equal(pc.utf8_trim_whitespace(table[column]), ""), True).as_py()
-    if empty >= 0:
-        raise MissingInput(f"{path.name}, line {table['line'][empty].as_py()}: {column!r} is empty; every row needs one.")

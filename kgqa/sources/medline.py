@@ -7,14 +7,14 @@ uniprot_id_2``; drug_interactions ``drugbank_id_1, drugbank_id_2``. Each file ma
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 
 from kgqa.errors import DuplicateId
+from kgqa.progress import Advance
 from kgqa.settings.source import NAME_SOURCES
-from kgqa.sources.delimited import find_file, read_json_lines, read_tab_separated, require_filled, require_rows, require_unique
+from kgqa.sources.delimited import find_file, read_json_lines, read_tab_separated, require_ids, require_rows
 from kgqa.sources.tables import SourceTables, clean_documents, clean_facts, clean_names, finished, frame, normalised
 
 FILES = (
@@ -29,7 +29,7 @@ NAMES = list(NAME_SOURCES["medline"])
 RELATIONS = (("interacts_with", "interacts with", True), ("protein_interaction", "protein interaction", True), ("target", "target", False))
 
 
-def read(folder: Path, *, advance: Callable[[int], None] | None = None) -> SourceTables:
+def read(folder: Path, *, advance: Advance = lambda _: None) -> SourceTables:
     """Read the six files; ``advance`` is called with the bytes read from disk. Memory: all tables, about four times the plain text."""
     paths = {name: find_file(folder, name) for name in FILES}
     drugs = _entities(paths["drugs.tsv"], "drug", ("drugbank_id", "name", "synonyms"), advance)
@@ -64,22 +64,18 @@ def read(folder: Path, *, advance: Callable[[int], None] | None = None) -> Sourc
     )
 
 
-def _abstracts(path: Path, advance: Callable[[int], None] | None) -> pl.DataFrame:
+def _abstracts(path: Path, advance: Advance) -> pl.DataFrame:
     table = read_json_lines(path, ("id", "text"), advance=advance)
-    require_rows(table, path, "abstract")
-    require_filled(table, "id", path)
-    require_unique(table, "id", path, "abstract")
+    require_ids(table, "id", path, "abstract")
     table = table.set_column(1, "text", normalised(table["text"]))
     title = pl.col("text").str.extract(r"(?s)^(.*?[.?!])(?:\s|$)").fill_null("")
     return frame(table).with_columns(title=title, about=pl.lit(None, pl.String))
 
 
-def _entities(path: Path, kind: str, columns: tuple[str, ...], advance: Callable[[int], None] | None) -> pl.DataFrame:
+def _entities(path: Path, kind: str, columns: tuple[str, ...], advance: Advance) -> pl.DataFrame:
     """``columns``: the id, the main name, then columns of further names; they become id, label and ``synonyms``."""
     table = read_tab_separated(path, columns, advance=advance)
-    require_rows(table, path, kind)
-    require_filled(table, columns[0], path)
-    require_unique(table, columns[0], path, kind)
+    require_ids(table, columns[0], path, kind)
     table = table.set_column(1, columns[1], normalised(table[columns[1]]))
     main, others = pl.col(columns[1]), [pl.col(name) for name in columns[2:]]
     return frame(table).select(

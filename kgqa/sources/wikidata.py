@@ -6,20 +6,21 @@ and ``wikipedia_title`` where there is one; relations ``id, label``; triples hav
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 
+from kgqa.progress import Advance
 from kgqa.settings.source import NAME_SOURCES
-from kgqa.sources.delimited import find_file, read_json_lines, read_tab_separated, require_filled, require_rows, require_unique
+from kgqa.sources.delimited import find_file, read_json_lines, read_tab_separated, require_ids, require_rows
 from kgqa.sources.tables import SourceTables, clean_documents, clean_facts, clean_names, finished, frame, normalised
 
 FILES = ("documents.jsonl", "entities.tsv", "triples.tsv", "relations.tsv")
 NAMES = list(NAME_SOURCES["wikidata"])
+LABEL = pl.when(pl.col("label") == "").then("id").otherwise("label")
 
 
-def read(folder: Path, *, advance: Callable[[int], None] | None = None) -> SourceTables:
+def read(folder: Path, *, advance: Advance = lambda _: None) -> SourceTables:
     """Read the four files; ``advance`` is called with the bytes read from disk. Memory: all tables, about four times the plain text."""
     paths = {name: find_file(folder, name) for name in FILES}
     documents = _documents(paths["documents.jsonl"], advance)
@@ -36,34 +37,26 @@ def read(folder: Path, *, advance: Callable[[int], None] | None = None) -> Sourc
     )
 
 
-def _documents(path: Path, advance: Callable[[int], None] | None) -> pl.DataFrame:
+def _documents(path: Path, advance: Advance) -> pl.DataFrame:
     table = read_json_lines(path, ("id", "title", "entity", "text"), advance=advance)
-    require_rows(table, path, "document")
-    require_filled(table, "id", path)
-    require_unique(table, "id", path, "document")
+    require_ids(table, "id", path, "document")
     table = table.set_column(3, "text", normalised(table["text"])).set_column(1, "title", normalised(table["title"]))
     return frame(table).rename({"entity": "about"}).with_columns(about=pl.when(pl.col("about") != "").then("about"))
 
 
-def _entities(path: Path, advance: Callable[[int], None] | None) -> pl.DataFrame:
+def _entities(path: Path, advance: Advance) -> pl.DataFrame:
     columns = ("id", "label", "aliases", "description", "wikipedia_title")
     table = read_tab_separated(path, columns, optional=("wikipedia_title",), advance=advance)
-    require_rows(table, path, "entity")
-    require_filled(table, "id", path)
-    require_unique(table, "id", path, "entity")
+    require_ids(table, "id", path, "entity")
     table = table.set_column(1, "label", normalised(table["label"]))
     # An entity without a label is shown by its id; it still takes part in the graph through its other names.
-    label = pl.when(pl.col("label") == "").then("id").otherwise("label")
-    return frame(table).with_columns(kind=pl.lit("entity"), label=label, given=pl.col("label"))
+    return frame(table).with_columns(kind=pl.lit("entity"), label=LABEL, given=pl.col("label"))
 
 
-def _relations(path: Path, advance: Callable[[int], None] | None) -> pl.DataFrame:
+def _relations(path: Path, advance: Advance) -> pl.DataFrame:
     table = read_tab_separated(path, ("id", "label"), advance=advance)
-    require_rows(table, path, "relation")
-    require_filled(table, "id", path)
-    require_unique(table, "id", path, "relation")
-    label = pl.when(pl.col("label") == "").then("id").otherwise("label")
-    return frame(table).with_columns(label=label, symmetric=pl.lit(False))
+    require_ids(table, "id", path, "relation")
+    return frame(table).with_columns(label=LABEL, symmetric=pl.lit(False))
 
 
 def _names(entities: pl.DataFrame, documents: pl.DataFrame) -> pl.DataFrame:

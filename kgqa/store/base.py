@@ -108,6 +108,11 @@ def _word(kind: pa.DataType) -> str:
     return next((word for word, test in kinds.items() if test(kind)), str(kind))
 
 
+def first_line(message: str) -> str:
+    """What an engine says, as one sentence of ours takes it."""
+    return message.strip().splitlines()[0].rstrip(".") + "."
+
+
 def check_store(store: str) -> None:
     """Raise SettingsError for a store that does not exist."""
     if store not in STORES:

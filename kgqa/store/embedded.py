@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import resource
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +15,9 @@ from typing import Any
 import pyarrow as pa
 
 from kgqa.errors import EngineFileError, QueryError, QueryMemory, QueryTimeout, StorageError, StoreError
+from kgqa.progress import Advance
 from kgqa.store.apart import BUFFER_BYTES, Refused, Worker
-from kgqa.store.base import as_declared, check_runs_on, distinct
+from kgqa.store.base import as_declared, check_runs_on, distinct, first_line
 from kgqa.store.cypher import check_own_query, check_reads_only
 from kgqa.store.graph import TABLES
 from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left, size
@@ -97,7 +98,7 @@ class EmbeddedStore:
         try:
             answer = self._apart(text, {}, limits, Asked(what="the query"))
         except Refused as error:
-            raise QueryError(f"the query cannot be run: {_first_line(error)}") from None
+            raise QueryError(f"the query cannot be run: {first_line(str(error))}") from None
         return replace(answer, rows=answer.rows.rename_columns(distinct(answer.rows.column_names)))
 
     def _run_own(self, query: Query, arguments: Mapping[str, Value] | None, seconds: float | None) -> pa.Table:
@@ -107,7 +108,7 @@ class EmbeddedStore:
         try:
             answer = self._apart(query.text, arguments or {}, limits, asked)
         except Refused as error:
-            raise StoreError(f"{asked.what}: {_first_line(error)}") from None
+            raise StoreError(f"{asked.what}: {first_line(str(error))}") from None
         if answer.cut:
             raise asked.too_much(limits.bytes)
         return as_declared(answer.rows, query)
@@ -162,7 +163,7 @@ class EmbeddedStore:
 
 
 def build(
-    path: Path, rows: Mapping[str, pa.Table], *, threads: int = 0, advance: Callable[[int], None] | None = None, any_version: bool = False
+    path: Path, rows: Mapping[str, pa.Table], *, threads: int = 0, advance: Advance = lambda _: None, any_version: bool = False
 ) -> None:
     """Write a new graph at ``path`` from its ``rows`` (:func:`kgqa.store.graph.graph_rows`); the path must be free.
 
@@ -176,8 +177,7 @@ def build(
         for name in TABLES:
             if rows[name].num_rows:
                 _execute(connection, queries[f"load_{name}"], {"rows": rows[name]})
-            if advance:
-                advance(rows[name].num_rows)
+            advance(rows[name].num_rows)
     except EngineFileError as error:
         # The engine speaks of a failed checkpoint, or of a read past the end of the file that it could not write.
         where, remedy = path.parent, "free some space and run the same command again"
@@ -200,8 +200,8 @@ def _open(path: Path, *, read_only: bool, threads: int, any_version: bool) -> tu
                     f"less; lift the limit (ulimit -{name} unlimited), the graph is as it was."
                 ) from None
         raise StoreError(
-            f"{path}: the graph cannot be opened ({_first_line(error)}); run the same command again, and if that says the same, make the "
-            "graph anew in another --workspace with kgqa generate."
+            f"{path}: the graph cannot be opened ({first_line(str(error))}); run the same command again, and if that says the same, make "
+            "the graph anew in another --workspace with kgqa generate."
         ) from None
 
 
@@ -221,15 +221,11 @@ def _execute(connection: Any, query: Query, arguments: dict[str, Any]) -> pa.Tab
         result = connection.execute(query.text, arguments)
         table = result.get_as_arrow(-1)
         result.close()
+        return table
     except RuntimeError as error:
-        raise _meaning(str(error))(f"query {query.name} ({query.file}): {_first_line(error)}") from None
-    return table
+        raise _meaning(str(error))(f"query {query.name} ({query.file}): {first_line(str(error))}") from None
 
 
 def _meaning(message: str) -> type[StoreError]:
     """What the engine means, which it only says in words; this is the only place that looks at them."""
     return next((kind for beginning, kind in MEANINGS if message.startswith(beginning)), StoreError)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0].rstrip(".") + "."

@@ -27,11 +27,11 @@ TABLES = ("entity", "document", "fact", "mentions", "about")
 
 def graph_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """The rows of each of ``TABLES`` from the ``SOURCES``; no nulls, because the embedded engine mishandles them in Arrow input."""
-    documents = frame(tables["documents"]).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+    entities, documents, facts = (
+        frame(tables[name]).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64)) for name in ("entities", "documents", "facts")
+    )
     left_out = frame(tables["unused"])["document"].implode()
-    facts = frame(tables["facts"]).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     facts = facts.join(frame(tables["relations"]), left_on="relation", right_on="id", maintain_order="left")
-    entities = frame(tables["entities"]).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     return {
         "entity": arrow(entities.select("id", "row", "kind", "label", "description")),
         "document": arrow(documents.select("id", "row", "title", "text", usable=~pl.col("id").is_in(left_out))),

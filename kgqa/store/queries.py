@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -204,6 +204,13 @@ FOR_PEOPLE = ("explore.cypher", "samples.cypher")
 
 HARMLESS = (*FOR_PEOPLE, "page.cypher", "traverse/")
 """Files and folders whose queries may be asked by name; the others build a graph, project it or test an engine."""
+
+
+def find_query(name: str, queries: Mapping[str, Query], *, suggested: Iterable[str]) -> Query:
+    """The one of ``queries`` with this name; raises QueryError, which names those ``suggested`` that are most like it."""
+    if name not in queries:
+        raise QueryError(f"there is no query {name!r}; {suggestion(name, list(suggested))}")
+    return queries[name]
 
 
 def askable_queries() -> dict[str, Query]:

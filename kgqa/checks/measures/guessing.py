@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.hashes import text_hashes
-from kgqa.arrays.rows import find
+from kgqa.arrays.rows import find, spread
 
 Keys = npt.NDArray[np.uint64]
 FOLDS = 5
@@ -98,8 +98,7 @@ class _Rows:
     def take(self, questions: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Keys]:
         """The values of some questions, and for each the place of its question in ``questions``."""
         counts = self.offsets[questions + 1] - self.offsets[questions]
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        return np.repeat(np.arange(len(questions)), counts), self.values[np.repeat(self.offsets[questions], counts) + within]
+        return np.repeat(np.arange(len(questions)), counts), self.values[spread(self.offsets[questions], counts)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +129,6 @@ class _Learned:
         by_count = np.lexsort((answers, -counts, features))
         totals = np.add.reduceat(counts, begins) if len(begins) else counts
         return cls(features, answers, counts, distinct, begins, ends, by_count[begins], totals)
-
-    def find(self, features: Keys) -> npt.NDArray[np.int64]:
-        """The place of each feature among the distinct ones, or -1."""
-        return find(self.distinct, features)
 
     def look_up(self, at: npt.NDArray[np.int64], answers: Keys) -> npt.NDArray[np.int64]:
         """How often each answer came with the feature at each place; binary search in all rows at once."""
@@ -173,7 +168,7 @@ _Guessed = tuple[Keys, Keys, npt.NDArray[np.int64]]
 
 def _free(learned: _Learned, question: npt.NDArray[np.int64], features: _Rows, candidates: _Rows, precise: bool) -> _Guessed:
     owner, values = features.take(question)
-    at = learned.find(values)
+    at = find(learned.distinct, values)
     owner, at = owner[at >= 0], at[at >= 0]
     best = learned.best[at]
     counts = learned.counts[best]
@@ -191,7 +186,7 @@ def _among(learned: _Learned, question: npt.NDArray[np.int64], features: _Rows, 
             continue
         part = question[first:last]
         owner, values = features.take(part)
-        at = learned.find(values)
+        at = find(learned.distinct, values)
         owner, at = owner[at >= 0], at[at >= 0]
         choice, names = candidates.take(part[owner])
         counts = learned.look_up(at[choice], names)

@@ -155,7 +155,7 @@ def _examples(finding: Finding) -> str:
 
 
 def _readers() -> str:
-    rows = "".join(f"<tr><td>{check.name}</td><td>{escape(check.meaning)}</td><td>{REASON}</td></tr>" for check in READER_CHECKS)
+    rows = "".join(f"<tr><td>{name}</td><td>{escape(meaning)}</td><td>{REASON}</td></tr>" for name, meaning in READER_CHECKS.items())
     return f"<table><tbody>{rows}</tbody></table>"
 
 

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kgqa.checks.findings import Example, Finding
+from kgqa.checks.findings import Finding
 from kgqa.checks.report.page import page
 from kgqa.checks.report.trained_readers import READER_CHECKS, REASON
 from kgqa.errors import SettingsError, StorageError, storage_errors
@@ -105,16 +105,12 @@ def to_json(audit: Audit, *, seed: int) -> str:
         "failed": audit.failed,
         "conditions": [asdict(outcome) for outcome in audit.outcomes],
         "findings": [_finding(finding) for finding in audit.findings],
-        "not_measured": [{**asdict(check), "reason": REASON} for check in READER_CHECKS],
+        "not_measured": [{"name": name, "meaning": meaning, "reason": REASON} for name, meaning in READER_CHECKS.items()],
         "certificate": None if audit.certificate is None else asdict(audit.certificate),
     }
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    examples = [_example(example) for example in finding.examples]
+    examples = [{"split": example.split, "id": example.id, "what": example.what} for example in finding.examples]
     return {**asdict(finding), "state": finding.state, "excess": finding.excess, "examples": examples}
-
-
-def _example(example: Example) -> dict[str, str]:
-    return {"split": example.split, "id": example.id, "what": example.what}

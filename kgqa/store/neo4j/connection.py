@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from kgqa.errors import QueryError, QueryMemory, QueryTimeout, SettingsError, StoreError, StoreUnreachable
 from kgqa.settings.neo4j import Neo4jSettings
-from kgqa.store.base import as_declared, check_runs_on
+from kgqa.store.base import as_declared, check_runs_on, first_line
 from kgqa.store.cypher import check_own_query, check_reads_only
 from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left
 from kgqa.store.neo4j.rows import table_of, weight
@@ -66,7 +66,7 @@ class Neo4jStore:
     def _greet(self) -> str:
         """The server's version, once it answers."""
         with self._sentences(Asked(what="the connection")):
-            version = _version(self._driver.get_server_info().agent)
+            version = self._driver.get_server_info().agent.rpartition("/")[2]  # of Neo4j/5.26.30
         if _numbers(version) < OLDEST:
             raise StoreError(f"{self.settings.uri}: this is Neo4j {version}; {NEEDED}.")
         self.run(read_queries()["answer"])
@@ -193,7 +193,7 @@ class Neo4jStore:
         except (exceptions.ServiceUnavailable, exceptions.SessionExpired, OSError):
             raise _nobody_answers(self.settings) from None
         except exceptions.Neo4jError as error:
-            code, message = error.code or "", _first_line(error.message or str(error))
+            code, message = error.code or "", first_line(error.message or str(error))
             if "DatabaseNotFound" in code:
                 raise StoreUnreachable(
                     f"{self.settings.uri}: there is no database {self.settings.database!r}; create it, or set NEO4J_DATABASE to another."
@@ -212,7 +212,7 @@ class Neo4jStore:
             # What we ask of the connection (no notices) is unknown to servers before version 5.
             raise StoreError(f"{self.settings.uri}: this server is too old; {NEEDED}.") from None
         except exceptions.DriverError as error:
-            raise StoreError(f"{place}: {what} failed: {_first_line(str(error))}") from None
+            raise StoreError(f"{place}: {what} failed: {first_line(str(error))}") from None
 
 
 def _connect(settings: Neo4jSettings, seconds: float | None) -> neo4j.Driver:
@@ -245,16 +245,7 @@ def _literal(text: str) -> LiteralString:
     return cast("Any", text)  # type: ignore[no-any-return]
 
 
-def _version(agent: str) -> str:
-    """``Neo4j/5.26.30`` → ``5.26.30``."""
-    return agent.rpartition("/")[2]
-
-
 def _numbers(version: str) -> tuple[int, int]:
     """``5.26.30`` and ``5.26-aura`` → (5, 26)."""
     found = re.match(r"(\d+)\.(\d+)", version)
     return (int(found[1]), int(found[2])) if found else (0, 0)
-
-
-def _first_line(message: str) -> str:
-    return message.strip().splitlines()[0].rstrip(".") + "."

@@ -8,12 +8,13 @@ answer was lost is not repeated, and of two loaders the one that came last goes 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from kgqa.errors import HeaderMismatch, StoreConflict, StoreError
+from kgqa.progress import Advance
 from kgqa.store.graph import TABLES
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.queries import read_queries
@@ -105,7 +106,7 @@ def _counts(store: Neo4jStore) -> dict[str, int]:
     return {name: int(store.run(queries[f"count_{name}"])["rows"][0].as_py()) for name in TABLES}
 
 
-def load(store: Neo4jStore, tables: str, rows: Mapping[str, pa.Table], *, advance: Callable[[int], None] | None = None) -> bool:
+def load(store: Neo4jStore, tables: str, rows: Mapping[str, pa.Table], *, advance: Advance = lambda _: None) -> bool:
     """Load ``rows`` (:func:`kgqa.store.graph.graph_rows`), go on with what an earlier load left, or do nothing; whether anything was done.
 
     ``tables`` is the hash of the tables that the rows come from. Raises StoreConflict where the database holds something else, or where
@@ -118,29 +119,26 @@ def load(store: Neo4jStore, tables: str, rows: Mapping[str, pa.Table], *, advanc
     loader = uuid.uuid4().hex
     if marker is not None and marker.finished:
         _check_whole(store, marker)
-        if advance:
-            advance(sum(table.num_rows for table in rows.values()))
+        advance(sum(table.num_rows for table in rows.values()))
         return False
     marker = _claim(store, tables, loader) if marker is None else _take_over(store, tables, loader)
     # Only now, when whoever loaded before can write no more, do the marker and the rows hold still.
     _check_whole(store, marker)
     for name in TABLES:
         done = marker.rows[name]
-        if advance:
-            advance(done)
+        advance(done)
         for batch in _batches(rows[name], done):
             arguments = {"loader": loader, "from": done, "rows": list(zip(*(column.to_pylist() for column in batch.columns), strict=True))}
             done += batch.num_rows
             if not store.write(queries[f"add_{name}"], arguments, expect=[[batch.num_rows]]):
                 _check_written(store, loader, name, done)
-            if advance:
-                advance(batch.num_rows)
+            advance(batch.num_rows)
     if store.write(queries["finish_load"], {"loader": loader}) != [[1]]:
         raise _taken_over(store)
     return True
 
 
-def erase(store: Neo4jStore, *, advance: Callable[[int], None] | None = None) -> None:
+def erase(store: Neo4jStore, *, advance: Advance = lambda _: None) -> None:
     """Remove the graph that kgqa made, in batches; raises StoreConflict if the database holds what kgqa did not write."""
     queries = read_queries()
     marker = read_marker(store)
@@ -150,8 +148,7 @@ def erase(store: Neo4jStore, *, advance: Callable[[int], None] | None = None) ->
     loader = uuid.uuid4().hex
     store.write(queries["begin_erasing"], {"loader": loader})
     while erased := store.write(queries["erase_batch"], {"loader": loader, "limit": ERASE_NODES})[0][0]:
-        if advance:
-            advance(int(erased))
+        advance(int(erased))
     if store.write(queries["erase_marker"], {"loader": loader}) == [[0]]:
         raise _taken_over(store)
 

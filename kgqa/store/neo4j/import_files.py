@@ -8,12 +8,14 @@ where it is told so. Everything is quoted here, so that each text comes back as 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
+
+from kgqa.progress import Advance
 
 NODES = {
     "entity": ("Entity", "id:ID(Entity),row:long,kind,label,description"),
@@ -38,12 +40,12 @@ def write(
     rows: Mapping[str, pa.Table],
     *,
     marker: Mapping[str, str | int | bool],
-    advance: Callable[[int], None] | None = None,
+    advance: Advance = lambda _: None,
 ) -> None:
     """Write header and data files of all ``rows`` and of the one node ``marker`` into the new ``folder``, and how to import them."""
     folder.mkdir()
     _header(folder, "marker", ",".join(f"{name}{KINDS[type(value)]}" for name, value in marker.items()))
-    _data(folder, "marker", pa.table({name: [value] for name, value in marker.items()}), None)
+    _data(folder, "marker", pa.table({name: [value] for name, value in marker.items()}))
     groups = [f"--nodes={MARKER}={{0}}marker-header.csv,{{0}}marker.csv"]
     for option, tables in (("nodes", NODES), ("relationships", RELATIONSHIPS)):
         for name, (label, header) in tables.items():
@@ -71,13 +73,12 @@ def _header(folder: Path, name: str, text: str) -> None:
     (folder / f"{name}-header.csv").write_text(f"{text}\n", "utf-8")
 
 
-def _data(folder: Path, name: str, table: pa.Table, advance: Callable[[int], None] | None) -> None:
+def _data(folder: Path, name: str, table: pa.Table, advance: Advance = lambda _: None) -> None:
     options = csv.WriteOptions(include_header=False, quoting_style="all_valid", batch_size=BATCH_ROWS)
     with (folder / f"{name}.csv").open("wb") as file, csv.CSVWriter(file, table.schema, write_options=options) as writer:
         for batch in table.to_batches(max_chunksize=BATCH_ROWS):
             writer.write_batch(batch)
-            if advance:
-                advance(batch.num_rows)
+            advance(batch.num_rows)
 
 
 def import_arguments(folder: Path) -> list[str]:

@@ -19,11 +19,12 @@ however many chains share it: of MedHop's places on chains that leaves a fourtee
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from kgqa.errors import StoreConflict, StoreError
+from kgqa.progress import Advance
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.queries import read_queries
 
@@ -84,7 +85,7 @@ def sample_markers(store: Neo4jStore) -> dict[str, SampleMarker]:
 
 
 def add_samples(
-    store: Neo4jStore, rows: Iterable[SampleRow], *, tables: str, dataset: str, content: str, advance: Callable[[int], None] | None = None
+    store: Neo4jStore, rows: Iterable[SampleRow], *, tables: str, dataset: str, content: str, advance: Advance = lambda _: None
 ) -> bool:
     """Add the samples of ``dataset``, go on with what an earlier load left, or do nothing; whether anything was done.
 
@@ -112,29 +113,26 @@ def add_samples(
     else:
         _take_over(store, dataset, content, loader)
     done = sample_markers(store)[dataset].samples
-    if advance:
-        advance(done)
+    advance(done)
     for batch in _batches(islice(rows, done, None)):
         tables_of = _flattened(batch)
         arguments = {"marker": key, "tables": tables, "loader": loader, "from": done, **tables_of}
         done += len(batch)
         if not store.write(queries["add_samples"], arguments, expect=[[len(values) for values in tables_of.values()]]):
             _check_written(store, dataset, loader, done)
-        if advance:
-            advance(len(batch))
+        advance(len(batch))
     if store.write(queries["finish_samples"], {"marker": key, "loader": loader}) != [[1]]:
         raise _taken_over(store, dataset)
     return True
 
 
-def erase_samples(store: Neo4jStore, dataset: str, *, advance: Callable[[int], None] | None = None) -> None:
+def erase_samples(store: Neo4jStore, dataset: str, *, advance: Advance = lambda _: None) -> None:
     """Remove the samples that kgqa added for ``dataset``, in batches."""
     queries = read_queries()
     loader, key = uuid.uuid4().hex, _marker_id(dataset)
     store.write(queries["begin_erasing_samples"], {"marker": key, "loader": loader})
     while erased := store.write(queries["erase_samples"], {"dataset": dataset, "limit": ERASE_SAMPLES})[0][0]:
-        if advance:
-            advance(int(erased))
+        advance(int(erased))
     store.write(queries["erase_sample_marker"], {"marker": key, "loader": loader})
 
 

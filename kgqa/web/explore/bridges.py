@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kgqa.web.explore.neighbours import Subject
@@ -61,8 +61,8 @@ def find_bridges(graph: Graph, first: Subject, second: Subject) -> Bridges:
 def bridges_picture(graph: Graph, first: Subject, second: Subject, bridges: Bridges) -> Picture:
     """Entity, document, bridge, document, entity from left to right: for each bridge the document on each side that says most."""
     picture = Picture(root=first.node.key, layout="flow")
-    begin = picture.add(entity_node(_row(first), layer=0, role="start"))
-    end = entity_node(_row(second), layer=4, role="answer")
+    begin = picture.add(replace(first.node, layer=0, role="start"))
+    end = replace(second.node, layer=4, role="answer")
     for document in bridges.direct[:1]:
         _mentioned(picture, picture.add(document_node(document, layer=2)), begin, end.key)
     for bridge in bridges.listed[:DRAWN]:
@@ -84,7 +84,3 @@ def _mentioned(picture: Picture, document: str, outer: str, inner: str, label: s
     """``label`` says, on the side of the bridge, of how many documents this is one."""
     picture.connect(Edge(source=document, target=outer, kind="mention"))
     picture.connect(Edge(source=document, target=inner, kind="mention", label=label))
-
-
-def _row(subject: Subject) -> dict[str, Any]:
-    return {"entity": subject.id, "kind": subject.node.note, "label": subject.node.label}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kgqa.records import Instance
 from kgqa.web.explore.datasets import head_of
 from kgqa.web.explore.marks import Piece, pieces
-from kgqa.web.explore.picture import Edge, Node, Picture, document_key, entity_key
+from kgqa.web.explore.picture import Edge, Node, Picture, document_key, entity_key, in_turn
 from kgqa.web.explore.stores import Graph
 
 DRAWN = 6
@@ -55,13 +56,7 @@ def open_sample(graph: Graph, instance: Instance, *, every: bool = False) -> Ope
     drawn = [(candidate, path) for candidate, paths in chains.items() for path in paths if every or candidate == instance.answer_id]
     drawn.sort(key=lambda entry: entry[0] != instance.answer_id)
     # One chain of each candidate comes before the second one of any.
-    turns: dict[str, int] = {}
-    ordered = []
-    for number, (candidate, path) in enumerate(drawn):
-        turns[candidate] = turns.get(candidate, -1) + 1
-        ordered.append((turns[candidate], number, candidate, path))
-    ordered.sort(key=lambda entry: entry[:2])
-    kept = [(candidate, path) for _, _, candidate, path in ordered[:DRAWN]]
+    kept = in_turn(drawn, lambda entry: entry[0])[:DRAWN]
     ids = [*candidates, head, *(node for _, path in kept for node in path[::2])]
     known = graph.entities([entity for entity in ids if entity])
     names = {entity: row["label"] or entity for entity, row in known.items()} | candidates
@@ -131,8 +126,8 @@ def _picture(
                 )
             else:
                 picture.add(Node(key=entity_key(name), label=names.get(name, name), layer=layer, role=roles.get(name, "")))
-        for before, after in zip(enumerate(path), enumerate(path[1:], start=1), strict=False):
-            _connect(picture, before, after, articles=articles, chain=path == chain)
+        for layer, (first, second) in enumerate(pairwise(path)):
+            picture.connect(_edge(layer, first, second, articles=articles, chain=path == chain))
     if hidden:
         picture.hidden = f"{hidden:,} more chains are not drawn." if hidden > 1 else "1 more chain is not drawn."
     return picture
@@ -144,12 +139,9 @@ def _articles(graph: Graph, kept: list[tuple[str, tuple[str, ...]]]) -> set[tupl
     return {(entity, row["document"]) for entity in ids for row in graph.rows("page_articles", entity=entity)}
 
 
-def _connect(picture: Picture, before: tuple[int, str], after: tuple[int, str], *, articles: set[tuple[str, str]], chain: bool) -> None:
+def _edge(layer: int, first: str, second: str, *, articles: set[tuple[str, str]], chain: bool) -> Edge:
     """One hop; an entity leads to its article or to a document that mentions it, a document to what it mentions."""
-    (layer, first), (_, second) = before, after
     if layer % 2:
-        picture.connect(Edge(source=document_key(first), target=entity_key(second), kind="mention", label="mentions", chain=chain))
-    elif (first, second) in articles:
-        picture.connect(Edge(source=entity_key(first), target=document_key(second), kind="article", label="article", chain=chain))
-    else:
-        picture.connect(Edge(source=entity_key(first), target=document_key(second), kind="mention", label="mentioned in", chain=chain))
+        return Edge(source=document_key(first), target=entity_key(second), kind="mention", label="mentions", chain=chain)
+    kind, label = ("article", "article") if (first, second) in articles else ("mention", "mentioned in")
+    return Edge(source=entity_key(first), target=document_key(second), kind=kind, label=label, chain=chain)

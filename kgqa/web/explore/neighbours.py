@@ -67,14 +67,13 @@ def find_entity(graph: Graph, entity: str) -> Subject:
     row = graph.entities([entity]).get(entity)
     if row is None:
         raise UnknownId(f"there is no entity {entity!r} in this graph; look for its name.")
-    counted = graph.rows("page_mentioned_in_count", entity=entity)
     return Subject(
         node=entity_node(row),
         id=entity,
         description=row["description"] or "",
         relations_in=tuple(graph.rows("page_relations_to", entity=entity)),
         relations_out=tuple(graph.rows("page_relations_from", entity=entity)),
-        mentioned_in=counted[0]["documents"] if counted else 0,
+        mentioned_in=sum(row["documents"] for row in graph.rows("page_mentioned_in_count", entity=entity)),
         articles=tuple(graph.rows("page_articles", entity=entity)),
     )
 
@@ -84,13 +83,12 @@ def find_document(graph: Graph, document: str) -> Subject:
     row = graph.documents([document]).get(document)
     if row is None:
         raise UnknownId(f"there is no document {document!r} in this graph; look for its title.")
-    counted = graph.rows("page_mentions_count", document=document)
     return Subject(
         node=document_node(row),
         id=document,
         description="",
         subjects=tuple(graph.rows("page_subjects", document=document)),
-        mentions=counted[0]["entities"] if counted else 0,
+        mentions=sum(row["entities"] for row in graph.rows("page_mentions_count", document=document)),
         usable=bool(row["usable"]),
     )
 
@@ -138,7 +136,7 @@ def document_picture(graph: Graph, subject: Subject, *, sizes: Sizes) -> Picture
 def _add_facts(picture: Picture, graph: Graph, subject: Subject, *, outwards: bool, wanted: int, total: int, relation: str) -> None:
     name = "page_facts_from" if outwards else "page_facts_to"
     rows = graph.rows(name, entity=subject.id, relation=relation, limit=POOL) if wanted else []
-    chosen = list(dict.fromkeys(row["entity"] for row in in_turn(rows, "relation")))[:wanted]
+    chosen = list(dict.fromkeys(row["entity"] for row in in_turn(rows, lambda row: str(row["relation"]))))[:wanted]
     shown = [row for row in rows if row["entity"] in set(chosen)]
     by_id = {row["entity"]: row for row in reversed(shown)}
     keys = [picture.add(entity_node(by_id[entity])) for entity in chosen]

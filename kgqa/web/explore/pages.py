@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from kgqa.errors import KgqaError, UnknownId
+from kgqa.store.queries import find_query
 from kgqa.web.errors import sentence_of, status_of
 from kgqa.web.explore import bridges as bridging, chains, datasets as stored, queries as asking
 from kgqa.web.explore.addresses import read_opened
@@ -153,8 +154,7 @@ def _query_routes(router: APIRouter, project: Project, pages: Pages) -> None:
 
     @router.api_route("/query", methods=["GET", "HEAD"])
     def query(request: Request, name: str) -> HTMLResponse:
-
-        chosen = asking.known_query(project.graph.queries, name, listed=project.queries)
+        chosen = find_query(name, project.graph.queries, suggested=project.queries)
         given = {key[2:]: value for key, value in request.query_params.items() if key.startswith("p.")}
         asked = "run" in request.query_params or not any(parameter.default is None for parameter in chosen.params)
         answer, sentence, status = None, "", 200

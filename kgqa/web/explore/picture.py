@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, TypeVar
 
 from kgqa.errors import UnknownId
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +81,7 @@ class Picture:
         known = self.edges.get(place)
         if known is not None:
             labels = list(dict.fromkeys([*known.label.split(" · "), edge.label]))
-            edge = Edge(
-                source=edge.source,
-                target=edge.target,
-                kind=edge.kind,
-                label=" · ".join(label for label in labels if label),
-                chain=known.chain or edge.chain,
-            )
+            edge = replace(edge, label=" · ".join(label for label in labels if label), chain=known.chain or edge.chain)
         self.edges[place] = edge
 
     def data(self) -> dict[str, Any]:
@@ -128,11 +125,11 @@ def document_node(row: dict[str, Any], **more: Any) -> Node:
     return Node(key=document_key(row["document"]), label=row["title"] or row["document"], note="document", **more)
 
 
-def in_turn(rows: Iterable[dict[str, Any]], column: str) -> list[dict[str, Any]]:
-    """``rows`` with the values of ``column`` taking turns, so that the first few show as many of them as there are."""
-    rounds: dict[Any, int] = {}
-    placed: list[tuple[int, int, dict[str, Any]]] = []
-    for number, row in enumerate(rows):
-        turn = rounds[row[column]] = rounds.get(row[column], -1) + 1
-        placed.append((turn, number, row))
-    return [row for _, _, row in sorted(placed, key=lambda entry: entry[:2])]
+def in_turn(rows: Iterable[Row], kind: Callable[[Row], str]) -> list[Row]:
+    """``rows`` with their kinds taking turns, so that the first few show as many kinds as there are."""
+    seen: Counter[str] = Counter()
+    placed: list[tuple[int, Row]] = []
+    for row in rows:
+        placed.append((seen[kind(row)], row))
+        seen[kind(row)] += 1
+    return [row for _, row in sorted(placed, key=lambda entry: entry[0])]

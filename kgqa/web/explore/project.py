@@ -13,7 +13,6 @@ from kgqa.records import Mention
 from kgqa.runs.graph import open_store, tables_hash
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
-from kgqa.store.base import GraphStore
 from kgqa.store.queries import Query, askable_queries, listed_queries, read_queries
 from kgqa.web.explore.stores import Graph, StorePool
 
@@ -65,13 +64,9 @@ def open_project(
 ) -> Project:
     """Open the graph of ``workspace``, or the one in a Neo4j server; raises SettingsError, StoreError and StorageError."""
     folder = Workspace(Path(workspace))
-
-    def open_one() -> GraphStore:
-        return open_store(store, folder, neo4j=neo4j)
-
     from_tables = store != "embedded" and (folder.tables / "documents.parquet").is_file()
     tables = tables_hash(folder) if from_tables else ""
-    stores = StorePool(open_one)
+    stores = StorePool(lambda: open_store(store, folder, neo4j=neo4j))
     return Project(
         workspace=folder,
         graph=Graph(stores, askable_queries(), seconds=seconds),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
-from kgqa.errors import QueryError, suggestion
+from kgqa.errors import QueryError
 from kgqa.store.base import check_runs_on
 from kgqa.store.queries import Query
 from kgqa.web.explore.picture import Edge, Picture, document_key, document_node, entity_key, entity_node
@@ -39,13 +39,6 @@ class Answer:
     total: int
     picture: Picture | None
     """None where the rows hold no ids."""
-
-
-def known_query(queries: Mapping[str, Query], name: str, *, listed: Iterable[str]) -> Query:
-    """The query with this name; raises QueryError, which suggests one of those that are ``listed``."""
-    if name not in queries:
-        raise QueryError(f"there is no query {name!r}; {suggestion(name, list(listed))}")
-    return queries[name]
 
 
 def ask(graph: Graph, query: Query, given: Mapping[str, str]) -> Answer:

@@ -34,7 +34,6 @@ class StorePool:
                 raise
             self._free.put(store)
             self.name = store.name
-            self.version = store.version
 
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float) -> pa.Table:
         """The rows of ``query``; raises QueryTimeout where no store is free, or no answer there, within ``seconds``."""
@@ -50,7 +49,10 @@ class StorePool:
 
     @contextmanager
     def _lent(self, seconds: float) -> Iterator[GraphStore]:
-        store = self._take(seconds)
+        try:
+            store = self._free.get(timeout=seconds)
+        except queue.Empty:
+            raise QueryTimeout(f"earlier queries took more than {seconds:g} seconds; wait for them, or narrow them.") from None
         try:
             yield store
         finally:
@@ -59,12 +61,6 @@ class StorePool:
                     store.close()
                 else:
                     self._free.put(store)
-
-    def _take(self, seconds: float) -> GraphStore:
-        try:
-            return self._free.get(timeout=seconds)
-        except queue.Empty:
-            raise QueryTimeout(f"earlier queries took more than {seconds:g} seconds; wait for them, or narrow them.") from None
 
 
 class Graph:

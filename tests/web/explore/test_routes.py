@@ -374,7 +374,7 @@ def test_pieces_join_to_the_text_wherever_spans_point() -> None:
 
 def test_relations_take_turns_and_edges_merge() -> None:
     rows = [{"r": r, "n": n} for n, r in enumerate("aaabac")]
-    assert [row["n"] for row in in_turn(rows, "r")] == [0, 3, 5, 1, 2, 4]
+    assert [row["n"] for row in in_turn(rows, lambda row: str(row["r"]))] == [0, 3, 5, 1, 2, 4]
     picture = Picture()
     for label in ("capital", "contains", "capital"):
         picture.connect(Edge(source="e:1", target="e:2", kind="fact", label=label))
