@@ -22,5 +22,3 @@ from .scoring.report import Evaluation as Evaluation
 from .settings.neo4j import Neo4jSettings as Neo4jSettings
 from .store.limits import Answer as Answer, Limits as Limits
 from .version import __version__ as __version__
-
-__all__: list[str]

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -175,11 +175,11 @@ def _reason_in_text(message: str) -> str | None:
     return None
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, known: Collection[str]) -> str:
     """``did you mean x?`` where something known is close, else the list of what is known."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    close = get_close_matches(name, known, n=1, cutoff=0.6)
     return f"did you mean {close[0]}?" if close else "known are: " + ", ".join(sorted(known)) + "."
 
 

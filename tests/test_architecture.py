@@ -19,6 +19,7 @@ from tests.command import ROOT
 from tests.recipes.qangaroo.test_gates import all_gates
 
 PACKAGE = ROOT / "kgqa"
+PUBLIC: list[str] = vars(kgqa)["__all__"]
 MODULES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
 TEXT = {".py", ".md", ".toml", ".cypher", ".yml", ".yaml", ".txt", ".json", ".jsonl", ".tsv", ".cfg", ".sh", ".csv", ""}
 EVERY_MODULE = pytest.mark.parametrize("module", MODULES)
@@ -30,17 +31,17 @@ def part_of(module: str) -> str:
 
 
 def test_the_front_door_is_sorted_and_everything_behind_it_is_there() -> None:
-    assert list(kgqa.__all__) == sorted(kgqa.__all__)
-    for name in kgqa.__all__:
+    assert list(PUBLIC) == sorted(PUBLIC)
+    for name in PUBLIC:
         assert getattr(kgqa, name) is not None
-    assert not {part_of(module) for module in MODULES} & set(kgqa.__all__)
+    assert not {part_of(module) for module in MODULES} & set(PUBLIC)
     with pytest.raises(AttributeError, match="nothing"):
         kgqa.nothing  # type: ignore[attr-defined] # noqa: B018
 
 
 def test_what_type_checkers_see_is_what_is_there() -> None:
     stub = ast.parse((PACKAGE / "__init__.pyi").read_text("utf-8"))
-    assert {alias.asname for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names} == set(kgqa.__all__)
+    assert {alias.asname for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names} == set(PUBLIC)
 
 
 def undocumented(tree: ast.AST, name: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
-from kgqa.settings.defaults import SEED, STORE, TRAVERSAL, WORKSPACE
+from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 
 if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
@@ -96,11 +96,14 @@ def _print_report(console: Terminal, report: Report) -> None:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
     total = ", ".join(f"{split} {count:,}" for split, count in report.counts.items())
     console.say(f"{report.dataset}: {total}", style="bold")
+    # Other recipes have settings and formats of their own.
+    hint, export = ("change qangaroo.splits, or ", True) if report.recipe == RECIPE else ("", False)
     for split, count in report.counts.items():
         if not count:
-            console.print(f"The {split} split is empty; change qangaroo.splits, or use more data.", style="yellow")
+            console.print(f"The {split} split is empty; {hint}use more data.", style="yellow")
     if report.replaced:
         console.print("It replaced a dataset that was made with other settings; to keep several, use several workspaces.", style="yellow")
     place = quote(str(report.dataset))
     console.say(f"Next: kgqa show {place}")
-    console.say(f"      kgqa export {place} --to qangaroo --out DIR")
+    if export:
+        console.say(f"      kgqa export {place} --to qangaroo --out DIR")

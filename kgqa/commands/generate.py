@@ -33,6 +33,7 @@ class Report:
     """What a run made."""
 
     domain: str
+    recipe: str
     dataset: Path
     """The finished folder."""
     counts: dict[str, int]
@@ -105,8 +106,8 @@ def generate(
         }
         counts, replaced = runner.write(passed)
     return Report(
-        domain=loaded.settings.name, dataset=runner.folder, counts=counts, funnel=runner.funnel, baselines=runner.baselines,
-        seconds=runner.seconds, reused=runner.reused, is_seed=loaded.is_seed, replaced=replaced,
+        domain=loaded.settings.name, recipe=loaded.settings.recipe, dataset=runner.folder, counts=counts, funnel=runner.funnel,
+        baselines=runner.baselines, seconds=runner.seconds, reused=runner.reused, is_seed=loaded.is_seed, replaced=replaced,
     )  # fmt: skip
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -56,14 +55,9 @@ def seed_domains() -> list[str]:
     return sorted(path.parent.name for path in resource("seeds").glob("*/domain.toml"))
 
 
-@cache
-def _model(recipes: tuple[str, ...]) -> type[DomainSettings]:
-    return with_sections({name: find_recipe(name).settings for name in recipes})
-
-
 def model() -> type[DomainSettings]:
     """What a domain may hold, with a section for each recipe that is registered."""
-    return _model(tuple(RECIPES))
+    return with_sections({name: find_recipe(name).settings for name in RECIPES})
 
 
 def _settings(files: Files, raw: dict[str, Any]) -> DomainSettings:
@@ -73,7 +67,8 @@ def _settings(files: Files, raw: dict[str, Any]) -> DomainSettings:
         raise SettingsError(f"{files.path}: {_sentence(error)}") from None
     if unused := sorted((files.own.keys() & RECIPES.keys()) - {settings.recipe}):
         raise SettingsError(
-            f'{files.path}: the recipe is {settings.recipe}, so [{unused[0]}] says nothing; leave it out, or write recipe = "{unused[0]}".'
+            f"{files.path}: the recipe is {settings.recipe}, so [{unused[0]}] says nothing, here or in a file that it extends; "
+            f'leave it out, or write recipe = "{unused[0]}".'
         )
     if settings.seed_domain and settings.seed_domain not in seed_domains():
         raise SettingsError(

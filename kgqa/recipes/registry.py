@@ -1,4 +1,4 @@
-"""The recipes that are known, and the module of each, which is imported when somebody asks for it."""
+"""The recipes that are known, and the module of each, which is imported with the first domain."""
 
 from __future__ import annotations
 

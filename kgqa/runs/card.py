@@ -11,20 +11,23 @@ from kgqa.runs.funnel import HEADER, FunnelRow
 from kgqa.settings.domain import DomainSettings
 
 
-def front_matter(settings: DomainSettings, counts: dict[str, int], digest: str) -> str:
-    """YAML for ``datasets``; the content hash keeps its cache from serving another dataset, and empty splits cannot be loaded."""
+def front_matter(settings: DomainSettings, counts: dict[str, int], digest: str, *, tasks: Sequence[str], twins: Sequence[str] = ()) -> str:
+    """YAML for ``datasets``: a configuration for the splits, and one for those in each of the folders ``twins``.
+
+    The content hash keeps its cache from serving another dataset, and empty splits cannot be loaded.
+    """
     files = [f"  - split: {HUB_SPLITS[split]}\n    path: FOLDER{split}.parquet" for split, count in counts.items() if count]
     configs = [
         f"- config_name: {name}\n  description: content {digest}\n"
         + default
         + "  data_files:\n"
         + "\n".join(files).replace("FOLDER", folder)
-        for name, default, folder in (("default", "  default: true\n", ""), ("masked", "", "masked/"))
+        for name, default, folder in (("default", "  default: true\n", ""), *((twin, "", f"{twin}/") for twin in twins))
     ]
     return (
         "---\n"
         f"pretty_name: {json.dumps(settings.title)}\nlicense: {json.dumps(settings.licence)}\nlanguage: en\n"
-        "task_categories: [question-answering, multiple-choice]\ntags: [multi-hop, kgqa]\nconfigs:\n" + "\n".join(configs) + "\n---"
+        f"task_categories: [{', '.join(tasks)}]\ntags: [multi-hop, kgqa]\nconfigs:\n" + "\n".join(configs) + "\n---"
     )
 
 

@@ -19,7 +19,7 @@ class DatasetWriter(Protocol):
     def __call__(self, folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
         """Write all files but the manifest, to which what is returned goes.
 
-        That is at least ``counts``, the samples of each split; ``files``, a file's hash by its name, spares hashing it again.
+        That is at least ``counts``, the samples of each of ``SPLITS``; ``files``, a file's hash by its name, spares hashing it again.
         """
 
 

@@ -18,6 +18,7 @@ from kgqa.runs.manifest import run_record
 from kgqa.runs.recipe import Recipe
 from kgqa.runs.stage import Run, Stage
 from kgqa.runs.workspace import StageRecord, Workspace
+from kgqa.settings.defaults import RECIPE
 
 MANIFEST = "manifest.json"
 WRITING = "write_dataset"
@@ -56,7 +57,9 @@ class Runner:
 
     def stage_keys(self) -> Iterator[tuple[Stage, str]]:
         """Each stage with the hash of everything that its output depends on."""
-        key = key_of("inputs", self.inputs)
+        recipe = self.run.domain.settings.recipe
+        # Another recipe may have stages of the same name; the first one's keys are those of workspaces from when there was no other.
+        key = key_of("inputs", self.inputs, *([] if recipe == RECIPE else [recipe]))
         for stage in self.recipe.stages:
             key = key_of(stage.name, stage.version, stage.depends_on(self.run), key)
             yield stage, key
@@ -139,6 +142,8 @@ class Runner:
         # A folder's name need not be UTF-8; what it has instead is written as an escape.
         (partial / MANIFEST).write_text(text + "\n", "utf-8", "backslashreplace")
         counts: dict[str, int] = manifest["counts"]
+        assert counts.keys() == set(SPLITS), "a recipe counts the samples of every split"
+        assert manifest["files"].keys() <= self.recipe.files, "a recipe writes what it says that it may write"
         return counts
 
     def refuse_strangers(self) -> None:

@@ -19,7 +19,7 @@ class Settings(BaseModel):
 
 
 class RecipeSettings(Settings):
-    """What a recipe can be told: the part of a domain that is called like the recipe."""
+    """What a recipe can be told: the part of a domain that is called like the recipe. Every field has a default."""
 
     @property
     def entity_kinds(self) -> tuple[str, ...]:

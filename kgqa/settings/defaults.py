@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 WORKSPACE = Path("kgqa-workspace")
+RECIPE = "qangaroo"
 STORE = "embedded"
 TRAVERSAL = "kernel"
 SEED = 0

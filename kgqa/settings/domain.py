@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, create_model, model_validator
 
 from kgqa.settings.base import RecipeSettings, Settings
+from kgqa.settings.defaults import RECIPE
 from kgqa.settings.linking import LinkingSettings
 from kgqa.settings.projection import ProjectionSettings
 from kgqa.settings.source import KINDS, NAME_SOURCES, DocumentSettings, SourceSettings
+
+if TYPE_CHECKING:
+    from kgqa.settings.qangaroo import QangarooSettings
 
 Section = TypeVar("Section", bound=RecipeSettings)
 
@@ -30,12 +35,12 @@ class DomainSettings(Settings):
     documents: DocumentSettings = DocumentSettings()
     linking: LinkingSettings = LinkingSettings()
     projection: ProjectionSettings
-    recipe: str = "qangaroo"
+    recipe: str = RECIPE
     """The recipe that makes the dataset, one of ``kgqa.recipes.registry``; what it can be told stands under its name."""
 
     if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...  # noqa: D105 - the section of a recipe, of which this file knows none
+        qangaroo: QangarooSettings
+        """As every recipe's, it comes from the registry; it stands here for who checks types."""
 
     @model_validator(mode="after")
     def _names_and_kinds_exist(self) -> DomainSettings:
@@ -58,6 +63,11 @@ class DomainSettings(Settings):
                     raise ValueError(f"there is no {what} {name!r} in the layout {layout}; known are {', '.join(known)}")
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A class that is made while the program runs is no name that another process could look up; what it is made of has one."""
+        sections = {name: type(value) for name in type(self).model_fields if isinstance(value := getattr(self, name), RecipeSettings)}
+        return _restored, (sections, self.model_dump(exclude_unset=True))
+
     def section(self, model: type[Section]) -> Section:
         """What the domain's recipe is told, which is a ``model``."""
         section = getattr(self, self.recipe)
@@ -72,6 +82,16 @@ class DomainSettings(Settings):
 
 def with_sections(recipes: Mapping[str, type[RecipeSettings]]) -> type[DomainSettings]:
     """What a domain may hold where there are these ``recipes``: a section for each, and one of their names as ``recipe``."""
-    sections: dict[str, Any] = {name: (model, model()) for name, model in recipes.items()}
-    sections["recipe"] = (Literal[tuple(recipes)], "qangaroo")
-    return create_model("DomainSettings", __base__=DomainSettings, **sections)
+    assert not recipes.keys() & DomainSettings.model_fields.keys(), "a recipe has the name of a setting"
+    return _with_sections(tuple(recipes.items()))
+
+
+@cache
+def _with_sections(recipes: tuple[tuple[str, type[RecipeSettings]], ...]) -> type[DomainSettings]:
+    sections: dict[str, Any] = {name: (model, model()) for name, model in recipes}
+    sections["recipe"] = (Literal[tuple(sections)], RECIPE)
+    return create_model("DomainSettings", __base__=DomainSettings, __doc__=DomainSettings.__doc__, **sections)
+
+
+def _restored(sections: Mapping[str, type[RecipeSettings]], values: Mapping[str, Any]) -> DomainSettings:
+    return with_sections(sections).model_validate(values)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,37 @@ def test_it_is_resumed_by_its_own_settings(toy: Path, tmp_path: Path) -> None:
 def test_it_prints_as_every_run_does(toy: Path, tmp_path: Path, cli: Cli) -> None:
     outcome = cli("generate", "--domain", toy, "--workspace", tmp_path / "w")
     assert (outcome.status, "more than are asked" in outcome.out, "test 3" in outcome.out) == (0, True, True)
+    assert "The train split is empty; use more data." in outcome.out
+    assert "qangaroo" not in outcome.out
+
+
+def test_two_recipes_take_no_stage_from_each_other(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RECIPES, "other", "tests.recipes.toy.recipe")
+    first = kgqa.generate(toy, workspace=tmp_path / "w")
+    toy.write_text(TOML.replace('"toy"', '"other"') + "[other]\nmost = 3\n")
+    assert set(kgqa.generate(toy, workspace=tmp_path / "w").reused).isdisjoint(first.seconds)
+
+
+def test_what_a_recipe_does_not_say_that_it_writes_is_a_mistake_of_its_own(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.recipes.toy.recipe.RECIPE", replace(find_recipe("toy"), files=frozenset({"train.parquet"})))
+    with pytest.raises(AssertionError, match="what it says that it may write"):
+        kgqa.generate(toy, workspace=tmp_path / "w")
+    assert not (tmp_path / "w" / "datasets" / "toys").exists()
+
+
+def test_a_recipe_cannot_be_called_like_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RECIPES, "linking", "tests.recipes.toy.recipe")
+    with pytest.raises(AssertionError, match="the name of a setting"):
+        kgqa.load_domain("wikidata")
+
+
+def test_a_domain_goes_to_another_process(toy: Path) -> None:
+    for domain in (kgqa.load_domain("wikidata"), kgqa.load_domain(toy)):
+        again = pickle.loads(pickle.dumps(domain))
+        assert again == domain
+        assert again.settings.resolved() == domain.settings.resolved()
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def dataset_card(
 ) -> str:  # fmt: skip
     """The text of README.md; depends on data and settings alone, never on the clock."""
     sections = [
-        front_matter(settings, counts, digest),
+        front_matter(settings, counts, digest, tasks=("question-answering", "multiple-choice"), twins=("masked",)),
         f"# {settings.title}\n\n{_about(settings, is_seed=is_seed)}",
         "## Size\n\n" + table(["split", "samples"], [[split, f"{count:,}"] for split, count in counts.items()]),
         "## What was dropped, and why\n\n" + funnel_table(funnel),
