@@ -21,7 +21,7 @@ from kgqa.settings.defaults import WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.base import check_store
 from kgqa.store.graph import TABLES
-from kgqa.store.neo4j import graph as loading
+from kgqa.store.neo4j import graph
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.samples import SAMPLES_VERSION, SampleRow, add_samples, check_only_ours, erase_samples, sample_markers
 
@@ -86,11 +86,11 @@ def load(
 
 
 def _replace(server: Neo4jStore, tables: str, folder: Path | None, progress: Progress) -> None:
-    marker = loading.read_marker(server)
+    marker = graph.read_marker(server)
     if marker is None:
         return
     check_only_ours(server)
-    loading.check_can_erase(server, marker)
+    graph.check_can_erase(server, marker)
     markers = sample_markers(server)
     whole = folder is None or marker.tables != tables
     # Samples go first, a few at a time: each has hundreds of relationships.
@@ -101,23 +101,23 @@ def _replace(server: Neo4jStore, tables: str, folder: Path | None, progress: Pro
     if whole:
         nodes = marker.rows["entity"] + marker.rows["document"]
         progress.start("Erasing the graph", nodes, "nodes")
-        loading.erase(server, advance=progress.advance)
+        graph.erase(server, advance=progress.advance)
         progress.finish(f"{nodes:,} nodes")
 
 
 def _load_graph(server: Neo4jStore, place: Workspace, tables: str, progress: Progress) -> tuple[dict[str, int], bool]:
-    marker = loading.check_can_load(server, tables)
+    marker = graph.check_can_load(server, tables)
     if marker is not None and marker.finished:
         # The graph is not read again; but one that was imported from files has no constraints yet.
         progress.start("Loading the graph", sum(marker.rows.values()), "rows")
-        loading.load(server, tables, {})
+        graph.load(server, tables, {})
         progress.finish(f"all {sum(marker.rows.values()):,} rows are there already")
         return marker.rows, True
     progress.start("Reading the graph", None, "rows")
     rows = rows_of(place)
     total = sum(rows[name].num_rows for name in TABLES)
     progress.start("Loading the graph", total, "rows")
-    done = loading.load(server, tables, rows, advance=progress.advance)
+    done = graph.load(server, tables, rows, advance=progress.advance)
     progress.finish(f"{total:,} rows")
     return {name: rows[name].num_rows for name in TABLES}, not done
 

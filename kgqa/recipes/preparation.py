@@ -23,8 +23,8 @@ from kgqa.sources.layouts import LAYOUTS
 from kgqa.sources.tables import DROP_REASONS, frame
 from kgqa.store import embedded
 from kgqa.store.base import GraphStore
-from kgqa.store.neo4j import graph as loading
 from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.graph import check_holds, load
 from kgqa.traversal.projection import ROLES, project_edges
 
 Candidates = Callable[[Run, dict[str, pa.Table]], pa.Array]
@@ -91,7 +91,7 @@ def build_store(run: Run) -> StageOutput:
     run.progress.start("Building the graph", sum(table.num_rows for table in rows.values()), "rows")
     if run.store == "neo4j":
         with Neo4jStore(run.neo4j or Neo4jSettings.from_environment()) as server:
-            loaded = loading.load(server, tables_hash(run.workspace), rows, advance=run.progress.advance)
+            loaded = load(server, tables_hash(run.workspace), rows, advance=run.progress.advance)
         return StageOutput(note="loaded into Neo4j" if loaded else "Neo4j has it")
     path = run.workspace.graph
     run.workspace.replace(path, lambda partial: embedded.build(partial, rows, threads=run.workers, advance=run.progress.advance))
@@ -103,7 +103,7 @@ def open_graph(run: Run) -> Iterator[GraphStore]:
     """The store that :func:`build_store` filled."""
     if run.store == "neo4j":
         with Neo4jStore(run.neo4j or Neo4jSettings.from_environment()) as server:
-            loading.check_holds(server, tables_hash(run.workspace))
+            check_holds(server, tables_hash(run.workspace))
             yield server
     else:
         with embedded.EmbeddedStore(run.workspace.graph, threads=run.workers) as store:
