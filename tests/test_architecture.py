@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from kgqa.domains import built_in, load_domain
 from kgqa.recipes.qangaroo.gates import GATES
 from kgqa.store.graph import TABLES
 from kgqa.store.queries import askable_queries, listed_queries, read_queries
-from tests.command import ROOT
+from tests.command import ROOT, environment
 from tests.recipes.qangaroo.test_gates import all_gates
 
 PACKAGE = ROOT / "kgqa"
@@ -37,6 +39,25 @@ def test_the_front_door_is_sorted_and_everything_behind_it_is_there() -> None:
     assert not {part_of(module) for module in MODULES} & set(PUBLIC)
     with pytest.raises(AttributeError, match="nothing"):
         kgqa.nothing  # type: ignore[attr-defined] # noqa: B018
+
+
+IMPORT = """
+import logging, os, sys
+before = dict(os.environ)
+import kgqa
+assert dict(os.environ) == before
+assert not logging.root.handlers and logging.root.level == logging.WARNING
+print(*sorted({name.split(".")[0] for name in sys.modules} & {"numpy", "pyarrow", "polars", "numba", "pydantic", "rich", "typer"}))
+"""
+
+
+def test_importing_it_loads_sets_and_writes_nothing(tmp_path: Path) -> None:
+    place = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT], cwd=tmp_path, env=environment() | place, capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("\n", "")
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_type_checkers_see_is_what_is_there() -> None:
