@@ -183,7 +183,10 @@ def test_a_gate_lets_through_what_it_let_through(kind: type[Gate], data: st.Data
     gate, _ = data.draw(CASES[kind])
     if isinstance(gate, AnswerTooFrequent) and gate.of == "entering":
         return  # Its share is of what arrives, which is less the second time.
-    kept, _ = pass_gates(items_for(gate, made), [gate])
+    items = items_for(gate, made)
+    if isinstance(gate, DocumentCue) and list(gate.raised(items)):
+        return  # A limit that was raised to the least count there is may be raised to less where fewer are left.
+    kept, _ = pass_gates(items, [gate])
     again, rejections = pass_gates(kept, [gate])
     assert ids(again) == ids(kept)
     assert len(rejections[0].questions) == 0
