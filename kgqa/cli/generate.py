@@ -96,14 +96,14 @@ def _print_report(console: Terminal, report: Report) -> None:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
     total = ", ".join(f"{split} {count:,}" for split, count in report.counts.items())
     console.say(f"{report.dataset}: {total}", style="bold")
-    # Other recipes have settings and formats of their own.
-    hint, export = ("change qangaroo.splits, or ", True) if report.recipe == RECIPE else ("", False)
+    as_wikihop = report.recipe == RECIPE  # others have settings and formats of their own
     for split, count in report.counts.items():
         if not count:
+            hint = "change qangaroo.splits, or " if as_wikihop else ""
             console.print(f"The {split} split is empty; {hint}use more data.", style="yellow")
     if report.replaced:
         console.print("It replaced a dataset that was made with other settings; to keep several, use several workspaces.", style="yellow")
     place = quote(str(report.dataset))
     console.say(f"Next: kgqa show {place}")
-    if export:
+    if as_wikihop:
         console.say(f"      kgqa export {place} --to qangaroo --out DIR")
