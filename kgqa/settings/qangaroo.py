@@ -57,6 +57,35 @@ class BiasSettings(Settings):
     0: none are."""
 
 
+class EvidenceSettings(Settings):
+    """What a chain must imply (docs/evidence.md); beyond the paper, whose own recipe is ``use = false``."""
+
+    use: bool = True
+    """Whether chains are graded, and samples and candidates chosen by grades."""
+    min_support: Positive = 5
+    """Training facts that a path must lead to before it is a rule."""
+    min_confidence: Share = 0.1
+    """Rules less sure than this are not kept."""
+    grade: Annotated[float, Field(ge=0, le=1)] = 0.4
+    """How surely the answer's chain must imply it."""
+    margin: Annotated[float, Field(ge=0, le=1)] = 0.05
+    """Candidates whose chain implies them nearly as surely as the answer's, within this, may be true and leave."""
+    odds: Annotated[float, Field(ge=0)] = 3.0
+    """The chain must make the odds of the answer so many times those that its frequency alone gives it."""
+    text: Literal["document", "near", "sentence"] = "document"
+    """How the texts must at least bring together the entities of each hop of the answer's chain."""
+    max_objects: Annotated[float, Field(gt=0)] = 10.0
+    """Relations with more objects per subject say little about their subject, and are not asked about."""
+    text_lift: Annotated[float, Field(ge=0)] = 2.0
+    """So many times oftener than a pair drawn by chance must a pair that a text names together be a fact of the relation."""
+    graded_share: Annotated[float, Field(ge=0, le=1)] = 0.05
+    """Relations of which a smaller share of the samples is implied are not asked about: what is implied there is so by accident."""
+    second_truth: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """Candidates leave that a fact joins to the subject which implies the relation at least so surely."""
+    hierarchy: bool = True
+    """Whether candidates leave that are a part of the answer, or that it is a part of."""
+
+
 class QangarooSettings(RecipeSettings):
     """The recipe of WikiHop and MedHop (Welbl et al. 2018)."""
 
@@ -81,6 +110,7 @@ class QangarooSettings(RecipeSettings):
     balance: BalanceSettings = BalanceSettings()
     bias: BiasSettings = BiasSettings()
     splits: SplitSettings = SplitSettings()
+    evidence: EvidenceSettings = EvidenceSettings()
 
     @property
     def entity_kinds(self) -> tuple[str, ...]:

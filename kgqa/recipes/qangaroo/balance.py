@@ -44,8 +44,10 @@ def draw_alternatives(samples: Samples, *, candidates: int, seed: int) -> Sample
 
 
 def _chain_order(samples: Samples, seed: int) -> npt.NDArray[np.int64]:
-    """The chains of each candidate in the order in which rounds take them."""
+    """The chains of each candidate in the order in which rounds take them: graded ones stand best first, others are drawn."""
     candidate = samples.chains.sources()
+    if samples.grades is not None:
+        return np.arange(len(candidate))
     question = samples.question_of_candidate()[candidate]
     drawn = shuffling(samples.questions.id[question], samples.chains.places(), purpose="chains", seed=seed)
     return np.lexsort((drawn, samples.nodes.counts(), candidate))

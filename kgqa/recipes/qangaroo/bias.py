@@ -13,6 +13,7 @@ from kgqa.recipes.qangaroo.corpus import row_numbers
 from kgqa.recipes.qangaroo.gates import AnswerTooFrequent, DocumentCue, SampleGate
 from kgqa.recipes.qangaroo.rejected import gate_rows, pass_gates, rejected_table
 from kgqa.recipes.qangaroo.samples import Samples, splits_note
+from kgqa.records import SPLITS
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.qangaroo import QangarooSettings
@@ -21,17 +22,22 @@ from kgqa.settings.qangaroo import QangarooSettings
 def filter_samples(run: Run) -> StageOutput:
     """Samples → those that the bias filters keep, with the baselines before and after each filter."""
     settings = run.domain.settings.section(QangarooSettings).bias
-    samples = Samples.from_table(run.table("samples"))
+    samples, plain = (Samples.from_table(run.table(name)) for name in ("samples", "plain"))
     tables = run.tables("entities", "relations", "documents", "links")
     gates: list[SampleGate] = []
     if settings.answer_cap < 1:
-        gates.append(AnswerTooFrequent(share=settings.answer_cap, of=settings.answer_cap_of))
+        entering = {split: int((plain.questions.split == split).sum()) for split in range(len(SPLITS))}
+        gates.append(AnswerTooFrequent(share=settings.answer_cap, of=settings.answer_cap_of, entering=entering))
     if settings.document_cue:
         gates.append(DocumentCue(limit=settings.document_cue))
     run.progress.start("Filtering and measuring shortcuts", len(gates) + 1, "steps")
     baselines = Baselines(baseline_data(tables))
     rng = np.random.default_rng(run.seed)
-    measured = {"before the filters": baselines.scores(samples, rng=rng)}
+    measured = {}
+    if samples.grades is not None:
+        plain, _ = pass_gates(plain, gates)
+        measured["the paper's recipe"] = baselines.scores(plain, rng=rng)
+    measured["before the filters"] = baselines.scores(samples, rng=rng)
     run.progress.advance(1)
     entering, rejections, remarks = len(samples), [], list[FunnelRow]()
     for gate in gates:
@@ -48,7 +54,11 @@ def filter_samples(run: Run) -> StageOutput:
     return StageOutput(
         tables={"kept": samples.to_table(), "rejected_filter": rejected},
         funnel=funnel,
-        report={"baselines": {when: [asdict(score) for score in scores] for when, scores in measured.items()}, "kept": counts},
+        report={
+            "baselines": {when: [asdict(score) for score in scores] for when, scores in measured.items()},
+            "kept": counts,
+            "plain": plain.questions.by_split(),
+        },
         note=splits_note(counts),
     )
 

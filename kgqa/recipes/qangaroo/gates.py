@@ -6,15 +6,15 @@ Gates work on columns and count nothing; ``rejected.py`` does that for all of th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import Adjacency, IntArray, paired
+from kgqa.arrays.rows import Adjacency, IntArray, find, paired
 from kgqa.recipes.qangaroo.samples import BoolArray, Questions, Samples
 from kgqa.records import SPLITS
 from kgqa.traversal.graph import Graph
@@ -167,8 +167,99 @@ class TooManyDocuments(SampleGate):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RelationSaysLittle(SampleGate):
+    """Relations are chosen by measure, not by name (docs/evidence.md)."""
+
+    reason: ClassVar[str] = "the relation says little about its subject: it has too many objects, or texts hardly state it"
+    setting: ClassVar[str] = "qangaroo.evidence.max_objects, qangaroo.evidence.text_lift"
+    left_out: BoolArray
+    """For each relation whether it is not asked about."""
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """Those of a relation that is left out."""
+        said: BoolArray = self.left_out[samples.questions.relation]
+        return said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerNotImplied(SampleGate):
+    """The answer's best chain must imply it, and its weakest hop must be stated well enough."""
+
+    reason: ClassVar[str] = "no chain implies the answer surely enough"
+    setting: ClassVar[str] = "qangaroo.evidence.grade, qangaroo.evidence.text"
+    least: float
+    text: int
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """The grade of the answer is too low."""
+        grades = _of_answers(samples)
+        weak: BoolArray = (grades["confidence"] < np.float32(self.least)) | (grades["text"] < self.text)
+        return weak
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainAddsLittle(SampleGate):
+    """Who knows how often each answer is one must learn something from the chain."""
+
+    reason: ClassVar[str] = "the chain makes the answer hardly likelier than its frequency does"
+    setting: ClassVar[str] = "qangaroo.evidence.odds"
+    least: float
+    share: npt.NDArray[np.float64]
+    """For each question of the run, by place in ``of``, the share of the relation's subjects that have its answer as an object."""
+    of: npt.NDArray[np.int64]
+    """The questions' relation and answer in one number, ascending."""
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """The odds by the chain are less than ``least`` times those by frequency."""
+        at = find(self.of, paired(samples.questions.relation, samples.questions.answer))
+        share = np.where(at >= 0, self.share[at] if len(self.share) else 0.0, 0.0)
+        sure = _of_answers(samples)["confidence"].astype(np.float64)
+        little: BoolArray = sure * (1 - share) < self.least * share * (1 - sure)
+        return little
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnotherImpliedMore(SampleGate):
+    """Where the chain to another candidate implies more, a reader who reasons well is led astray."""
+
+    reason: ClassVar[str] = "the chain to another candidate implies more than that to the answer"
+    setting: ClassVar[str] = "qangaroo.evidence"
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """Some other candidate has a higher confidence."""
+        assert samples.grades is not None
+        best = np.zeros(len(samples), np.float32)
+        np.maximum.at(best, samples.question_of_candidate(), samples.grades["confidence"])
+        more: BoolArray = best > _of_answers(samples)["confidence"]
+        return more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationSeldomImplied(SampleGate):
+    """Where hardly any sample of a relation is implied, the few that are may be so by accident."""
+
+    reason: ClassVar[str] = "hardly any sample of the relation is implied by its chain, so these are by accident"
+    setting: ClassVar[str] = "qangaroo.evidence.graded_share"
+    least: float
+    samples: npt.NDArray[np.int64]
+    """For each relation how many samples there were before any was left out for what its chains imply."""
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """Fewer than ``least`` of the relation's samples are still here."""
+        left = np.bincount(samples.questions.relation, minlength=len(self.samples))
+        seldom: BoolArray = (left < self.least * self.samples)[samples.questions.relation]
+        return seldom
+
+
+def _of_answers(samples: Samples) -> npt.NDArray[np.void]:
+    assert samples.grades is not None, "samples are graded before what they imply is asked"
+    return samples.grades[samples.is_answer()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerTooFrequent(SampleGate):
-    """No answer makes up more than a share of its split (section 3.2); which samples go is drawn by their ids' hashes.
+    """No answer makes up more than a share of its split (section 3.2); which samples go is drawn by their ids' hashes, the best-graded
+    ones last.
 
     ``of`` "entering": the share is of the samples that arrive here; "kept": of those that stay, found as the largest cap that keeps the
     promise. A cap is never below one sample per answer; where a share of those that enter is less than one sample, each answer keeps as
@@ -179,25 +270,28 @@ class AnswerTooFrequent(SampleGate):
     setting: ClassVar[str] = "qangaroo.bias.answer_cap"
     share: float
     of: str
+    entering: Mapping[int, int] = field(default_factory=dict)
+    """For a split how many samples count as those that enter, where it is more than do: what the paper's recipe would let in."""
 
     def rejected(self, samples: Samples) -> BoolArray:
         """All but the first ``cap`` samples of each answer and split."""
         questions = samples.questions
         result = np.zeros(len(samples), np.bool_)
+        grade = np.zeros(len(samples), np.float32) if samples.grades is None else -_of_answers(samples)["confidence"]
         for split in np.unique(questions.split):
             rows = np.flatnonzero(questions.split == split)
-            order = rows[np.lexsort((questions.id[rows], questions.answer[rows]))]
+            order = rows[np.lexsort((questions.id[rows], grade[rows], questions.answer[rows]))]
             answers = questions.answer[order]
             starts = np.flatnonzero(np.concatenate([[True], answers[1:] != answers[:-1]]))
             counts = np.diff(np.append(starts, len(order)))
             rank = np.arange(len(order)) - np.repeat(starts, counts)
-            result[order] = rank >= self.cap(counts)
+            result[order] = rank >= self.cap(counts, entering=self.entering.get(int(split), 0))
         return result
 
-    def cap(self, counts: npt.NDArray[np.integer]) -> int:
+    def cap(self, counts: npt.NDArray[np.integer], *, entering: int = 0) -> int:
         """How many samples an answer may keep, given how many each has."""
         if self.of == "entering":
-            return int(self.share * counts.sum() + ROUNDING) or int(counts.mean())
+            return int(self.share * max(entering, counts.sum()) + ROUNDING) or int(counts.mean())
         caps = np.arange(1, counts.max() + 1)
         ordered = np.sort(counts)
         below = np.searchsorted(ordered, caps)
@@ -209,7 +303,8 @@ class AnswerTooFrequent(SampleGate):
         """The splits of which the share is less than one sample, where answers keep several all the same."""
         for split in np.unique(samples.questions.split):
             counts = np.unique(samples.questions.answer[samples.questions.split == split], return_counts=True)[1]
-            cap, entering = self.cap(counts), int(counts.sum())
+            entering = max(self.entering.get(int(split), 0), int(counts.sum()))
+            cap = self.cap(counts, entering=entering)
             if self.of == "entering" and cap > max(1, self.share * entering + ROUNDING):
                 yield (
                     f"{self.share:.6g} of the {entering:,} samples of {SPLITS[split]} is less than one; an answer keeps at most {cap:,} of "
@@ -264,6 +359,7 @@ GATES: dict[str, type[Gate]] = {
     gate.__name__: gate
     for gate in (
         NoDocumentFromSubject, AnswerStatedInSubjectDocument, AnswerStatedBesideSubject, AnswerNotReached, TooFewCandidates,
-        TooManyCandidates, TooManyDocuments, AnswerTooFrequent, DocumentCue,
+        TooManyCandidates, TooManyDocuments, RelationSaysLittle, AnswerNotImplied, ChainAddsLittle, AnotherImpliedMore,
+        RelationSeldomImplied, AnswerTooFrequent, DocumentCue,
     )
 }  # fmt: skip

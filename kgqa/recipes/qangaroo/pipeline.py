@@ -14,6 +14,7 @@ from kgqa.errors import EmptyResult, SettingsError
 from kgqa.recipes.preparation import depends_on_queries, preparation
 from kgqa.recipes.qangaroo.bias import filter_samples
 from kgqa.recipes.qangaroo.corpus import possible_candidates
+from kgqa.recipes.qangaroo.mining import mine_rules
 from kgqa.recipes.qangaroo.questions import ask
 from kgqa.recipes.qangaroo.samples import splits_note
 from kgqa.recipes.qangaroo.traverse import traverse
@@ -70,8 +71,15 @@ STAGES = (
         depends_on=lambda run: [_only("relations", "both_directions", "splits")(run), run.seed],
         run=ask_questions,
     ),
-    Stage(name="traverse", version=1, doing="Traversing", depends_on=_traversed, run=traverse),
-    Stage(name="filter_samples", version=2, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
+    Stage(
+        name="mine_rules",
+        version=1,
+        doing="Mining rules",
+        depends_on=lambda run: _settings(run).evidence.model_dump(mode="json", include={"use", "min_support", "min_confidence"}),
+        run=mine_rules,
+    ),
+    Stage(name="traverse", version=2, doing="Traversing", depends_on=_traversed, run=traverse),
+    Stage(name="filter_samples", version=3, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
 )
 """In order; what they leave is turned into a dataset by :mod:`kgqa.recipes.qangaroo.dataset`."""
 

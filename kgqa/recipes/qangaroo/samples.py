@@ -15,6 +15,12 @@ from kgqa.records import SPLITS
 BoolArray = npt.NDArray[np.bool_]
 Limit = tuple[str, str]
 """What there may be too many of, and what to do then (:func:`~kgqa.arrays.narrow.check_fits`)."""
+GRADE = np.dtype(
+    [("confidence", np.float32), ("text", np.int8), ("first", np.int32), ("second", np.int32), ("third", np.int32), ("implied", np.int32)],
+    align=True,
+)
+"""How surely a chain implies its end (:mod:`kgqa.recipes.qangaroo.evidence`), 0 where no rule fits; the worst text grade of its hops; the
+roles of the hops on the best path, -1 after the last; of three hops the relation that two of them imply, else -1."""
 _FEWER_CHAINS = "lower qangaroo.traversal.max_chains, or set qangaroo.traversal.chains to tree"
 CHAINS: Limit = ("chains", _FEWER_CHAINS)
 NODES: Limit = ("nodes on chains", _FEWER_CHAINS)
@@ -74,6 +80,8 @@ class Samples:
     """Per chain: entity, document, entity, …, from the question's head to the candidate."""
     documents: Rows
     """Per question: the documents on the chains, ascending."""
+    grades: npt.NDArray[np.void] | None = None
+    """Per candidate (in the order of ``candidates.targets``) the ``GRADE`` of its best chain; None before chains are graded."""
 
     def __len__(self) -> int:
         """How many samples."""
@@ -100,6 +108,7 @@ class Samples:
             chains=Rows.numbering(chains.counts(), *CHAINS),
             nodes=self.nodes.take(chains.targets),
             documents=self.documents.take(rows),
+            grades=None if self.grades is None else self.grades[entries],
         )
 
     def without_candidates(self, dropped: BoolArray) -> Samples:
@@ -110,7 +119,21 @@ class Samples:
         chains = self.chains.take(np.flatnonzero(kept))
         nodes = self.nodes.take(chains.targets)
         renumbered = Rows.numbering(chains.counts(), *CHAINS)
-        return replace(self, candidates=self.candidates.keep(kept), chains=renumbered, nodes=nodes)
+        grades = None if self.grades is None else self.grades[kept]
+        return replace(self, candidates=self.candidates.keep(kept), chains=renumbered, nodes=nodes, grades=grades)
+
+    def with_chains(self, kept: npt.NDArray[np.integer]) -> Samples:
+        """The same samples with these entries of ``chains.targets`` alone, candidate by candidate, and the documents on them."""
+        candidate = self.chains.sources()[kept]
+        assert (candidate[1:] >= candidate[:-1]).all(), "the chains of a candidate stand together"
+        counts = np.bincount(candidate, minlength=len(self.candidates.targets))
+        nodes = self.nodes.take(self.chains.targets[kept])
+        return replace(self, chains=Rows.numbering(counts, *CHAINS), nodes=nodes).with_documents()
+
+    def with_grades(self, grades: npt.NDArray[np.void]) -> Samples:
+        """The same samples with these grades, one for each entry of ``candidates.targets``."""
+        assert len(grades) == len(self.candidates.targets)
+        return replace(self, grades=grades)
 
     def with_candidates_by(self, key: npt.NDArray[np.integer]) -> Samples:
         """The same samples with each one's candidates ordered by ``key`` (one per entry of ``candidates.targets``)."""
@@ -118,7 +141,8 @@ class Samples:
         chains = self.chains.take(order)
         renumbered = Rows.numbering(chains.counts(), *CHAINS)
         candidates = Rows(offsets=self.candidates.offsets, targets=self.candidates.targets[order])
-        return replace(self, candidates=candidates, chains=renumbered, nodes=self.nodes.take(chains.targets))
+        grades = None if self.grades is None else self.grades[order]
+        return replace(self, candidates=candidates, chains=renumbered, nodes=self.nodes.take(chains.targets), grades=grades)
 
     def with_documents(self) -> Samples:
         """The same samples with ``documents`` taken from the chains."""
@@ -139,7 +163,11 @@ class Samples:
         table = self.questions.to_table()
         table = table.append_column("candidates", list_array(self.candidates, self.candidates.targets, CANDIDATES))
         table = table.append_column("chains", list_array(self.candidates, list_array(self.chains, chains, CHAINS), CANDIDATES))
-        return table.append_column("documents", list_array(self.documents, self.documents.targets, DOCUMENTS))
+        table = table.append_column("documents", list_array(self.documents, self.documents.targets, DOCUMENTS))
+        if self.grades is None:
+            return table
+        fields = pa.StructArray.from_arrays([np.ascontiguousarray(self.grades[name]) for name in GRADE.names], names=list(GRADE.names))
+        return table.append_column("grades", list_array(self.candidates, fields, CANDIDATES))
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Samples:
@@ -154,6 +182,7 @@ class Samples:
             chains=Rows.numbering(_lengths(per_candidate), *CHAINS),
             nodes=_rows(nodes),
             documents=_rows(documents),
+            grades=_grades(table),
         )
 
 
@@ -165,6 +194,16 @@ def list_array(rows: Rows, values: pa.Array | npt.NDArray[np.int32], limit: Limi
 def _only_chunk(column: pa.ChunkedArray) -> pa.ListArray:
     array = column.combine_chunks()
     return array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+
+
+def _grades(table: pa.Table) -> npt.NDArray[np.void] | None:
+    if "grades" not in table.column_names:
+        return None
+    fields = _only_chunk(table["grades"]).flatten()
+    grades = np.empty(len(fields), GRADE)
+    for name in GRADE.names or ():
+        grades[name] = fields.field(name).to_numpy()
+    return grades
 
 
 def _lengths(array: pa.ListArray) -> npt.NDArray[np.int64]:

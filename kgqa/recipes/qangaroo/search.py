@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from kgqa.arrays.rows import Adjacency, IntArray, Rows, paired, spread
 from kgqa.recipes.qangaroo.corpus import Facts
 from kgqa.recipes.qangaroo.samples import CHAINS, Questions, Samples
-from kgqa.settings.qangaroo import QangarooSettings
+from kgqa.settings.qangaroo import QangarooSettings, TraversalSettings
 from kgqa.settings.workers import worker_count
 from kgqa.traversal.base import Chains, EndPoints, Reached, Searches, Traversal
 
@@ -64,13 +64,13 @@ def find_samples(
 def add_chains(
     samples: Samples,
     traversal: Traversal,
-    settings: QangarooSettings,
+    settings: TraversalSettings,
     *,
     workers: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Samples:
-    """The same samples with all shortest or all simple chains to every candidate, up to ``traversal.max_chains`` each."""
-    longer, limit = settings.traversal.chains == "all_simple", settings.traversal.max_chains
+    """The same samples with all shortest or all simple chains to every candidate, up to ``max_chains`` each."""
+    longer, limit = settings.chains == "all_simple", settings.max_chains
 
     def run(first: int, last: int) -> Chains:
         offsets = samples.candidates.offsets[first : last + 1]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from kgqa.arrays.rows import Adjacency
@@ -25,6 +27,7 @@ from kgqa.recipes.qangaroo.gates import (
 )
 from kgqa.recipes.qangaroo.questions import first_try
 from kgqa.recipes.qangaroo.rejected import RejectedQuestions, empty_sentence, gate_rows, pass_gates, rejected_table
+from kgqa.recipes.qangaroo.sample_evidence import SampleEvidence
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.search import add_chains, endpoint_roles, find_samples, without_same_expression
 from kgqa.runs.funnel import FunnelRow
@@ -36,43 +39,59 @@ from kgqa.traversal.in_database import InDatabase
 from kgqa.traversal.kernel import Kernel
 from kgqa.traversal.projection import graph_from_edges
 
+SAME = "candidates written like another, another true object or the subject"
+NO_RULES = "no path of facts or texts implies any relation often enough to be a rule, so grades are empty and nothing is rejected by them"
 CHOICE = 4
 """Balancing chooses its candidates among so many times as many, drawn by hash."""
 
 
 def traverse(run: Run) -> StageOutput:
-    """Questions and edges → samples within the limits, and what was rejected."""
+    """Questions and edges → samples within the limits, and what was rejected; with evidence, beside them those of the paper's recipe."""
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "edges")
-    questions = Questions.from_table(run.table("questions"))
-    roles = endpoint_roles(questions, tables["entities"], settings, tables["relations"].num_rows)
-    funnel = []
-    if run.limit is not None and run.limit < len(questions):
-        left = len(questions) - run.limit
-        funnel.append(
-            FunnelRow(
-                stage="traverse", what="questions", reason="not asked in this first try", removed=left, left=run.limit, setting="--limit"
-            )
-        )
-        questions = questions.select(first_try(questions, run.limit, seed=run.seed))
+    every = Questions.from_table(run.table("questions"))
+    roles = endpoint_roles(every, tables["entities"], settings, tables["relations"].num_rows)
+    questions, funnel = _first_try(run, every)
     asked = len(questions)
     graph = graph_from_edges(tables["edges"], tables["entities"], tables["documents"])
     questions, rejections = pass_gates(questions, _question_gates(tables, graph, settings))
     run.progress.start("Traversing", len(questions), "questions")
+    evidence = SampleEvidence.read(run, tables, every) if settings.evidence.use else None
     with _traversal(run, graph, tables) as traversal:
-        samples, more, same = _search(run, questions, traversal, roles, tables)
-    rejections += more
-    funnel += gate_rows("traverse", asked, rejections)
-    reason = "candidates written like another, another true object or the subject"
-    funnel.append(FunnelRow(stage="traverse", what="candidates", reason=reason, removed=same, left=None))
+        search = Search(run=run, settings=settings, traversal=traversal, tables=tables)
+        reached, more = search.reached(questions, roles)
+        rejections += more
+        plain, more = search.within_limits(reached)
+        remarks = [FunnelRow(stage="traverse", what="candidates", reason=SAME, removed=search.same, left=None)]
+        samples = plain
+        if evidence is not None and not evidence.knows_something:
+            remarks.append(
+                FunnelRow(stage="traverse", what="samples", reason=NO_RULES, removed=None, left=None, setting="qangaroo.evidence")
+            )
+        elif evidence is not None:
+            samples, more, counted = search.implied(reached, evidence)
+            remarks += counted
+        rejections += more
+    funnel += [*gate_rows("traverse", asked, rejections), *remarks]
     if not len(samples):
         raise EmptyResult(empty_sentence(funnel))
     return StageOutput(
-        tables={"samples": samples.to_table(), "rejected_traverse": rejected_table(rejections)},
+        tables={"samples": samples.to_table(), "plain": plain.to_table(), "rejected_traverse": rejected_table(rejections)},
         funnel=funnel,
-        report={"samples": samples.questions.by_split()},
+        report={"samples": samples.questions.by_split(), "plain": plain.questions.by_split()},
         note=f"{len(samples):,} samples of {asked:,} questions",
     )
+
+
+def _first_try(run: Run, questions: Questions) -> tuple[Questions, list[FunnelRow]]:
+    """The questions that are asked, and a row of the funnel where these are not all."""
+    if run.limit is None or run.limit >= len(questions):
+        return questions, []
+    left = len(questions) - run.limit
+    row = FunnelRow(
+        stage="traverse", what="questions", reason="not asked in this first try", removed=left, left=run.limit, setting="--limit"
+    )
+    return questions.select(first_try(questions, run.limit, seed=run.seed)), [row]
 
 
 def _question_gates(tables: dict[str, pa.Table], graph: Graph, settings: QangarooSettings) -> list[QuestionGate]:
@@ -96,28 +115,81 @@ def _traversal(run: Run, graph: Graph, tables: dict[str, pa.Table]) -> Iterator[
         yield InDatabase(store, candidates, chains, entities=tables["entities"], documents=tables["documents"])
 
 
-def _search(
-    run: Run, questions: Questions, traversal: Traversal, roles: Adjacency, tables: dict[str, pa.Table]
-) -> tuple[Samples, list[RejectedQuestions], int]:
-    """Samples within the limits, what was rejected, and how many candidates were dropped because they are written like another."""
-    settings = run.domain.settings.section(QangarooSettings)
-    facts = true_facts(tables, settings)
-    samples = find_samples(questions, traversal, facts, roles, settings, workers=run.workers, advance=run.progress.advance)
-    samples, rejections = pass_gates(samples, [AnswerNotReached()])
-    before = len(samples.candidates.targets)
-    samples = without_same_expression(samples, expression_numbers(tables["entities"], settings.surface), facts)
-    same = before - len(samples.candidates.targets)
-    too_few, limits = TooFewCandidates(minimum=settings.min_candidates), list[SampleGate]()
-    samples, more = pass_gates(samples, [too_few])
-    rejections += more
-    if settings.balance.candidates and len(samples):
-        samples = draw_alternatives(samples, candidates=CHOICE * settings.balance.candidates, seed=run.seed)
-        samples = add_chains(samples, traversal, settings, workers=run.workers)
-        samples = balance(samples, candidates=settings.balance.candidates, max_documents=settings.max_documents, seed=run.seed)
-        limits.append(too_few)
-    samples, more = pass_gates(samples, [*limits, TooManyCandidates(maximum=settings.max_candidates)])
-    rejections += more
-    if not settings.balance.candidates and settings.traversal.chains != "tree":
-        samples = add_chains(samples, traversal, settings, workers=run.workers)
-    samples, more = pass_gates(samples, [TooManyDocuments(maximum=settings.max_documents)])
-    return samples, rejections + more, same
+@dataclass(slots=True, kw_only=True)
+class Search:
+    """One traversal, and what it finds."""
+
+    run: Run
+    settings: QangarooSettings
+    traversal: Traversal
+    tables: dict[str, pa.Table]
+    same: int = 0
+    """Candidates that were dropped because they are written like another."""
+
+    def reached(self, questions: Questions, roles: Adjacency) -> tuple[Samples, list[RejectedQuestions]]:
+        """A sample for each question whose answer is reached, with at least as many candidates as a choice needs."""
+        facts = true_facts(self.tables, self.settings)
+        samples = find_samples(
+            questions, self.traversal, facts, roles, self.settings, workers=self.run.workers, advance=self.run.progress.advance
+        )
+        samples, rejections = pass_gates(samples, [AnswerNotReached()])
+        before = len(samples.candidates.targets)
+        samples = without_same_expression(samples, expression_numbers(self.tables["entities"], self.settings.surface), facts)
+        self.same = before - len(samples.candidates.targets)
+        samples, more = pass_gates(samples, [self._too_few])
+        return samples, rejections + more
+
+    def within_limits(self, samples: Samples) -> tuple[Samples, list[RejectedQuestions]]:
+        """The samples of the paper's recipe: balanced where that is asked for, and not too large."""
+        settings, limits = self.settings, list[SampleGate]()
+        if settings.balance.candidates and len(samples):
+            samples = self._balanced(self._with_chains(self._alternatives(samples)))
+            limits.append(self._too_few)
+        samples, rejections = pass_gates(samples, [*limits, TooManyCandidates(maximum=settings.max_candidates)])
+        if not settings.balance.candidates and settings.traversal.chains != "tree":
+            samples = self._with_chains(samples)
+        samples, more = pass_gates(samples, [TooManyDocuments(maximum=settings.max_documents)])
+        return samples, rejections + more
+
+    def implied(self, samples: Samples, evidence: SampleEvidence) -> tuple[Samples, list[RejectedQuestions], list[FunnelRow]]:
+        """The samples whose answers their chains imply, without candidates that may be true as well, and within the limits."""
+        settings, counted = self.settings, []
+        samples, rejections = pass_gates(samples, [evidence.relation_gate(samples)])
+        before = np.bincount(samples.questions.relation, minlength=self.tables["relations"].num_rows)
+        samples, rows = evidence.without_second_truths(samples)
+        counted += rows
+        balanced = settings.balance.candidates > 0
+        samples, more = pass_gates(
+            samples, [self._too_few] if balanced else [self._too_few, TooManyCandidates(maximum=settings.max_candidates)]
+        )
+        rejections += more
+        if balanced:
+            samples = self._alternatives(samples)
+        samples = evidence.graded(self._with_chains(samples, simple=True), only=not balanced, workers=self.run.workers)
+        samples, more = pass_gates(samples, evidence.sample_gates(before))
+        rejections += more
+        samples, rows = evidence.without_equally_implied(samples)
+        counted += rows
+        if balanced:
+            samples = self._balanced(samples)
+        samples, more = pass_gates(
+            samples, [self._too_few, TooManyCandidates(maximum=settings.max_candidates), TooManyDocuments(maximum=settings.max_documents)]
+        )
+        return samples, rejections + more, counted
+
+    @property
+    def _too_few(self) -> TooFewCandidates:
+        return TooFewCandidates(minimum=self.settings.min_candidates)
+
+    def _alternatives(self, samples: Samples) -> Samples:
+        return draw_alternatives(samples, candidates=CHOICE * self.settings.balance.candidates, seed=self.run.seed)
+
+    def _with_chains(self, samples: Samples, *, simple: bool = False) -> Samples:
+        chains = self.settings.traversal
+        if simple:
+            chains = chains.model_copy(update={"chains": "all_simple"})
+        return add_chains(samples, self.traversal, chains, workers=self.run.workers)
+
+    def _balanced(self, samples: Samples) -> Samples:
+        limits = self.settings
+        return balance(samples, candidates=limits.balance.candidates, max_documents=limits.max_documents, seed=self.run.seed)

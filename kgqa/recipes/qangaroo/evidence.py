@@ -1,0 +1,217 @@
+"""Evidence grades: how surely what joins the entities along a chain implies that its end is an object of the relation asked about.
+
+Each hop has the roles that join its two entities: the facts of the graph in either direction, and how the document puts the two side by
+side. Rules mined from the training facts (:mod:`kgqa.rules`) say what two roles in a row imply; of three hops, two imply a relation that
+takes part as one. The grade is the best product of confidences. It reads no names and no words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+
+from kgqa.arrays.kernel import kernel
+from kgqa.recipes.qangaroo.hops import TextHops
+from kgqa.recipes.qangaroo.samples import GRADE, Samples
+from kgqa.rules.implied import ImpliedRelations
+from kgqa.rules.paths import PathRules
+from kgqa.rules.roles import TEXT_ROLES, RoleGraph, role_text
+from kgqa.settings.workers import worker_count
+
+SURE = 0.5
+"""What two hops of three imply takes part in the grade from this confidence on."""
+MOST_HOPS = 3
+"""Documents of a chain that can be graded; longer ones have confidence 0."""
+MOST_ROLES = 16
+"""Facts that join two entities, of which so many are looked at; real graphs have fewer."""
+MOST_IMPLIED = 64
+STEP = 1 << 16
+"""Chains that one thread grades at a time."""
+Grades = npt.NDArray[np.void]
+
+
+class Evidence:
+    """What is known about hops and paths, prepared once; grades chains in batches without the interpreter lock.
+
+    Memory: 4 bytes a pair of roles, beside what it is given.
+    """
+
+    def __init__(self, facts: RoleGraph, hops: TextHops, rules: PathRules, implied: ImpliedRelations) -> None:
+        """``facts`` has the facts of all splits and no texts, as what stands on a hop may be read; ``rules`` come from training alone."""
+        path = rules.first.astype(np.int64) * facts.role_count + rules.second
+        paths, first = np.unique(path, return_index=True)
+        number = np.full(facts.role_count**2, -1, np.int32)
+        number[paths] = np.arange(len(paths))
+        self._arrays = (
+            facts.offsets, facts.targets, facts.roles, facts.role_count, hops.offsets, hops.before, hops.after, hops.grades,
+            number, np.append(first, len(path)).astype(np.int64), rules.relation, rules.confidence.astype(np.float32),
+            implied.confidence.astype(np.float32),
+        )  # fmt: skip
+
+    def grade(self, samples: Samples, *, workers: int | None = None) -> Grades:
+        """A ``GRADE`` for each entry of ``samples.chains.targets``; it does not depend on ``workers``."""
+        relation = samples.questions.relation[samples.question_of_candidate()[samples.chains.sources()]]
+        grades = np.zeros(len(relation), GRADE)
+        for name in ("first", "second", "third", "implied"):
+            grades[name] = -1
+
+        def run(first: int) -> None:
+            last = min(first + STEP, len(relation))
+            _grade(samples.nodes.offsets, samples.nodes.targets, samples.chains.targets, relation, first, last, *self._arrays, grades)
+
+        with ThreadPoolExecutor(worker_count(workers)) as pool:
+            for _ in pool.map(run, range(0, len(relation), STEP)):
+                pass
+        return grades
+
+
+def with_best_chains(samples: Samples, grades: Grades, *, only: bool) -> Samples:
+    """The same samples with each candidate graded by its best chain, and its chains best first; ``only``: with that one chain alone.
+
+    The best is the surest, then the one whose weakest hop a text states best, then the shortest, then the first.
+    """
+    candidate = samples.chains.sources()
+    length = samples.nodes.counts()[samples.chains.targets]
+    order = np.lexsort((np.arange(len(candidate)), length, -grades["text"], -grades["confidence"], candidate))
+    first = np.ones(len(order), np.bool_)
+    first[1:] = candidate[order][1:] != candidate[order][:-1]
+    assert first.sum() == len(samples.candidates.targets), "every candidate has a chain"
+    return samples.with_chains(order[first] if only else order).with_grades(grades[order[first]])
+
+
+def path_texts(grades: Grades, labels: Sequence[str]) -> list[str]:
+    """The path of each grade as people read it: ``place of birth → country``; empty where there is none."""
+    roles = np.unique(np.concatenate([grades[name] for name in ("first", "second", "third")]))
+    texts = {int(role): role_text(int(role), labels) for role in roles if role >= 0}
+    paths, inverse = np.unique(grades[["first", "second", "third"]], return_inverse=True)
+    joined = [" → ".join(texts[role] for role in path.tolist() if role >= 0) for path in paths]
+    return [joined[i] for i in inverse.tolist()]
+
+
+@kernel
+def _edges(x, y, offsets, targets, roles, out):  # type: ignore[no-untyped-def]
+    """The roles of the facts from x to y into ``out``; how many."""
+    low, high = offsets[x], offsets[x + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if targets[middle] < y:
+            low = middle + 1
+        else:
+            high = middle
+    count = 0
+    while low < offsets[x + 1] and targets[low] == y and count < MOST_ROLES:
+        out[count] = roles[low]
+        count += 1
+        low += 1
+    return count
+
+
+@kernel
+def _text_grade(document, x, z, offsets, before, after, grades):  # type: ignore[no-untyped-def]
+    low, high = offsets[document], offsets[document + 1]
+    wanted = (np.int64(x) << 32) | z
+    while low < high:
+        middle = (low + high) // 2
+        if ((np.int64(before[middle]) << 32) | after[middle]) < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    if low < offsets[document + 1] and before[low] == x and after[low] == z:
+        return np.int64(grades[low])
+    return np.int64(0)
+
+
+@kernel
+def _rule(first, second, relation, role_count, number, bounds, relations):  # type: ignore[no-untyped-def]
+    """The place of the rule by which two roles imply the relation, or -1."""
+    path = number[np.int64(first) * role_count + second]
+    if path < 0:
+        return np.int64(-1)
+    low, high = bounds[path], bounds[path + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if relations[middle] < relation:
+            low = middle + 1
+        else:
+            high = middle
+    if low < bounds[path + 1] and relations[low] == relation:
+        return low
+    return np.int64(-1)
+
+
+@kernel
+def _implied_between(left, lefts, right, rights, role_count, number, bounds, relations, confidence, implied, sure, parts):  # type: ignore[no-untyped-def]
+    """What the roles of two hops imply of their ends, how surely, and by which two roles; how many, at most as there is room for."""
+    count = 0
+    for i in range(lefts):
+        for j in range(rights):
+            path = number[np.int64(left[i]) * role_count + right[j]]
+            if path < 0:
+                continue
+            for rule in range(bounds[path], bounds[path + 1]):
+                if confidence[rule] >= SURE and count < MOST_IMPLIED:
+                    implied[count], sure[count] = 2 * relations[rule], confidence[rule]
+                    parts[count, 0], parts[count, 1] = left[i], right[j]
+                    count += 1
+    return count
+
+
+@kernel
+def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a time, so that nothing is allocated for it
+    node_offsets, nodes, chains, asked, first_chain, last_chain, offsets, targets, roles, role_count,
+    hop_offsets, before, after, hop_grades, number, bounds, relations, confidence, alone, out,
+):  # fmt: skip
+    hop, counts = np.empty((MOST_HOPS, MOST_ROLES + 1), np.int32), np.zeros(MOST_HOPS, np.int64)
+    implied, sure = np.empty(MOST_IMPLIED, np.int32), np.empty(MOST_IMPLIED, np.float32)
+    parts = np.empty((MOST_IMPLIED, 2), np.int32)
+    texts = role_count - len(TEXT_ROLES)
+    for entry in range(first_chain, last_chain):
+        begin = node_offsets[chains[entry]]
+        hops = (node_offsets[chains[entry] + 1] - begin) // 2
+        if hops < 1 or hops > MOST_HOPS:
+            continue
+        relation = asked[entry]
+        worst = np.int64(len(TEXT_ROLES) - 1)
+        for k in range(hops):
+            x, document, z = nodes[begin + 2 * k], nodes[begin + 2 * k + 1], nodes[begin + 2 * k + 2]
+            grade = _text_grade(document, x, z, hop_offsets, before, after, hop_grades)
+            worst = min(worst, grade)
+            counts[k] = _edges(x, z, offsets, targets, roles, hop[k])
+            hop[k, counts[k]] = texts + grade
+            counts[k] += 1
+        out[entry].text = worst
+        best = np.float32(0.0)
+        if hops == 1:
+            for i in range(counts[0]):
+                if alone[hop[0, i], relation] > best:
+                    best = alone[hop[0, i], relation]
+                    out[entry].first = hop[0, i]
+        elif hops == 2:
+            for i in range(counts[0]):
+                for j in range(counts[1]):
+                    rule = _rule(hop[0, i], hop[1, j], relation, role_count, number, bounds, relations)
+                    if rule >= 0 and confidence[rule] > best:
+                        best = confidence[rule]
+                        out[entry].first, out[entry].second = hop[0, i], hop[1, j]
+        else:
+            for side in range(2):
+                found = _implied_between(
+                    hop[side], counts[side], hop[side + 1], counts[side + 1], role_count, number, bounds, relations, confidence,
+                    implied, sure, parts,
+                )  # fmt: skip
+                other = 2 if side == 0 else 0
+                for i in range(found):
+                    for j in range(counts[other]):
+                        first, second = (implied[i], hop[2, j]) if side == 0 else (hop[0, j], implied[i])
+                        rule = _rule(first, second, relation, role_count, number, bounds, relations)
+                        if rule >= 0 and confidence[rule] * sure[i] > best:
+                            best = confidence[rule] * sure[i]
+                            out[entry].implied = implied[i] // 2
+                            if side == 0:
+                                out[entry].first, out[entry].second, out[entry].third = parts[i, 0], parts[i, 1], hop[2, j]
+                            else:
+                                out[entry].first, out[entry].second, out[entry].third = hop[0, j], parts[i, 0], parts[i, 1]
+        out[entry].confidence = best

@@ -1,0 +1,113 @@
+"""How a text brings two entities together: a grade for each (document, entity before, entity after) that the traversal may take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from kgqa.arrays.growth import grown
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import IntArray, Offsets
+from kgqa.arrays.sentences import sentence_starts
+from kgqa.recipes.qangaroo.corpus import article_of, places
+from kgqa.rules.roles import Pairs
+from kgqa.traversal.graph import Graph
+
+NEAR = 200
+"""Characters between two mentions that are near each other, and from the beginning of an article in which all is near its subject."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextHops:
+    """The hops of each document d: ``offsets[d]:offsets[d + 1]``, ordered by (before, after)."""
+
+    offsets: Offsets
+    before: IntArray
+    """The entity from which the traversal enters the document."""
+    after: IntArray
+    """The entity to which it goes on."""
+    grades: IntArray
+    """An index into :data:`kgqa.rules.roles.TEXT_ROLES`."""
+
+    def best(self) -> tuple[Pairs, IntArray]:
+        """Each pair of entities once, with its best grade in any document."""
+        order = np.lexsort((-self.grades, self.after, self.before))
+        before, after, grades = self.before[order], self.after[order], self.grades[order]
+        first = np.ones(len(order), np.bool_)
+        first[1:] = (before[1:] != before[:-1]) | (after[1:] != after[:-1])
+        return (before[first], after[first]), grades[first]
+
+
+def text_hops(graph: Graph, tables: Mapping[str, pa.Table]) -> TextHops:
+    """The hops of every document of ``tables`` (``documents, entities, mentions``).
+
+    Of two mentions in one sentence the grade is highest, next that of mentions within ``NEAR`` characters. An article is about its subject
+    throughout: its first sentence counts as one with the subject, and its first ``NEAR`` characters as near it. O(mentions of a document
+    squared, over all documents); memory: 12 bytes a hop.
+    """
+    mentions = places(tables["mentions"], tables)
+    sentences = sentence_starts(tables["documents"]["text"])
+    subject = np.full(graph.documents, -1, np.int32)
+    articles = article_of(tables)
+    subject[articles[articles >= 0]] = np.flatnonzero(articles >= 0)
+    leading = graph.documents_of.reversed(graph.documents)
+    counts, before, after, grades = _text_hops(
+        leading.offsets, leading.targets, graph.entities_of.offsets, graph.entities_of.targets,
+        mentions.offsets, mentions.entity, mentions.start, mentions.end, sentences.offsets, sentences.targets, subject, NEAR,
+    )  # fmt: skip
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return TextHops(offsets=offsets, before=before, after=after, grades=grades)
+
+
+@kernel
+def _text_hops(  # type: ignore[no-untyped-def]
+    leading_offsets, leading, out_offsets, out, mention_offsets, entities, starts, ends, sentence_offsets, sentences, subject, near
+):
+    counts = np.zeros(len(leading_offsets) - 1, np.int64)
+    before, after, grades = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32)
+    found = 0
+    number = np.empty(1 << 10, np.int64)
+    for document in range(len(counts)):
+        rows = leading_offsets[document + 1] - leading_offsets[document]
+        columns = out_offsets[document + 1] - out_offsets[document]
+        if rows == 0 or columns == 0:
+            continue
+        first, last = mention_offsets[document], mention_offsets[document + 1]
+        number = grown(number, last - first)
+        at = sentence_offsets[document]
+        for i in range(first, last):
+            while at + 1 < sentence_offsets[document + 1] and sentences[at + 1] <= starts[i]:
+                at += 1
+            number[i - first] = at - sentence_offsets[document]
+        need = found + rows * columns
+        before, after, grades = grown(before, need), grown(after, need), grown(grades, need)
+        for row in range(leading_offsets[document], leading_offsets[document + 1]):
+            x = leading[row]
+            for column in range(out_offsets[document], out_offsets[document + 1]):
+                z = out[column]
+                if z == x:
+                    continue
+                grade = 0
+                for j in range(first, last):
+                    if entities[j] != z:
+                        continue
+                    if x == subject[document]:
+                        if number[j - first] == 0:
+                            grade = 2
+                        elif starts[j] < near:
+                            grade = max(grade, 1)
+                    for i in range(first, last):
+                        if entities[i] != x:
+                            continue
+                        if number[i - first] == number[j - first]:
+                            grade = 2
+                        elif max(starts[i], starts[j]) - min(ends[i], ends[j]) < near:
+                            grade = max(grade, 1)
+                before[found], after[found], grades[found] = x, z, grade
+                found += 1
+                counts[document] += 1
+    return counts, before[:found].copy(), after[:found].copy(), grades[:found].copy()

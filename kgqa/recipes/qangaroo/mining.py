@@ -1,0 +1,150 @@
+"""The stage that mines: what paths, single edges and texts say about each relation, from the training facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kgqa.arrays.rows import IntArray, Rows, row_bounds
+from kgqa.recipes.qangaroo.corpus import row_numbers
+from kgqa.recipes.qangaroo.hops import TextHops, text_hops
+from kgqa.recipes.qangaroo.samples import Questions
+from kgqa.rules.implied import ImpliedRelations, mine_implied
+from kgqa.rules.paths import PathRules, mine_paths
+from kgqa.rules.roles import TEXT_ROLES, Pairs, RoleGraph, role_graph
+from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.stage import Run, StageOutput
+from kgqa.settings.qangaroo import QangarooSettings
+from kgqa.traversal.projection import graph_from_edges
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Triples:
+    """Facts as rows of the entity and relation tables."""
+
+    head: IntArray
+    relation: IntArray
+    tail: IntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mined:
+    """What the stage found."""
+
+    hops: TextHops
+    rules: PathRules
+    implied: ImpliedRelations
+
+
+def mine_rules(run: Run) -> StageOutput:
+    """Facts, edges and mentions → text_hops, path_rules, implied."""
+    settings = run.domain.settings.section(QangarooSettings)
+    tables = run.tables("entities", "relations", "facts", "documents", "mentions", "edges")
+    if not settings.evidence.use:
+        return StageOutput(tables=_tables(_nothing(tables)), note="no evidence is asked for")
+    run.progress.start("Mining rules", 3, "steps")
+    hops = text_hops(graph_from_edges(tables["edges"], tables["entities"], tables["documents"]), tables)
+    run.progress.advance(1)
+    known = training_facts(tables, Questions.from_table(run.table("questions")))
+    pairs, grades = hops.best()
+    graph = _graph(tables, known, texts=pairs, grades=grades)
+    rules = mine_paths(
+        graph, known.head, known.relation, known.tail, min_support=settings.evidence.min_support,
+        min_confidence=settings.evidence.min_confidence, workers=run.workers,
+    )  # fmt: skip
+    run.progress.advance(1)
+    implied = mine_implied(graph, known.head, known.relation, known.tail)
+    run.progress.advance(1)
+    row = FunnelRow(stage="mine", what="path rules", reason="mined from the training facts", removed=None, left=len(rules))
+    found = Mined(hops=hops, rules=rules, implied=implied)
+    return StageOutput(tables=_tables(found), funnel=[row], report={"rules": len(rules)}, note=f"{len(rules):,} path rules")
+
+
+def training_facts(tables: Mapping[str, pa.Table], questions: Questions) -> Triples:
+    """What may be learned from: of the relations that are asked about the training questions, of the others all facts."""
+    every = all_facts(tables)
+    asked = np.zeros(tables["relations"].num_rows, np.bool_)
+    asked[questions.relation] = True
+    train, other = questions.split == 0, ~asked[every.relation]
+    return Triples(
+        head=np.concatenate([questions.head[train], every.head[other]]),
+        relation=np.concatenate([questions.relation[train], every.relation[other]]),
+        tail=np.concatenate([questions.answer[train], every.tail[other]]),
+    )
+
+
+def all_facts(tables: Mapping[str, pa.Table]) -> Triples:
+    """The facts table as rows."""
+    facts, entities = tables["facts"], tables["entities"]["id"]
+    return Triples(
+        head=row_numbers(facts["head"], entities),
+        relation=row_numbers(facts["relation"], tables["relations"]["id"]),
+        tail=row_numbers(facts["tail"], entities),
+    )
+
+
+def fact_graph(tables: Mapping[str, pa.Table]) -> RoleGraph:
+    """All facts, of every split, as edges with roles: what may be read on a hop."""
+    none = np.zeros(0, np.int32)
+    return _graph(tables, all_facts(tables), texts=(none, none), grades=none)
+
+
+def _graph(tables: Mapping[str, pa.Table], known: Triples, *, texts: Pairs, grades: IntArray) -> RoleGraph:
+    symmetric = tables["relations"]["symmetric"].combine_chunks().to_numpy(zero_copy_only=False)
+    return role_graph(
+        known.head, known.relation, known.tail, symmetric=symmetric, texts=texts, grades=grades, entities=tables["entities"].num_rows
+    )
+
+
+def read_mined(tables: Mapping[str, pa.Table]) -> Mined:
+    """What :func:`mine_rules` wrote, from ``relations, documents`` and its own tables."""
+    rules = {name: _column(tables["path_rules"], name) for name in (field.name for field in fields(PathRules))}
+    hops = tables["text_hops"]
+    shape = 2 * tables["relations"].num_rows + len(TEXT_ROLES), tables["relations"].num_rows
+    at = _column(tables["implied"], "role"), _column(tables["implied"], "relation")
+    matrices = {}
+    for name in ("support", "typed"):
+        matrices[name] = np.zeros(shape, np.int64)
+        matrices[name][at] = _column(tables["implied"], name)
+    return Mined(
+        hops=TextHops(
+            offsets=row_bounds(_column(hops, "document"), tables["documents"].num_rows),
+            before=_column(hops, "before"), after=_column(hops, "after"), grades=_column(hops, "grade"),
+        ),
+        rules=PathRules(**rules),
+        implied=ImpliedRelations(**matrices),
+    )  # fmt: skip
+
+
+def _tables(mined: Mined) -> dict[str, pa.Table]:
+    hops, implied = mined.hops, mined.implied
+    document = Rows(offsets=hops.offsets, targets=hops.before).sources()
+    role, relation = (index.astype(np.int32) for index in np.nonzero(implied.typed))
+    return {
+        "text_hops": pa.table({"document": document, "before": hops.before, "after": hops.after, "grade": hops.grades}),
+        "path_rules": pa.table({field.name: getattr(mined.rules, field.name) for field in fields(PathRules)}),
+        "implied": pa.table(
+            {"role": role, "relation": relation, "support": implied.support[role, relation], "typed": implied.typed[role, relation]}
+        ),
+    }
+
+
+def _nothing(tables: Mapping[str, pa.Table]) -> Mined:
+    none, many = np.zeros(0, np.int32), np.zeros(0, np.int64)
+    relations = tables["relations"].num_rows
+    empty = np.zeros((2 * relations + len(TEXT_ROLES), relations), np.int64)
+    return Mined(
+        hops=TextHops(offsets=np.zeros(tables["documents"].num_rows + 1, np.int64), before=none, after=none, grades=none),
+        rules=PathRules(
+            first=none, second=none, relation=none, support=many, body=many, typed=many, expected=np.zeros(0), head_facts=many
+        ),
+        implied=ImpliedRelations(support=empty, typed=empty),
+    )  # fmt: skip
+
+
+def _column(table: pa.Table, name: str) -> npt.NDArray[np.generic]:
+    return table[name].combine_chunks().to_numpy()  # type: ignore[no-any-return]

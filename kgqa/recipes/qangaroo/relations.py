@@ -1,0 +1,68 @@
+"""What each relation is worth asking about, by measure: how many objects a subject has, and whether texts state it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kgqa.recipes.qangaroo.mining import Mined, Triples
+from kgqa.rules.roles import TEXT_ROLES
+from kgqa.settings.qangaroo import EvidenceSettings
+
+Measure = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationMeasures:
+    """One entry a relation, over the training facts."""
+
+    facts: Counts
+    subjects: Counts
+    objects: Counts
+    named_together: Counts
+    """Pairs of a subject and an object that some text names together; ``stated`` of them are facts."""
+    stated: Counts
+
+    @property
+    def objects_per_subject(self) -> Measure:
+        """1 for a functional relation."""
+        return self.facts / np.maximum(self.subjects, 1)
+
+    @property
+    def text_lift(self) -> Measure:
+        """How many times oftener a pair that a text names together is a fact than a pair of any subject and any object."""
+        chance = self.facts / np.maximum(self.subjects * self.objects, 1)
+        return np.where(self.named_together > 0, self.stated / np.maximum(self.named_together, 1) / np.maximum(chance, 1e-12), 0.0)
+
+    def verdicts(self, settings: EvidenceSettings) -> list[str]:
+        """For each relation why it is not asked about, as a sentence; empty where it is."""
+        many = self.objects_per_subject > settings.max_objects
+        unstated = self.text_lift < settings.text_lift
+        return [MANY if m else UNSTATED if u else "" for m, u in zip(many.tolist(), unstated.tolist(), strict=True)]
+
+
+MANY = "a subject has too many objects for one of them to be the answer"
+UNSTATED = "texts that name subject and object together state it hardly oftener than chance"
+
+
+def relation_measures(known: Triples, mined: Mined, relations: int, tables: Mapping[str, pa.Table]) -> RelationMeasures:
+    """The measures of all ``relations`` over the training facts ``known``."""
+    entities = tables["entities"].num_rows
+    text = slice(2 * relations, 2 * relations + len(TEXT_ROLES))
+    return RelationMeasures(
+        facts=np.bincount(known.relation, minlength=relations),
+        subjects=_distinct(known.relation, known.head, relations, entities),
+        objects=_distinct(known.relation, known.tail, relations, entities),
+        named_together=mined.implied.typed[text].sum(axis=0),
+        stated=mined.implied.support[text].sum(axis=0),
+    )
+
+
+def _distinct(relation: npt.NDArray[np.int32], entity: npt.NDArray[np.int32], relations: int, entities: int) -> Counts:
+    pairs = np.unique(relation.astype(np.int64) * entities + entity)
+    return np.bincount(pairs // entities, minlength=relations)

@@ -1,0 +1,117 @@
+"""What the evidence says of samples: which relations, answers and candidates stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kgqa.errors import EmptyResult
+from kgqa.recipes.qangaroo.evidence import Evidence, with_best_chains
+from kgqa.recipes.qangaroo.gates import (
+    AnotherImpliedMore,
+    AnswerNotImplied,
+    ChainAddsLittle,
+    RelationSaysLittle,
+    RelationSeldomImplied,
+    SampleGate,
+)
+from kgqa.recipes.qangaroo.mining import Mined, Triples, fact_graph, read_mined, training_facts
+from kgqa.recipes.qangaroo.relations import RelationMeasures, relation_measures
+from kgqa.recipes.qangaroo.samples import Questions, Samples
+from kgqa.recipes.qangaroo.truths import kin_of_answers, second_truths
+from kgqa.rules.roles import RoleGraph
+from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.stage import Run
+from kgqa.settings.qangaroo import EvidenceSettings, QangarooSettings
+
+TEXT = {"document": 0, "near": 1, "sentence": 2}
+"""What the settings call a text grade."""
+SECOND_TRUTH = "a fact that implies the relation joins the candidate to the subject, so it may be true as well"
+KIN = "the candidate is a part of the answer, or the answer of it"
+EQUALLY = "the candidate's chain implies it nearly as surely as the answer's, so it may be true as well"
+BEST_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleEvidence:
+    """The mined rules, and what follows from them for samples."""
+
+    settings: EvidenceSettings
+    mined: Mined
+    known: Triples
+    facts: RoleGraph
+    measures: RelationMeasures
+    labels: list[str]
+    """Of the relations."""
+
+    @classmethod
+    def read(cls, run: Run, tables: Mapping[str, pa.Table], questions: Questions) -> SampleEvidence:
+        """From what :func:`kgqa.recipes.qangaroo.mining.mine_rules` wrote."""
+        mined = read_mined({**tables, **run.tables("text_hops", "path_rules", "implied")})
+        known = training_facts(tables, questions)
+        return cls(
+            settings=run.domain.settings.section(QangarooSettings).evidence, mined=mined, known=known, facts=fact_graph(tables),
+            measures=relation_measures(known, mined, tables["relations"].num_rows, tables),
+            labels=tables["relations"]["label"].to_pylist(),
+        )  # fmt: skip
+
+    @property
+    def knows_something(self) -> bool:
+        """Whether there is any rule."""
+        return len(self.mined.rules) > 0
+
+    def relation_gate(self, samples: Samples) -> RelationSaysLittle:
+        """Raises EmptyResult where no relation of the ``samples`` is left, and names those that come nearest."""
+        out = np.array([bool(verdict) for verdict in self.measures.verdicts(self.settings)])
+        asked = np.unique(samples.questions.relation)
+        if len(asked) and out[asked].all():
+            best = asked[np.argsort(self.measures.objects_per_subject[asked], kind="stable")][:BEST_SHOWN]
+            named = ", ".join(
+                f"{self.labels[r]} ({self.measures.objects_per_subject[r]:.1f} objects per subject, text lift {self.measures.text_lift[r]:.1f})"
+                for r in best
+            )
+            raise EmptyResult(
+                f"every relation says too little about its subject to be asked about; the best are {named}. Raise "
+                "qangaroo.evidence.max_objects or lower qangaroo.evidence.text_lift, or set qangaroo.evidence.use to false."
+            )
+        return RelationSaysLittle(left_out=out)
+
+    def graded(self, samples: Samples, *, only: bool, workers: int) -> Samples:
+        """The same samples with grades; ``only``: each candidate with its best chain alone."""
+        evidence = Evidence(self.facts, self.mined.hops, self.mined.rules, self.mined.implied)
+        return with_best_chains(samples, evidence.grade(samples, workers=workers), only=only)
+
+    def sample_gates(self, before: npt.NDArray[np.int64]) -> list[SampleGate]:
+        """The rules about what chains imply; ``before`` are the samples of each relation that come to them."""
+        settings, known = self.settings, self.known
+        key = (known.relation.astype(np.int64) << 32) | known.tail
+        of, count = np.unique(key, return_counts=True)
+        share = count / np.maximum(self.measures.subjects[of >> 32], 1)
+        return [
+            AnswerNotImplied(least=settings.grade, text=TEXT[settings.text]),
+            ChainAddsLittle(least=settings.odds, share=np.minimum(share, 1.0), of=of),
+            AnotherImpliedMore(),
+            RelationSeldomImplied(least=settings.graded_share, samples=before),
+        ]
+
+    def without_second_truths(self, samples: Samples) -> tuple[Samples, list[FunnelRow]]:
+        """The same samples less the candidates that facts make true as well, or parts of the answer."""
+        second = second_truths(samples, self.facts, self.mined.implied, self.settings.second_truth)
+        kin = kin_of_answers(samples, self.facts, self.known) & ~second if self.settings.hierarchy else np.zeros(len(second), np.bool_)
+        rows = [_row(SECOND_TRUTH, second, "qangaroo.evidence.second_truth"), _row(KIN, kin, "qangaroo.evidence.hierarchy")]
+        return samples.without_candidates(second | kin), rows
+
+    def without_equally_implied(self, samples: Samples) -> tuple[Samples, list[FunnelRow]]:
+        """The same samples less the candidates that are implied nearly as surely as the answer."""
+        assert samples.grades is not None
+        answer = samples.grades["confidence"][samples.is_answer()][samples.question_of_candidate()]
+        near = (samples.grades["confidence"] > answer - np.float32(self.settings.margin)) & ~samples.is_answer()
+        return samples.without_candidates(near), [_row(EQUALLY, near, "qangaroo.evidence.margin")]
+
+
+def _row(reason: str, dropped: npt.NDArray[np.bool_], setting: str) -> FunnelRow:
+    return FunnelRow(stage="traverse", what="candidates", reason=reason, removed=int(dropped.sum()), left=None, setting=setting)

@@ -1,0 +1,71 @@
+"""Candidates that may be true as well, and so are no wrong answers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgqa.arrays.kernel import kernel
+from kgqa.recipes.qangaroo.mining import Triples
+from kgqa.recipes.qangaroo.samples import BoolArray, Samples
+from kgqa.rules.implied import ImpliedRelations
+from kgqa.rules.roles import RoleGraph
+
+FEW = 2.0
+"""A relation whose subjects have no more objects than this, and are seldom their objects' objects in turn, puts a part under its whole."""
+TURNED = 0.1
+SUPPORTED = 3
+"""Pairs of which both relations hold before the one counts as implied by the other."""
+
+
+def second_truths(samples: Samples, facts: RoleGraph, implied: ImpliedRelations, least: float) -> BoolArray:
+    """For each entry of ``candidates.targets`` whether a fact joins it to the subject that implies the relation: a synonym, an inverse or a
+    sub-relation, in whichever source; ``least`` is the share of its pairs of which the relation must hold."""
+    question = samples.question_of_candidate()
+    says = (implied.share >= least) & (implied.support >= SUPPORTED)
+    found = _joined_by(
+        facts.offsets, facts.targets, facts.roles, samples.questions.head[question], samples.candidates.targets,
+        samples.questions.relation[question], says,
+    )  # fmt: skip
+    return found & ~samples.is_answer()  # type: ignore[no-any-return]
+
+
+def kin_of_answers(samples: Samples, facts: RoleGraph, known: Triples) -> BoolArray:
+    """For each entry of ``candidates.targets`` whether it is a part of the answer or the other way round: the two are joined by a fact of a
+    relation that orders wholes and parts, which is to say that subjects have few objects and are seldom joined in both directions."""
+    relations = facts.relations
+    pairs = np.unique((known.relation.astype(np.int64) * facts.entities + known.head) * facts.entities + known.tail)
+    back = np.unique((known.relation.astype(np.int64) * facts.entities + known.tail) * facts.entities + known.head)
+    relation = pairs // facts.entities // facts.entities
+    count = np.maximum(np.bincount(relation, minlength=relations), 1)
+    both = np.bincount(relation, np.isin(pairs, back), minlength=relations) / count
+    spreads = []
+    for entity in (known.head, known.tail):
+        distinct = np.unique(known.relation.astype(np.int64) * facts.entities + entity) // facts.entities
+        spreads.append(count / np.maximum(np.bincount(distinct, minlength=relations), 1))
+    orders = (np.minimum(*spreads) <= FEW) & (both <= TURNED)
+    says = np.zeros((facts.role_count, 1), np.bool_)
+    says[: 2 * relations, 0] = np.repeat(orders, 2)
+    question = samples.question_of_candidate()
+    found = _joined_by(
+        facts.offsets, facts.targets, facts.roles, samples.questions.answer[question], samples.candidates.targets,
+        np.zeros(len(question), np.int32), says,
+    )  # fmt: skip
+    return found & ~samples.is_answer()  # type: ignore[no-any-return]
+
+
+@kernel
+def _joined_by(offsets, targets, roles, first, second, column, says):  # type: ignore[no-untyped-def]
+    """For each pair whether an edge leads from first to second of which ``says[role, column]`` holds."""
+    out = np.zeros(len(first), np.bool_)
+    for i in range(len(first)):
+        low, high = offsets[first[i]], offsets[first[i] + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if targets[middle] < second[i]:
+                low = middle + 1
+            else:
+                high = middle
+        while low < offsets[first[i] + 1] and targets[low] == second[i]:
+            out[i] = out[i] or says[roles[low], column[i]]
+            low += 1
+    return out

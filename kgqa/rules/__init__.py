@@ -1,0 +1,1 @@
+"""What the facts of a graph imply: composed paths, and relations that say the same."""

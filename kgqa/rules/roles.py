@@ -1,0 +1,81 @@
+"""The facts of a graph, and what its texts put side by side, as edges with roles: what paths are made of.
+
+A role is a relation with a direction, or how a text brings two entities together. Role ``2 * r`` is relation r from subject to object,
+``2 * r + 1`` the same read backwards; after those of all relations come the text roles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kgqa.arrays.rows import IntArray, Offsets, row_bounds
+
+TEXT_ROLES = ("in the same document", "near each other", "in one sentence")
+"""Text grade → how a text brings the two entities of a hop together; a higher grade says more."""
+Pairs = tuple[IntArray, IntArray]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleGraph:
+    """Edges with roles, by the entity that they start from: those of x are ``offsets[x]:offsets[x + 1]``, ordered by (target, role)."""
+
+    offsets: Offsets
+    targets: IntArray
+    roles: IntArray
+    relations: int
+    """How many relations the roles are made of."""
+
+    @property
+    def entities(self) -> int:
+        """How many entities there are."""
+        return len(self.offsets) - 1
+
+    @property
+    def role_count(self) -> int:
+        """How many roles there are, text roles included."""
+        return 2 * self.relations + len(TEXT_ROLES)
+
+    def reversed(self) -> RoleGraph:
+        """The same edges by the entity that they lead to; roles stay as they are read forwards."""
+        sources = np.repeat(np.arange(self.entities, dtype=np.int32), np.diff(self.offsets))
+        return _ordered(self.targets, sources, self.roles, self.entities, self.relations)
+
+
+def role_graph(
+    head: IntArray, relation: IntArray, tail: IntArray, *, symmetric: npt.NDArray[np.bool_], texts: Pairs, grades: IntArray, entities: int
+) -> RoleGraph:
+    """Facts in both directions, and the pairs that ``texts`` join from first to second with the given grades.
+
+    A relation for which ``symmetric`` (one entry a relation) holds has one role for both directions.
+    """
+    relations = len(symmetric)
+    turned = 2 * relation + ~symmetric[relation]
+    source = np.concatenate([head, tail, texts[0]])
+    target = np.concatenate([tail, head, texts[1]])
+    roles = np.concatenate([2 * relation, turned, 2 * relations + grades])
+    return _ordered(source, target, roles, entities, relations)
+
+
+def _ordered(source: IntArray, target: IntArray, roles: IntArray, entities: int, relations: int) -> RoleGraph:
+    order = np.lexsort((roles, target, source))
+    source, target, roles = source[order], target[order], roles[order]
+    again = np.zeros(len(order), np.bool_)
+    again[1:] = (source[1:] == source[:-1]) & (target[1:] == target[:-1]) & (roles[1:] == roles[:-1])
+    kept = ~again & (source != target)
+    return RoleGraph(
+        offsets=row_bounds(source[kept], entities),
+        targets=target[kept].astype(np.int32),
+        roles=roles[kept].astype(np.int32),
+        relations=relations,
+    )
+
+
+def role_text(role: int, labels: Sequence[str]) -> str:
+    """A role as people read it: the relation's label, with ``^`` where it is read backwards, or the sentence of a text role."""
+    if role >= 2 * len(labels):
+        return TEXT_ROLES[role - 2 * len(labels)]
+    return ("^" if role % 2 else "") + labels[role // 2]
