@@ -75,9 +75,10 @@ def take(path: Path, ids: Collection[str]) -> Iterator[Instance]:
         for group in range(file.num_row_groups):
             found = file.read_row_group(group, columns=["id"])["id"].to_pylist()
             places = [place for place, each in enumerate(found) if each in ids]
-            rows = file.read_row_group(group, columns=SCHEMA.names) if places else None
-            for place in places:
-                yield from _sound(rows.slice(place, 1).combine_chunks().to_batches()[0], path, before + place + 1)
+            if places:
+                rows = file.read_row_group(group, columns=SCHEMA.names)
+                for place in places:
+                    yield from _sound(rows.slice(place, 1).combine_chunks().to_batches()[0], path, before + place + 1)
             before += len(found)
 
 
