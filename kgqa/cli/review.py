@@ -60,11 +60,9 @@ def review(
 
 def _refuse_idle_options(ctx: typer.Context) -> None:
     """Raise SettingsError for options that would mean nothing together."""
-    given = {
-        name: option
-        for name, option in _options(ctx).items()
-        if (source := ctx.get_parameter_source(name)) and source.name == "COMMANDLINE"
-    }
+    options = _options(ctx)
+    sources = {name: ctx.get_parameter_source(name) for name in options}
+    given = {name: options[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
     mode = next((name for name in GOES_WITH if name in given), "")
     allowed = {mode, *GOES_WITH[mode]} if mode else SERVING
     for name, option in given.items():

@@ -64,7 +64,7 @@ def review_figures(dataset: str | Path, *tables: str | Path, card: bool = False)
     tables of other samples, of several readers or without a verdict.
     """
     folder, paths = Path(dataset), [Path(path) for path in tables]
-    if not 1 <= len(paths) <= 2:  # noqa: PLR2004 - one reader, or two that agree or not
+    if not 1 <= len(paths) <= 2:
         raise SettingsError(f"{len(paths)} tables are given; give one, or two to compare.")
     found = [read_table(path) for path in paths]
     drawn = _drawn(folder, paths, found)
@@ -100,9 +100,7 @@ def _drawn(folder: Path, paths: list[Path], found: list[Table]) -> Drawn:
 def _reader(path: Path, table: Table) -> str:
     names = sorted({each.reader for each in table.judgements})
     if len(names) > 1:
-        raise InputError(
-            f"{path}: {len(names)} readers are in this table ({', '.join(names)}); give each one's rows in a table of its own."
-        )
+        raise InputError(f"{path}: {len(names)} readers are in it ({', '.join(names)}); give a table for each.")
     if not names:
         raise InputError(f"{path}: nobody has said anything in this table yet; read some samples with kgqa review.")
     return names[0]

@@ -19,7 +19,7 @@ class Book:
     def __init__(self, path: Path, drawn: Drawn, *, reader: str) -> None:
         """Write the table, empty where there is none, so that a place that cannot be written is known before anybody reads.
 
-        Raises SettingsError for a name that cannot be one, InputError for a table of other samples, StorageError, and what reading it raises.
+        Raises SettingsError for a name that cannot be one, InputError for a table of other samples, StorageError, and as reading it does.
         """
         if not reader.strip() or not reader.isprintable():
             raise SettingsError(f"reader {reader!r} is no name; give another --reader.")
@@ -57,7 +57,7 @@ class Book:
         return replace(table, origin=self._drawn.origin)
 
     def _write(self, table: Table) -> None:
-        place = {id: number for number, id in enumerate(self._drawn.splits)}
+        place = {sample: number for number, sample in enumerate(self._drawn.splits)}
         ordered = sorted(table.judgements, key=lambda each: (place[each.sample], each.reader))
         write_whole(self.path, table_text(replace(table, judgements=tuple(ordered))))
 
@@ -82,5 +82,5 @@ def check_samples(path: Path, table: Table, drawn: Mapping[str, str]) -> None:
     for each in table.judgements:
         if each.sample not in drawn:
             raise UnknownId(
-                f"{path}: sample {each.sample} is not among the {len(drawn)} that were drawn; remove its line, or raise --sample."
+                f"{path}: sample {each.sample} is not among the {len(drawn):,} that were drawn; remove its line, or mend those at the top."
             )

@@ -65,7 +65,7 @@ def draw(dataset: Path, *, sample: int, seed: int, split: str = ALL) -> Drawn:
             f"{dataset}: there are no samples{'' if split == ALL else f' in {split}'} to read; give another dataset or --split."
         )
     origin = Origin(dataset=name_of(dataset), content=content_of(dataset), split=split, seed=seed, sample=sample)
-    return Drawn(origin=origin, splits={id: places[id] for id in reservoir.values()}, available=available)
+    return Drawn(origin=origin, splits={each: places[each] for each in reservoir.values()}, available=available)
 
 
 def name_of(dataset: Path) -> str:

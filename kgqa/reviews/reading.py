@@ -70,28 +70,28 @@ def readings(dataset: Path, drawn: Drawn) -> tuple[Reading, ...]:
     instances: dict[str, Instance] = {}
     grades: dict[str, dict[str, str]] = {}
     for split in dict.fromkeys(drawn.splits.values()):
-        wanted = {id for id, place in drawn.splits.items() if place == split}
+        wanted = {sample for sample, place in drawn.splits.items() if place == split}
         instances |= {instance.id: instance for instance in native.take(files[split], wanted)}
         grades |= _grades(files[split], wanted)
-    chains = {id: _by_end(instance) for id, instance in instances.items()}
+    chains = {sample: _by_end(instance) for sample, instance in instances.items()}
     entities = {entity for found in chains.values() for paths in found.values() for path in paths for entity in path[::2]}
     place = workspace_of(dataset)
     named = {} if place is None else labels(place, "entities", entities)
     facts = {} if place is None else relations_among(place, entities)
     return tuple(
         Reading(
-            instance=instances[id],
+            instance=instances[sample],
             split=split,
-            names=_names(instances[id], chains[id], named),
-            chains={end: tuple(_hops(path, facts) for path in paths) for end, paths in chains[id].items()},
+            names=_names(instances[sample], chains[sample], named),
+            chains={end: tuple(_hops(path, facts) for path in paths) for end, paths in chains[sample].items()},
             knows_graph=place is not None,
-            grades=grades.get(id, {}),
+            grades=grades.get(sample, {}),
         )
-        for id, split in drawn.splits.items()
+        for sample, split in drawn.splits.items()
     )
 
 
-def _names(instance: Instance, chains: Mapping[str, list[tuple[str, ...]]], named: Mapping[str, str]) -> dict[str, str]:
+def _names(instance: Instance, chains: Mapping[str, list[tuple[str, ...]]], named: dict[str, str]) -> dict[str, str]:
     """What the entities of the chains are called: by the workspace, else by the sample, else by their id."""
     known = names_in(instance) | named
     return {entity: known.get(entity, entity) for paths in chains.values() for path in paths for entity in path[::2]}

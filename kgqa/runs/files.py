@@ -107,8 +107,8 @@ def write_whole(path: Path, text: str) -> None:
     """
     with storage_errors(path):
         place = real_path(path)
-        if place.exists() and not os.access(place, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        if place.exists():
+            place.open("ab").close()  # a file that may not be written is not replaced either
         partial = place.with_name(f".{place.name}{TEMPORARY}")
         try:
             with partial.open("wb") as file:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import HTMLResponse
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from kgqa.reviews.table import Judgement
 from kgqa.reviews.verdicts import MARKS, VERDICTS
@@ -29,7 +29,7 @@ def routes(session: Session, pages: Pages) -> APIRouter:
     def start() -> Response:
         """The first sample without a verdict; the list where all have one."""
         judgements = session.book.judgements()
-        first = next((id for id in ids if id not in judgements or not judgements[id].verdict), None)
+        first = next((each for each in ids if each not in judgements or not judgements[each].verdict), None)
         return RedirectResponse("/list" if first is None else link("/sample", id=first), status_code=303)
 
     @router.api_route("/list", methods=["GET", "HEAD"])
@@ -49,7 +49,7 @@ def routes(session: Session, pages: Pages) -> APIRouter:
             before=ids[place - 1] if place else "", after=ids[place + 1] if place + 1 < len(ids) else "",
         )  # fmt: skip
 
-    @router.post("/api/judgement")
+    @router.post("/api/judgement", response_class=JSONResponse)
     def judge(sent: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
         """Put what was sent into the table; it is on the disk when this answers."""
         judgements = session.book.store(session.judgement(sent))
