@@ -141,7 +141,7 @@ def _chain(reading: Reading, chain: Iterable[Hop]) -> str:
 
 
 def _step(reading: Reading, hop: Hop) -> str:
-    facts = [f"{' / '.join(hop.forward)} →"] * bool(hop.forward) + [f"← {' / '.join(hop.backward)}"] * bool(hop.backward)
+    facts = [f"{'; '.join(hop.forward)} →"] * bool(hop.forward) + [f"← {'; '.join(hop.backward)}"] * bool(hop.backward)
     known = ", ".join(facts) or ("no fact" if reading.knows_graph else "graph unknown")
     return f" —[{hop.document}: {known}]→ {reading.names[hop.entity]}"
 

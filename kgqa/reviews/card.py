@@ -43,9 +43,7 @@ def write_section(dataset: Path, found: ReviewFigures) -> None:
     card, manifest = dataset / CARD, native.manifest_of(dataset)
     files: Any = manifest.get("files")
     if not card.is_file() or not isinstance(files, dict) or CARD not in files:
-        raise MissingInput(
-            f"{dataset}: this dataset has no card with a manifest that knows it; leave out --card, or make the dataset again."
-        )
+        raise MissingInput(f"{dataset}: this dataset has no card that its manifest knows; leave out --card, or make the dataset again.")
     try:
         with storage_errors(card):
             before = card.read_text("utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -174,7 +175,7 @@ def test_a_full_disk_leaves_what_was_there(small_disk: SmallDisk) -> None:
     book = Book(path, DRAWN, reader="ann")
     book.store(Judgement(sample="s1", reader="ann", verdict="likely"))
     before = path.read_bytes()
-    with (small_disk.path / "filler").open("wb", buffering=0) as filler, pytest.raises(OSError, match="No space"):
+    with (small_disk.path / "filler").open("wb", buffering=0) as filler, suppress(OSError):
         while True:
             filler.write(bytes(1 << 12))
     with pytest.raises(StorageError, match="the disk is full"):

@@ -18,6 +18,8 @@ class ShownHop:
 
     hop: Hop
     title: str
+    role: str
+    """Of the entity that it leads to: ``answer`` where the chain ends, else ``bridge``."""
     pieces: tuple[Piece, ...]
     unmarked: tuple[str, ...]
     """Those of the two entities that the text does not mention, as the graph links it: the article's own subject, or nothing."""
@@ -85,14 +87,15 @@ def _candidate(reading: Reading, paragraphs: dict[str, Paragraph], id: str, text
 
 
 def _hop(hop: Hop, paragraphs: dict[str, Paragraph], *, last: bool) -> ShownHop:
-    paragraph = paragraphs.get(hop.document)
+    paragraph, role = paragraphs.get(hop.document), "answer" if last else "bridge"
     if paragraph is None:
-        return ShownHop(hop=hop, title="this document is not in the record", pieces=(), unmarked=())
+        return ShownHop(hop=hop, title="this document is not in the record", role=role, pieces=(), unmarked=())
     mentioned = {mention.entity for mention in paragraph.mentions or ()}
     return ShownHop(
         hop=hop,
         title=paragraph.title or hop.document,
-        pieces=_pieces(paragraph, {hop.before: "start", hop.entity: "answer" if last else "bridge"}),
+        role=role,
+        pieces=_pieces(paragraph, {hop.before: "start", hop.entity: role}),
         unmarked=tuple(entity for entity in (hop.before, hop.entity) if entity not in mentioned),
     )
 
