@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +43,7 @@ def review(
     folder = Path(dataset)
     with listening(port) as taken:
         place = Path(f"{name_of(folder)}-review.tsv" if table is None else table)
+        _check_place(place, folder)
         # A table of a larger draw is gone on with as a whole: its first samples are those of the smaller one.
         most = max(sample, read_table(place).origin.sample) if sample > 0 and place.exists() else sample
         drawn = draw(folder, sample=most, seed=seed, split=split)
@@ -81,6 +83,12 @@ def review_figures(dataset: str | Path, *tables: str | Path, card: bool = False)
     if card:
         write_section(folder, done)
     return done
+
+
+def _check_place(table: Path, dataset: Path) -> None:
+    """Raise SettingsError for a table within the dataset, whose folder goes when it is made anew."""
+    if Path(os.path.realpath(table)).is_relative_to(os.path.realpath(dataset)):
+        raise SettingsError(f"{table}: this lies in the dataset's folder, where a new dataset would take its place; give another --table.")
 
 
 def _drawn(folder: Path, paths: list[Path], found: list[Table]) -> Drawn:

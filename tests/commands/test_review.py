@@ -204,6 +204,14 @@ def test_options_that_mean_nothing_are_refused(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_table_within_the_dataset_would_go_with_it(wikihop: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = contents.files(wikihop)
+    cli("review", wikihop, "--port", "0", "--table", wikihop / "masked" / "t.tsv").sentence("this lies in the dataset's folder", "--table")
+    monkeypatch.chdir(wikihop)
+    cli("review", ".", "--port", "0").sentence("wikihop-review.tsv: this lies in the dataset's folder")
+    assert contents.files(wikihop) == before
+
+
 def test_no_dataset_no_port(tmp_path: Path, wikihop: Path, cli: Cli) -> None:
     cli("review", tmp_path / "none", "--port", "0").sentence("this folder holds no dataset")
     cli("review", tmp_path / "none", "--print").sentence("this folder holds no dataset")

@@ -49,6 +49,7 @@ class ShownDocument:
 
     id: str
     title: str
+    supporting: bool
     pieces: tuple[Piece, ...]
 
 
@@ -73,7 +74,7 @@ def shown(reading: Reading) -> ShownSample:
         answer=answer,
         others=tuple(_candidate(reading, paragraphs, candidate.id, candidate.text) for candidate in reading.others),
         documents=tuple(
-            ShownDocument(id=each.id, title=each.title or each.id, pieces=_pieces(each, roles))
+            ShownDocument(id=each.id, title=each.title or each.id, supporting=bool(each.supporting), pieces=_pieces(each, roles))
             for each in instance.paragraphs
             if each.id not in seen
         ),

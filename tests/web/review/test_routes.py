@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from starlette.routing import Route
 
+from kgqa.formats import native
+from kgqa.records import Instance, Paragraph
 from kgqa.reviews.table import read_table
 from kgqa.reviews.verdicts import MARKS, VERDICTS
 from kgqa.web.explore.app import STATIC as EXPLORE
@@ -196,3 +198,18 @@ def test_a_table_mended_by_hand_is_gone_on_with(session: Session) -> None:
         file.write(f"{ids[1]}\tann\tlikely\t\t\tby hand\n")
     assert client(session).post("/api/judgement", json=said(session, sample=ids[2])).json()["done"] == 3
     assert "by hand" in client(session).get("/sample", params={"id": ids[1]}).text
+
+
+def test_a_set_without_chains_and_candidates_is_read_as_well(tmp_path: Path) -> None:
+    paragraphs = tuple(Paragraph(id=f"p{number}", title=None, text=f"Text {number}.", supporting=number == 2) for number in range(3))
+    instance = Instance(
+        id="q1", question="Which?", paragraphs=paragraphs, answers=("this one", "this"), answer_type="span", answerable=True, group="g",
+        provenance=None,
+    )  # fmt: skip
+    native.write([instance], tmp_path / "dev.parquet")
+    session = opened(tmp_path, tmp_path / "table.tsv")
+    page = client(session).get("/sample?id=q1").text
+    assert "The record holds no chain to it." in page
+    assert re.findall(r"<details[^>]*open[^>]*><summary>(\w+)", page) == ["p2"]
+    assert "Which?</label>" not in page
+    assert client(session).post("/api/judgement", json=said(session)).json() == {"done": 1, "of": 1}
