@@ -11,12 +11,15 @@ from .commands.export import export as export
 from .commands.generate import Plan as Plan, Report as Report, generate as generate, plan as plan
 from .commands.load import Loaded as Loaded, load as load
 from .commands.query import cypher as cypher, query as query
+from .commands.review import review as review, review_figures as review_figures, review_samples as review_samples
 from .commands.show import named_chains as named_chains, show as show
 from .domains import load_domain as load_domain
 from .errors import KgqaError as KgqaError
 from .formats.faults import Fault as Fault, faults_of as faults_of
 from .formats.question_set import QuestionSet as QuestionSet, open_dataset as open_dataset
 from .records import Candidate as Candidate, Instance as Instance, Mention as Mention, Paragraph as Paragraph, Step as Step
+from .reviews.figures import ReviewFigures as ReviewFigures
+from .reviews.reading import Reading as Reading
 from .runs.domain import Domain as Domain
 from .scoring.report import Evaluation as Evaluation
 from .settings.neo4j import Neo4jSettings as Neo4jSettings

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from kgqa.errors import EmptyResult, MissingInput, UnknownId
 from kgqa.formats import native
 from kgqa.records import Instance
-from kgqa.runs.workspace import Workspace
-
-Pair = tuple[str, str]
+from kgqa.runs.labels import labels, names_in, relations_among, workspace_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +67,10 @@ def named_chains(dataset: str | Path, instance: Instance) -> tuple[NamedChain, .
     """
     chains = [chain for chains in instance.chains or () for chain in chains if chain and chain[-1] == instance.answer_id]
     titles = {paragraph.id: paragraph.title or "" for paragraph in instance.paragraphs}
-    place = _workspace(Path(dataset))
+    place = workspace_of(Path(dataset))
     entities = {entity for chain in chains for entity in chain[::2]}
-    names = _names_in(instance) | ({} if place is None else _labels(place, "entities", entities))
-    relations = {} if place is None else _relations(place, entities)
+    names = names_in(instance) | ({} if place is None else labels(place, "entities", entities))
+    relations = {} if place is None else relations_among(place, entities)
 
     def hop(before: str, document: str, entity: str) -> Hop:
         found = relations.get((before, entity), ())
@@ -94,45 +87,3 @@ def named_chains(dataset: str | Path, instance: Instance) -> tuple[NamedChain, .
         NamedChain(entity=chain[0], name=names.get(chain[0], ""), hops=tuple(map(hop, chain[::2], chain[1::2], chain[2::2])))
         for chain in chains
     )
-
-
-def _names_in(instance: Instance) -> dict[str, str]:
-    """Entity → what the instance itself calls it: a candidate's text, or how the documents write it most often."""
-    written: dict[str, Counter[str]] = {}
-    for paragraph in instance.paragraphs:
-        for mention in paragraph.mentions or ():
-            written.setdefault(mention.entity, Counter())[paragraph.text[mention.start : mention.end]] += 1
-    # Of names that are written equally often, the longest says most.
-    names = {entity: max(texts, key=lambda text: (texts[text], len(text), text)) for entity, texts in written.items()}
-    names |= {candidate.id: candidate.text for candidate in instance.candidates or ()}
-    return {entity: name for entity, name in names.items() if name != entity}
-
-
-def _workspace(dataset: Path) -> Workspace | None:
-    """The workspace in which ``dataset`` was made, if it still lies there and the tables are whole."""
-    folder = Path(os.path.realpath(dataset))
-    place = Workspace(folder.parent.parent)
-    try:
-        return place if folder.parent.name == "datasets" and place.finished("read_sources") is not None else None
-    except OSError:
-        return None
-
-
-def _labels(place: Workspace, table: str, ids: Iterable[str]) -> dict[str, str]:
-    """Id → label, of the rows of ``table`` with these ``ids``; an entity whose label is its id has no name."""
-    found = pq.read_table(place.tables / f"{table}.parquet", columns=["id", "label"], filters=pc.field("id").isin(sorted(ids)))
-    return {row["id"]: row["label"] for row in found.to_pylist() if row["label"] != row["id"]}
-
-
-def _relations(place: Workspace, entities: set[str]) -> dict[Pair, tuple[str, ...]]:
-    """Two entities → the labels of the facts that lead from the one to the other; symmetric ones both ways."""
-    among = sorted(entities)
-    inside = pc.field("head").isin(among) & pc.field("tail").isin(among)
-    facts = pq.read_table(place.tables / "facts.parquet", columns=["head", "relation", "tail"], filters=inside).to_pylist()
-    relations = {row["id"]: row for row in pq.read_table(place.tables / "relations.parquet").to_pylist()}
-    found: dict[Pair, list[str]] = {}
-    for fact in facts:
-        relation = relations[fact["relation"]]
-        for pair in [(fact["head"], fact["tail"]), *([(fact["tail"], fact["head"])] if relation["symmetric"] else [])]:
-            found.setdefault(pair, []).append(relation["label"])
-    return {pair: tuple(dict.fromkeys(labels)) for pair, labels in found.items()}

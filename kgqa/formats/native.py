@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -64,16 +64,22 @@ def read_fields(path: Path, *fields: str, batch: int = 1024) -> Iterator[dict[st
 
 
 def find(path: Path, id: str) -> Instance | None:  # noqa: A002 - what the field is called
-    """The Instance with this ``id``, or None; of the other rows only the ids are read. Raises as :func:`read` does."""
+    """The Instance with this ``id``, or None. Raises as :func:`read` does."""
+    return next(take(path, (id,)), None)
+
+
+def take(path: Path, ids: Collection[str]) -> Iterator[Instance]:
+    """The Instances with these ``ids``, in the file's order; of the other rows only the ids are read. Raises as :func:`read` does."""
     before = 0
     with _opened(path) as file:
         for group in range(file.num_row_groups):
-            ids = file.read_row_group(group, columns=["id"])["id"].to_pylist()
-            if id in ids:
-                rows = file.read_row_group(group, columns=SCHEMA.names).slice(ids.index(id), 1).combine_chunks()
-                return next(_sound(rows.to_batches()[0], path, before + ids.index(id) + 1))
-            before += len(ids)
-    return None
+            found = file.read_row_group(group, columns=["id"])["id"].to_pylist()
+            places = [place for place, each in enumerate(found) if each in ids]
+            if places:
+                rows = file.read_row_group(group, columns=SCHEMA.names)
+                for place in places:
+                    yield from _sound(rows.slice(place, 1).combine_chunks().to_batches()[0], path, before + place + 1)
+            before += len(found)
 
 
 @contextmanager

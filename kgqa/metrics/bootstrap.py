@@ -16,7 +16,7 @@ BATCH = 1 << 22
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A mean with its 95% percentile interval, on the scale of the scores."""
+    """A mean with its 95% interval, on the scale of the scores."""
 
     mean: float
     low: float

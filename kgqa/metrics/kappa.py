@@ -1,4 +1,4 @@
-"""How far annotators agree: Fleiss' kappa (Fleiss 1971), and how often there is no majority."""
+"""How far annotators agree: Cohen's kappa (1960) of two, Fleiss' (1971) of several, and how often there is no majority."""
 
 from __future__ import annotations
 
@@ -20,6 +20,34 @@ class Agreement:
     """1: they always agree; 0: no more than chance. None where only one category was ever chosen, so that chance explains everything."""
     without_majority: float
     """The share of items, between 0 and 1, on which no category has more than half of the annotators."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairAgreement:
+    """The agreement of two annotators who judged the same items."""
+
+    items: int
+    same: int
+    """Items on which they chose the same category."""
+    kappa: float | None
+    """1: they always agree; 0: no more than chance. None where both chose one and the same category throughout."""
+
+
+def cohen(first: Sequence[str], second: Sequence[str]) -> PairAgreement:
+    """The agreement of two annotators, whose categories stand in the same order of items; InputError where there is none, or they differ.
+
+    Cohen's chance is that of two people with habits of their own; Fleiss' takes both for the same.
+
+    >>> cohen(["yes", "yes", "no", "no"], ["yes", "no", "no", "no"]).kappa
+    0.5
+    """
+    if not first or len(first) != len(second):
+        raise InputError(f"Cohen's kappa needs items that both judged; the one has {len(first)} judgements and the other {len(second)}.")
+    items, same = len(first), sum(one == other for one, other in zip(first, second, strict=True))
+    mine, theirs = Counter(first), Counter(second)
+    chance = sum(mine[category] * theirs[category] for category in mine)
+    kappa = (same * items - chance) / (items * items - chance) if chance < items * items else None
+    return PairAgreement(items=items, same=same, kappa=kappa)
 
 
 def fleiss(items: Sequence[Sequence[str]]) -> Agreement:

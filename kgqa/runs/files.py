@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgqa.errors import StorageError, storage_errors
-from kgqa.runs.scratch import remove, scratch
+from kgqa.runs.scratch import TEMPORARY, remove, scratch
 
 TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 """How the system says that something stands where a folder is to be renamed to."""
@@ -98,6 +98,27 @@ def discard(partial: Path) -> None:
 def write_parquet(table: pa.Table, path: Path) -> None:
     """Parquet with the same bytes for the same table, whoever writes it."""
     pq.write_table(table.combine_chunks(), path, compression="zstd", compression_level=1, row_group_size=1 << 16, store_schema=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Put a text file at ``path``, in place of what is there; whatever happens, one of the two is there whole. Raises StorageError.
+
+    What is not UTF-8, as part of a folder's name may be, is written as an escape.
+    """
+    with storage_errors(path):
+        place = real_path(path)
+        if place.exists():
+            place.open("ab").close()  # a file that may not be written is not replaced either
+        partial = place.with_name(f".{place.name}{TEMPORARY}")
+        try:
+            with partial.open("wb") as file:
+                file.write(text.encode("utf-8", "backslashreplace"))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(partial, place)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
 
 
 def file_hash(path: Path) -> str:

@@ -13,6 +13,13 @@ SEED = 0
 DRAWS_SEED = 13
 """Of what is drawn from a set that is there: intervals, folds, what a contrast takes away."""
 PORT = 8484
+REVIEW_PORT = 8485
+"""Another one, so that both pages can be open."""
+REVIEW_SAMPLE = 100
+"""As many as the authors of WikiHop read themselves."""
+REVIEW_SPLIT = "all"
+READER = "reader"
+"""What a reader is called who does not say."""
 DOCTOR_QUERIES = 1000
 """Per store; some ten seconds."""
 NO_ANSWER_PROBABILITY = 1.0

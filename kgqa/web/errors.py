@@ -57,7 +57,8 @@ def tell_errors(app: FastAPI, page: Page, *, command: str) -> None:
     @app.exception_handler(RequestValidationError)
     def bad_request(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        return answer(request, 400, f"The address lacks {first['loc'][-1]!r}, or it is not what it must be: {first['msg']}.")
+        where = "What was sent" if first["loc"][0] == "body" else "The address"
+        return answer(request, 400, f"{where} lacks {first['loc'][-1]!r}, or it is not what it must be: {first['msg']}.")
 
     @app.exception_handler(Exception)
     def own_error(request: Request, _: Exception) -> Response:

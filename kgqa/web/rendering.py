@@ -18,12 +18,12 @@ from kgqa.version import __version__
 class Pages:
     """Renders the templates of one application."""
 
-    def __init__(self, templates: Path, static: Path, **values: Any) -> None:
-        """Read no template yet; every one of them knows ``values``. What is in ``static`` has an address that changes with it."""
+    def __init__(self, templates: Path, *static: Path, **values: Any) -> None:
+        """Read no template yet; every one of them knows ``values``. What is in folders ``static`` has an address that changes with it."""
         self._environment = Environment(
             loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        self._environment.globals.update(link=link, version=__version__, assets=_hash_of_files(static), number="{:,}".format, **values)
+        self._environment.globals.update(link=link, version=__version__, assets=_hash_of_files(*static), number="{:,}".format, **values)
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """The page that ``template`` makes; what htmx asks for is the part of it that changes."""
@@ -38,9 +38,10 @@ def link(path: str, parameters: Mapping[str, Any] | None = None, **more: Any) ->
     return f"{path}?{urlencode(given, doseq=True)}" if given else path
 
 
-def _hash_of_files(static: Path) -> str:
+def _hash_of_files(*static: Path) -> str:
     """Changes whenever a file in ``static`` does, so that browsers may keep what they have."""
     digest = hashlib.sha256()
-    for path in sorted(static.rglob("*.*")):
-        digest.update(path.read_bytes())
+    for folder in static:
+        for path in sorted(folder.rglob("*.*")):
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

@@ -32,7 +32,7 @@ STRANGE = "[bold]Tagus[/bold] [/] <b>&amp;</b> :smile: [link=x] \\"
 
 def test_the_commands_are_those_that_users_know() -> None:
     graph = {"generate", "export", "show", "query", "load", "explore", "doctor"}
-    assert set(COMMANDS) == graph | {"convert", "evaluate", "contrast", "audit"}
+    assert set(COMMANDS) == graph | {"convert", "evaluate", "contrast", "audit", "review"}
 
 
 def test_every_command_is_a_function_of_the_same_name() -> None:

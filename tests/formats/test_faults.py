@@ -25,7 +25,7 @@ from kgqa.formats.question_set import open_dataset
 from kgqa.formats.registry import FORMATS, find_format
 from kgqa.recipes.contrasts.transforms import KINDS
 from kgqa.records import Instance, Mention, Step
-from kgqa.web.explore.marks import pieces
+from kgqa.web.marks import pieces
 from tests.conftest import Cli
 from tests.formats.drawing import instances, sets
 from tests.formats.test_beir import paragraph, question

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from kgqa.records import Instance
 from kgqa.web.explore.datasets import head_of
-from kgqa.web.explore.marks import Piece, pieces
 from kgqa.web.explore.picture import Edge, Node, Picture, document_key, entity_key, in_turn
 from kgqa.web.explore.stores import Graph
+from kgqa.web.marks import Piece, pieces
 
 DRAWN = 6
 """Chains in one picture."""

@@ -27,6 +27,7 @@ from tests.web.explore.awkward import awkward_source
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page
+    from starlette.types import ASGIApp
 
 HERE = "http://127.0.0.1"
 Client = Callable[[Project], TestClient]
@@ -80,14 +81,14 @@ def client() -> Client:
 
 
 @contextmanager
-def served(project: Project) -> Iterator[str]:
-    """The page of ``project`` at a free port of this machine; its address."""
+def served_app(app: ASGIApp) -> Iterator[str]:
+    """An application at a free port of this machine; its address."""
     import uvicorn
 
     from kgqa.web.serving import listening
 
     with listening(0) as taken:
-        config = uvicorn.Config(create_app(project), log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
         thread.start()
@@ -184,7 +185,7 @@ def look(browser: Browser) -> Iterator[Callable[..., Window]]:
     with ExitStack() as servers:
 
         def make(project: Project, **options: Any) -> Window:
-            windows.append(Window(browser, servers.enter_context(served(project)), **options))
+            windows.append(Window(browser, servers.enter_context(served_app(create_app(project))), **options))
             return windows[-1]
 
         yield make

@@ -29,11 +29,11 @@ from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import erase, load
 from kgqa.web.explore.app import create_app
 from kgqa.web.explore.datasets import PAGE, datasets, samples
-from kgqa.web.explore.marks import pieces
 from kgqa.web.explore.picture import Edge, Picture, in_turn
 from kgqa.web.explore.project import Project, open_project
 from kgqa.web.explore.stores import StorePool
 from kgqa.web.guard import POLICY
+from kgqa.web.marks import pieces
 from kgqa.web.serving import check_installed, listening
 from tests.command import COMMAND, environment
 from tests.conftest import Cli

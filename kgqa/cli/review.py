@@ -1,0 +1,156 @@
+"""``kgqa review``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from kgqa.cli.printable import printable
+from kgqa.errors import SettingsError
+from kgqa.settings.defaults import DRAWS_SEED, READER, REVIEW_PORT, REVIEW_SAMPLE, REVIEW_SPLIT
+
+if TYPE_CHECKING:
+    from kgqa.cli.terminal import Terminal
+    from kgqa.records import Paragraph
+    from kgqa.reviews.figures import ReviewFigures
+    from kgqa.reviews.reading import Hop, Reading
+
+DRAWING = {"sample", "seed", "split"}
+SERVING = DRAWING | {"reader", "table", "port"}
+GOES_WITH = {"print_": DRAWING, "figures": {"card"}, "agreement": {"card"}}
+"""What asks for something other than the page → the options that mean something beside it."""
+
+
+def review(
+    ctx: typer.Context,
+    dataset: Annotated[Path, Argument(help="The dataset's folder, as kgqa-workspace/datasets/medhop.")],
+    sample: Annotated[int, Option(help="How many samples to read; all where there are no more.")] = REVIEW_SAMPLE,
+    seed: Annotated[int, Option(help="Draws the samples.")] = DRAWS_SEED,
+    split: Annotated[str, Option(help="Of which split: train, dev, test, or all.")] = REVIEW_SPLIT,
+    reader: Annotated[str, Option(help="Who reads, as the table has it.")] = READER,
+    table: Annotated[Path | None, Option(help="Where the judgements go; NAME-review.tsv here where it is not given.")] = None,
+    port: Annotated[int, Option(help="Port on this machine; 0 takes a free one.")] = REVIEW_PORT,
+    print_: Annotated[bool, Option("--print", help="Print the samples that were drawn as plain text, and serve no page.")] = False,
+    figures: Annotated[Path | None, Option(help="Print the shares of one reader's table, with 95% intervals.")] = None,
+    agreement: Annotated[
+        tuple[Path, Path] | None, Option(help="Print the shares of two readers' tables, and how far the two agree.")
+    ] = None,
+    card: Annotated[bool, Option("--card", help="Put these figures onto the dataset's card too.")] = False,
+) -> None:
+    """Read samples on a local page, and judge whether their answers follow."""
+    import kgqa
+    from kgqa.cli.terminal import Terminal
+
+    _refuse_idle_options(ctx)
+    tables = [figures] if figures is not None else list(agreement or ())
+    if tables:
+        _print_figures(Terminal(), kgqa.review_figures(dataset, *tables, card=card))
+        if card:
+            typer.echo(f"Written: {dataset / 'README.md'}")
+    elif print_:
+        for number, reading in enumerate(kgqa.review_samples(dataset, sample=sample, seed=seed, split=split), start=1):
+            typer.echo(printable("\n".join(_lines(number, reading))))
+    else:
+        _serve(dataset, sample=sample, seed=seed, split=split, reader=reader, table=table, port=port)
+
+
+def _refuse_idle_options(ctx: typer.Context) -> None:
+    """Raise SettingsError for options that would mean nothing together."""
+    options = _options(ctx)
+    sources = {name: ctx.get_parameter_source(name) for name in options}
+    given = {name: options[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
+    mode = next((name for name in GOES_WITH if name in given), "")
+    allowed = {mode, *GOES_WITH[mode]} if mode else SERVING
+    for name, option in given.items():
+        if name not in allowed:
+            other = given[mode] if mode else "--figures or --agreement"
+            raise SettingsError(
+                f"{option} does not go with {other}; leave out one of the two." if mode else f"{option} goes with {other}; add one of them."
+            )
+
+
+def _options(ctx: typer.Context) -> dict[str, str]:
+    """Parameter → what is typed for it; arguments left out."""
+    return {each.name or "": each.opts[-1] for each in ctx.command.params if each.param_type_name == "option"}
+
+
+def _serve(dataset: Path, *, sample: int, seed: int, split: str, reader: str, table: Path | None, port: int) -> None:
+    import kgqa
+
+    def ready(address: str, what: str) -> None:
+        typer.echo(printable(f"{address} shows {what}; press Ctrl-C to stop."))
+
+    try:
+        kgqa.review(dataset, sample=sample, seed=seed, split=split, reader=reader, table=table, port=port, ready=ready)
+    except KeyboardInterrupt:
+        typer.echo("Stopped.")
+
+
+def _print_figures(console: Terminal, found: ReviewFigures) -> None:
+    from rich.table import Table
+
+    from kgqa.reviews.card import label, percent
+
+    for reader in found.readers:
+        drawn = f"{reader.read:,} of {reader.drawn:,} samples have a verdict; drawn from {found.available:,} with seed {found.origin.seed}"
+        console.say(f"{reader.reader} ({reader.table}): {drawn}")
+    shares = Table("category", *(f"{printable(reader.reader)}: per cent (95% interval)" for reader in found.readers))
+    for row, share in enumerate(found.readers[0].shares):
+        shares.add_row(label(share.category), *(f"{percent(reader.shares[row].interval)}" for reader in found.readers))
+    console.print(shares)
+    if found.agreed:
+        console.say(f"Agreement on the {found.agreed[0].agreement.items:,} samples to which both gave a verdict")
+        agreed = Table("category", "the same: per cent (95% interval)", "Cohen's kappa")
+        for each in found.agreed:
+            kappa = each.agreement.kappa
+            agreed.add_row(label(each.question), percent(each.same), "–" if kappa is None else f"{kappa:.2f}")
+        console.print(agreed)
+    elif len(found.readers) > 1:
+        console.say("There is no sample to which both gave a verdict, so nothing to agree on.", style="yellow")
+
+
+def _lines(number: int, reading: Reading) -> Iterator[str]:
+    """A sample as plain text: question, chains, the documents on them with the entities of a hop in «», the other candidates."""
+    instance = reading.instance
+    texts = {paragraph.id: paragraph for paragraph in instance.paragraphs}
+    yield f"=== {number}. {instance.question}   ({instance.id}, {reading.split})"
+    yield f"Answer: {reading.answer}" + (f" ({instance.answer_id})" if instance.answer_id else "")
+    yield from (f"{name}: {value}" for name, value in reading.grades.items())
+    for chain in reading.answer_chains[:1]:
+        yield f"Chain: {_chain(reading, chain)}"
+        for hop in chain:
+            if hop.document in texts:
+                yield _text(texts[hop.document], {hop.before, hop.entity})
+    yield from (f"Also: {_chain(reading, chain)}" for chain in reading.answer_chains[1:])
+    for candidate in reading.others:
+        chains = [_chain(reading, chain) for chain in reading.chains.get(candidate.id, ())[:1]]
+        yield f"Candidate: {candidate.text} ({candidate.id})" + (f": {chains[0]}" if chains else ", no chain")
+    shown = {hop.document for chain in reading.answer_chains[:1] for hop in chain}
+    ends = {candidate.id for candidate in instance.candidates or ()}
+    yield from (_text(paragraph, ends) for paragraph in instance.paragraphs if paragraph.id not in shown)
+    yield ""
+
+
+def _chain(reading: Reading, chain: Iterable[Hop]) -> str:
+    hops = list(chain)
+    return reading.names[hops[0].before] + "".join(_step(reading, hop) for hop in hops)
+
+
+def _step(reading: Reading, hop: Hop) -> str:
+    facts = [f"{'; '.join(hop.forward)} →"] * bool(hop.forward) + [f"← {'; '.join(hop.backward)}"] * bool(hop.backward)
+    known = ", ".join(facts) or ("no fact" if reading.knows_graph else "graph unknown")
+    return f" —[{hop.document}: {known}]→ {reading.names[hop.entity]}"
+
+
+def _text(paragraph: Paragraph, entities: set[str]) -> str:
+    """One document; of mentions that overlap, the first is marked."""
+    done, parts = 0, []
+    for mention in sorted(paragraph.mentions or (), key=lambda each: (each.start, -each.end)):
+        if mention.entity in entities and done <= mention.start < mention.end <= len(paragraph.text):
+            parts += [paragraph.text[done : mention.start], "«", paragraph.text[mention.start : mention.end], "»"]
+            done = mention.end
+    return f"[{paragraph.id}] {paragraph.title or ''}\n  " + "".join([*parts, paragraph.text[done:]]).replace("\n", "\n  ")

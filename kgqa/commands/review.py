@@ -1,0 +1,122 @@
+"""``kgqa review``: samples that people read and judge on a page of this machine, and the figures that come out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from kgqa.errors import InputError, SettingsError
+from kgqa.reviews.book import Book, check_origin, check_samples
+from kgqa.reviews.card import write_section
+from kgqa.reviews.draw import ALL, Drawn, content_of, draw, name_of
+from kgqa.reviews.figures import ReviewFigures, agreement, figures
+from kgqa.reviews.reading import Reading, readings
+from kgqa.reviews.table import Table, read_table
+from kgqa.settings.defaults import DRAWS_SEED, READER, REVIEW_PORT, REVIEW_SAMPLE, REVIEW_SPLIT
+from kgqa.web.serving import check_installed, listening, serve
+
+
+def review(
+    dataset: str | Path,
+    *,
+    sample: int = REVIEW_SAMPLE,
+    seed: int = DRAWS_SEED,
+    split: str = REVIEW_SPLIT,
+    reader: str = READER,
+    table: str | Path | None = None,
+    port: int = REVIEW_PORT,
+    ready: Callable[[str, str], object] = lambda address, what: None,
+) -> None:
+    """Let somebody read ``sample`` samples of ``dataset`` at http://127.0.0.1:PORT until the user stops it; ``port`` 0 takes a free one.
+
+    What ``reader`` says goes into ``table``, by default a file ``NAME-review.tsv`` where the program runs; a table of the same draw is
+    gone on with, and of as many samples as it has if these are more. ``ready`` is told the address, and in a sentence what is read. The
+    call returns by the KeyboardInterrupt with which it is stopped. Raises SettingsError for a port that cannot be had or packages that
+    are missing, InputError for a table of other samples, StorageError where it cannot be written, and what reading the dataset raises.
+    """
+    check_installed("review")
+    from kgqa.web.review.app import create_app
+    from kgqa.web.review.session import Session
+
+    folder = Path(dataset)
+    with listening(port) as taken:
+        place = Path(f"{name_of(folder)}-review.tsv" if table is None else table)
+        _check_place(place, folder)
+        # A table of a larger draw is gone on with as a whole: its first samples are those of the smaller one.
+        most = max(sample, read_table(place).origin.sample) if sample > 0 and place.exists() else sample
+        drawn = draw(folder, sample=most, seed=seed, split=split)
+        book = Book(place, drawn, reader=reader)
+        session = Session(readings=readings(folder, drawn), book=book, origin=drawn.origin)
+        serve(create_app(session), taken, ready=lambda address: ready(address, _told(drawn, sample, book)))
+
+
+def review_samples(
+    dataset: str | Path, *, sample: int = REVIEW_SAMPLE, seed: int = DRAWS_SEED, split: str = REVIEW_SPLIT
+) -> tuple[Reading, ...]:
+    """The samples that :func:`review` would show, in its order, each with the names and facts of its chains. Raises KgqaError."""
+    return readings(Path(dataset), draw(Path(dataset), sample=sample, seed=seed, split=split))
+
+
+def review_figures(dataset: str | Path, *tables: str | Path, card: bool = False) -> ReviewFigures:
+    """What one or two readers found, each in a table of the same draw from ``dataset``: shares with intervals, and agreement.
+
+    ``card`` puts it onto the dataset's card, under "Read by people", in place of what stands there. Raises KgqaError: InputError for
+    tables of other samples, of several readers or without a verdict.
+    """
+    folder, paths = Path(dataset), [Path(path) for path in tables]
+    if not 1 <= len(paths) <= 2:
+        raise SettingsError(f"{len(paths)} tables are given; give one, or two to compare.")
+    found = [read_table(path) for path in paths]
+    drawn = _drawn(folder, paths, found)
+    names = [_reader(path, each) for path, each in zip(paths, found, strict=True)]
+    done = ReviewFigures(
+        origin=drawn.origin,
+        available=drawn.available,
+        readers=tuple(
+            figures(each.judgements, reader=name, table=path.name, drawn=len(drawn.splits))
+            for path, each, name in zip(paths, found, names, strict=True)
+        ),
+        agreed=agreement(found[0].judgements, found[1].judgements) if len(found) > 1 else (),
+    )
+    if card:
+        write_section(folder, done)
+    return done
+
+
+def _check_place(table: Path, dataset: Path) -> None:
+    """Raise SettingsError for a table within the dataset, whose folder goes when it is made anew."""
+    if Path(os.path.realpath(table)).is_relative_to(os.path.realpath(dataset)):
+        raise SettingsError(f"{table}: this lies in the dataset's folder, where a new dataset would take its place; give another --table.")
+
+
+def _drawn(folder: Path, paths: list[Path], found: list[Table]) -> Drawn:
+    """The draw that the tables are of, the larger one of two."""
+    if len(paths) > 1 and paths[0].resolve() == paths[1].resolve():
+        raise SettingsError(f"{paths[1]}: this is the same table twice; give that of another reader.")
+    largest = max((each.origin for each in found), key=lambda origin: origin.sample)
+    wanted = replace(largest, dataset=name_of(folder), content=content_of(folder))
+    for path, each in zip(paths, found, strict=True):
+        check_origin(path, each.origin, wanted)
+    drawn = draw(folder, sample=largest.sample, seed=largest.seed, split=largest.split)
+    for path, each in zip(paths, found, strict=True):
+        check_samples(path, each, drawn.splits)
+    return drawn
+
+
+def _reader(path: Path, table: Table) -> str:
+    names = sorted({each.reader for each in table.judgements})
+    if len(names) > 1:
+        raise InputError(f"{path}: {len(names)} readers are in it ({', '.join(names)}); give a table for each.")
+    if not names:
+        raise InputError(f"{path}: nobody has said anything in this table yet; read some samples with kgqa review.")
+    return names[0]
+
+
+def _told(drawn: Drawn, asked: int, book: Book) -> str:
+    """What is read, in a sentence."""
+    count, done = len(drawn.splits), sum(bool(each.verdict) for each in book.judgements().values())
+    splits = "" if drawn.origin.split == ALL else f" in {drawn.origin.split}"
+    text = f"{count:,} of {drawn.available:,} samples{splits}, of which {done:,} have a verdict by {book.reader} in {book.path}"
+    return text if asked <= count else f"{text}; there are no more than {count:,}, although {asked:,} were asked for"

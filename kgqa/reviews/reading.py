@@ -1,0 +1,138 @@
+"""What a reader sees of a sample: its chains hop by hop, with names and with what the graph says of the two entities of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from kgqa.formats import native
+from kgqa.formats.columns import SCHEMA
+from kgqa.records import Candidate, Instance
+from kgqa.reviews.draw import Drawn
+from kgqa.runs.labels import Pair, labels, names_in, relations_among, workspace_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hop:
+    """One step of a chain, over a document that is to connect two entities."""
+
+    before: str
+    document: str
+    entity: str
+    forward: tuple[str, ...]
+    """Labels of the facts with ``before`` as their subject and ``entity`` as their object."""
+    backward: tuple[str, ...]
+    """Of those the other way round, symmetric ones left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A sample as it is laid before a reader."""
+
+    instance: Instance
+    split: str
+    names: Mapping[str, str]
+    """Entity → what it is called; its id where nobody knows better."""
+    chains: Mapping[str, tuple[tuple[Hop, ...], ...]]
+    """Candidate, or answer → its chains."""
+    knows_graph: bool
+    """Whether facts were looked up; else the dataset lies outside of its workspace, and hops have none."""
+    grades: Mapping[str, str]
+    """What the dataset says of the sample in columns of its own, as its grade; name → value."""
+
+    @property
+    def answer_chains(self) -> tuple[tuple[Hop, ...], ...]:
+        """The chains to the answer."""
+        return self.chains.get(self.instance.answer_id or "", ())
+
+    @property
+    def others(self) -> tuple[Candidate, ...]:
+        """The candidates that are not the answer."""
+        return tuple(candidate for candidate in self.instance.candidates or () if candidate.id != self.instance.answer_id)
+
+    @property
+    def answer(self) -> str:
+        """The answer, for people."""
+        return self.instance.answers[0] if self.instance.answers else "no answer"
+
+
+def readings(dataset: Path, drawn: Drawn) -> tuple[Reading, ...]:
+    """The samples that were drawn, in their order; memory: these. Raises as reading the dataset does."""
+    files = native.split_files(dataset)
+    instances: dict[str, Instance] = {}
+    grades: dict[str, dict[str, str]] = {}
+    for split in dict.fromkeys(drawn.splits.values()):
+        wanted = {sample for sample, place in drawn.splits.items() if place == split}
+        instances |= {instance.id: instance for instance in native.take(files[split], wanted)}
+        grades |= _grades(files[split], wanted)
+    chains = {sample: _by_end(instance) for sample, instance in instances.items()}
+    entities = {entity for found in chains.values() for paths in found.values() for path in paths for entity in path[::2]}
+    place = workspace_of(dataset)
+    named = {} if place is None else labels(place, "entities", entities)
+    facts = {} if place is None else relations_among(place, entities)
+    return tuple(
+        Reading(
+            instance=instances[sample],
+            split=split,
+            names=_names(instances[sample], chains[sample], named),
+            chains={end: tuple(_hops(path, facts) for path in paths) for end, paths in chains[sample].items()},
+            knows_graph=place is not None,
+            grades=grades.get(sample, {}),
+        )
+        for sample, split in drawn.splits.items()
+    )
+
+
+def _names(instance: Instance, chains: Mapping[str, list[tuple[str, ...]]], named: dict[str, str]) -> dict[str, str]:
+    """What the entities of the chains are called: by the workspace, else by the sample, else by their id."""
+    known = names_in(instance) | named
+    return {entity: known.get(entity, entity) for paths in chains.values() for path in paths for entity in path[::2]}
+
+
+def _by_end(instance: Instance) -> dict[str, list[tuple[str, ...]]]:
+    """Candidate → its chains."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for chains in instance.chains or ():
+        for chain in chains:
+            if len(chain) > 2:
+                found.setdefault(chain[-1], []).append(chain)
+    return found
+
+
+def _hops(chain: tuple[str, ...], facts: Mapping[Pair, tuple[str, ...]]) -> tuple[Hop, ...]:
+    return tuple(
+        Hop(
+            before=before,
+            document=document,
+            entity=entity,
+            forward=(forward := facts.get((before, entity), ())),
+            backward=tuple(label for label in facts.get((entity, before), ()) if label not in forward),
+        )
+        for before, document, entity in zip(chain[::2], chain[1::2], chain[2::2], strict=False)
+    )
+
+
+def _grades(path: Path, ids: set[str]) -> dict[str, dict[str, str]]:
+    """Sample → its values in columns that are not of an Instance; none where there are none that can be read."""
+    with suppress(pa.ArrowException, OSError), path.open("rb") as file, pq.ParquetFile(file) as table:
+        more = [name for name in table.schema_arrow.names if name not in SCHEMA.names]
+        found: dict[str, dict[str, str]] = {}
+        for rows in table.iter_batches(columns=["id", *more]) if more else ():
+            for row in rows.filter(pc.is_in(rows["id"], value_set=pa.array(sorted(ids), pa.string()))).to_pylist():
+                found[row["id"]] = {name: _text(row[name]) for name in more if row[name] is not None}
+        return found
+    return {}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

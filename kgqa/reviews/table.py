@@ -1,0 +1,138 @@
+"""The table of what a reader said: tab-separated, a line a sample, with where the samples come from above it; fit for a commit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from kgqa.errors import BrokenInput, DuplicateId, MissingInput, storage_errors, suggestion
+from kgqa.reviews.draw import Origin
+from kgqa.reviews.verdicts import MARKS, VERDICTS, Category
+
+TITLE = "# kgqa review 1"
+"""The first line; the number is the form's."""
+COLUMNS = ("sample", "reader", "verdict", "marks", "candidate", "note")
+_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+_LETTERS = {"\\": "\\", "t": "\t", "n": "\n", "r": "\r"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What one reader says of one sample."""
+
+    sample: str
+    reader: str
+    verdict: str = ""
+    """A key of ``VERDICTS``; empty: not yet given."""
+    marks: tuple[str, ...] = ()
+    """Keys of ``MARKS``, in their order there."""
+    candidate: str = ""
+    """The candidate that is as true as the answer, where the reader says which."""
+    note: str = ""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is said."""
+        return not (self.verdict or self.marks or self.candidate or self.note)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """What was said of the samples of one draw, of each by each reader at most once."""
+
+    origin: Origin
+    judgements: tuple[Judgement, ...]
+
+
+def table_text(table: Table) -> str:
+    """The file's text; :func:`read_table` makes the same table of it."""
+    head = [TITLE, *(f"# {name}: {_escaped(str(value))}" for name, value in asdict(table.origin).items()), "\t".join(COLUMNS)]
+    rows = (
+        "\t".join(map(_escaped, (each.sample, each.reader, each.verdict, ",".join(each.marks), each.candidate, each.note)))
+        for each in table.judgements
+    )
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def read_table(path: Path) -> Table:
+    """The table in a file. Raises MissingInput, BrokenInput and DuplicateId with the line, and StorageError."""
+    with storage_errors(path):
+        if not path.is_file():
+            raise MissingInput(f"{path}: there is no such file; give a table that kgqa review wrote.")
+        try:
+            lines = path.read_bytes().decode("utf-8").replace("\r\n", "\n").split("\n")
+        except UnicodeDecodeError:
+            raise BrokenInput(f"{path}: this is not UTF-8 text, so no table of kgqa review; give another file.") from None
+    if lines[0] != TITLE:
+        raise BrokenInput(f"{path}, line 1: a table of kgqa review begins with {TITLE!r}; give another file.")
+    names = list(Origin.__dataclass_fields__)
+    origin = _origin(path, names, lines[1 : 1 + len(names)])
+    first = 2 + len(names)
+    if lines[first - 1 : first] != ["\t".join(COLUMNS)]:
+        raise BrokenInput(f"{path}, line {first}: here the names of the columns must stand, {', '.join(COLUMNS)}, with tabs between them.")
+    return Table(origin=origin, judgements=tuple(_rows(path, lines, first)))
+
+
+def _origin(path: Path, names: list[str], lines: list[str]) -> Origin:
+    values: dict[str, str] = {}
+    for number, (name, line) in enumerate(zip(names, [*lines, *[""] * len(names)], strict=False), start=2):
+        if not line.startswith(f"# {name}: "):
+            raise BrokenInput(f"{path}, line {number}: here '# {name}: ' and its value must stand; mend the line or give another file.")
+        values[name] = _plain(line.removeprefix(f"# {name}: "), path, number)
+        if name in {"seed", "sample"} and not re.fullmatch(r"[0-9]{1,10}", values[name]):
+            raise BrokenInput(f"{path}, line {number}: the {name} {values[name]!r} is no number; mend the line or give another file.")
+    return Origin(
+        dataset=values["dataset"], content=values["content"], split=values["split"], seed=int(values["seed"]), sample=int(values["sample"])
+    )
+
+
+def _rows(path: Path, lines: list[str], above: int) -> Iterator[Judgement]:
+    seen: dict[tuple[str, str], int] = {}
+    for number, line in enumerate(lines[above:], start=above + 1):
+        if not line:
+            continue
+        cells = [_plain(cell, path, number) for cell in line.split("\t")]
+        if len(cells) != len(COLUMNS):
+            raise BrokenInput(f"{path}, line {number}: it has {len(cells)} columns, not {len(COLUMNS)}; mend the line.")
+        found = _judgement(cells, path, number)
+        key = (found.sample, found.reader)
+        if key in seen:
+            raise DuplicateId(
+                f"{path}, line {number}: reader {found.reader} judged sample {found.sample} in line {seen[key]} already; keep one of them."
+            )
+        seen[key] = number
+        yield found
+
+
+def _judgement(cells: list[str], path: Path, number: int) -> Judgement:
+    sample, reader, verdict, marks, candidate, note = cells
+    if not sample or not reader:
+        raise BrokenInput(f"{path}, line {number}: the {'reader' if sample else 'sample'} is empty; mend the line.")
+    if verdict and verdict not in VERDICTS:
+        raise BrokenInput(f"{path}, line {number}: the verdict {verdict!r} is not known; {suggestion(verdict, VERDICTS)}")
+    named = marks.split(",") if marks else []
+    for mark in named:
+        if mark not in MARKS:
+            raise BrokenInput(f"{path}, line {number}: the mark {mark!r} is not known; {suggestion(mark, MARKS)}")
+    return Judgement(sample=sample, reader=reader, verdict=verdict, marks=in_order(named, MARKS), candidate=candidate, note=note)
+
+
+def in_order(names: Iterable[str], known: Mapping[str, Category]) -> tuple[str, ...]:
+    """Those that are ``known``, once each and in the order there."""
+    given = set(names)
+    return tuple(name for name in known if name in given)
+
+
+def _escaped(text: str) -> str:
+    """Without what would end a cell or a line; half a character, which no file can hold, becomes a question mark."""
+    whole = text.encode("utf-8", "replace").decode("utf-8")
+    return "".join(_ESCAPES.get(character, character) for character in whole)
+
+
+def _plain(text: str, path: Path, number: int) -> str:
+    """What :func:`_escaped` was given."""
+    if re.search(r"(?<!\\)(\\\\)*\\([^tnr\\]|$)", text):
+        raise BrokenInput(f"{path}, line {number}: a backslash stands there for nothing; write it twice, or \\t, \\n or \\r.")
+    return re.sub(r"\\(.)", lambda match: _LETTERS[match[1]], text)

@@ -1,0 +1,47 @@
+"""What a reader may say of a sample: one verdict, as in the validation of WikiHop (Welbl et al. 2018, section 5), and marks beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Category:
+    """A verdict or a mark."""
+
+    name: str
+    """As the table has it."""
+    key: str
+    """What a reader presses."""
+    label: str
+    sentence: str
+    """What it means; reports and the page show it."""
+
+
+def _by_name(*categories: Category) -> dict[str, Category]:
+    return {category.name: category for category in categories}
+
+
+VERDICTS = _by_name(
+    Category(name="follows", key="1", label="follows", sentence="The documents state the answer, or leave no doubt of it."),
+    Category(name="likely", key="2", label="likely", sentence="The documents make the answer likely, but a reader could doubt it."),
+    Category(
+        name="does-not-follow", key="3", label="does not follow", sentence="The documents say nothing that leads to the answer, or deny it."
+    ),
+    Category(name="unreadable", key="6", label="not readable", sentence="The question or its documents cannot be understood or judged."),
+)
+"""One of them for each sample."""
+MARKS = _by_name(
+    Category(
+        name="another",
+        key="4",
+        label="another is as true",
+        sentence="By the documents another candidate answers the question as well as the answer does.",
+    ),
+    Category(
+        name="wrong-link", key="5", label="wrong link", sentence="A place on the chain is linked to something that the text does not mean."
+    ),
+)
+"""Any of them beside the verdict."""
+VALID = ("follows", "likely")
+"""Verdicts by which the answer holds; the paper counts them together."""

@@ -1,0 +1,58 @@
+"""The pages, and the one route that changes something: it puts a judgement into the table."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Query, Request
+from fastapi.responses import HTMLResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from kgqa.reviews.table import Judgement
+from kgqa.reviews.verdicts import MARKS, VERDICTS
+from kgqa.web.rendering import Pages, link
+from kgqa.web.review.session import MOST_NOTE, Session
+from kgqa.web.review.view import shown
+
+Id = Annotated[str, Query(alias="id", min_length=1)]
+
+
+def routes(session: Session, pages: Pages) -> APIRouter:
+    """All routes."""
+    router = APIRouter(default_response_class=HTMLResponse)
+    ids = list(session.places)
+
+    def done(judgements: dict[str, Judgement]) -> int:
+        return sum(bool(each.verdict) for each in judgements.values())
+
+    @router.api_route("/", methods=["GET", "HEAD"])
+    def start() -> Response:
+        """The first sample without a verdict; the list where all have one."""
+        judgements = session.book.judgements()
+        first = next((each for each in ids if each not in judgements or not judgements[each].verdict), None)
+        return RedirectResponse("/list" if first is None else link("/sample", id=first), status_code=303)
+
+    @router.api_route("/list", methods=["GET", "HEAD"])
+    def listed(request: Request) -> HTMLResponse:
+        judgements = session.book.judgements()
+        return pages.page(request, "list.html", judgements=judgements, done=done(judgements))
+
+    @router.api_route("/sample", methods=["GET", "HEAD"])
+    def sample(request: Request, name: Id) -> HTMLResponse:
+        place = session.place(name)
+        judgements = session.book.judgements()
+        reading = session.readings[place]
+        said = judgements.get(name, Judgement(sample=name, reader=session.book.reader))
+        return pages.page(
+            request, "sample.html", reading=reading, shown=shown(reading), said=said, place=place, done=done(judgements),
+            verdicts=VERDICTS.values(), marks=MARKS.values(), most=MOST_NOTE,
+            before=ids[place - 1] if place else "", after=ids[place + 1] if place + 1 < len(ids) else "",
+        )  # fmt: skip
+
+    @router.post("/api/judgement", response_class=JSONResponse)
+    def judge(sent: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
+        """Put what was sent into the table; it is on the disk when this answers."""
+        judgements = session.book.store(session.judgement(sent))
+        return {"done": done(judgements), "of": len(ids)}
+
+    return router

@@ -1,0 +1,66 @@
+"""What the page is about: samples to read, and the table in which a reader's judgements are put down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from kgqa.errors import SettingsError, UnknownId, suggestion
+from kgqa.reviews.book import Book
+from kgqa.reviews.draw import Origin
+from kgqa.reviews.reading import Reading
+from kgqa.reviews.table import Judgement, in_order
+from kgqa.reviews.verdicts import MARKS, VERDICTS
+
+MOST_NOTE = 2000
+"""Characters of a note."""
+FIELDS = ("sample", "verdict", "marks", "candidate", "note")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """Somebody reads."""
+
+    readings: tuple[Reading, ...]
+    book: Book
+    origin: Origin
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Sample → its place, from 0."""
+        return {reading.instance.id: place for place, reading in enumerate(self.readings)}
+
+    def place(self, sample: str) -> int:
+        """The place of a sample; raises UnknownId."""
+        if sample not in self.places:
+            raise UnknownId(f"sample {sample!r} is not among the {len(self.readings):,} that are read here; choose one of the list.")
+        return self.places[sample]
+
+    def judgement(self, sent: dict[str, Any]) -> Judgement:
+        """What the page sent, as a judgement of this session's reader. Raises UnknownId and SettingsError."""
+        if set(sent) != set(FIELDS) or not all(isinstance(sent[name], str) for name in FIELDS if name != "marks"):
+            raise SettingsError(f"a judgement has the fields {', '.join(FIELDS)}, texts all but the marks; load the page again.")
+        if not isinstance(sent["marks"], list) or not all(isinstance(mark, str) for mark in sent["marks"]):
+            raise SettingsError("the marks of a judgement are a list of texts; load the page again.")
+        reading = self.readings[self.place(sent["sample"])]
+        _check_known("verdict", [sent["verdict"]] if sent["verdict"] else [], list(VERDICTS))
+        _check_known("mark", sent["marks"], list(MARKS))
+        if sent["candidate"] and sent["candidate"] not in {candidate.id for candidate in reading.others}:
+            raise UnknownId(f"{sent['candidate']!r} is not another candidate of sample {reading.instance.id}; choose one of its list.")
+        if len(sent["note"]) > MOST_NOTE:
+            raise SettingsError(f"the note has {len(sent['note']):,} characters, {MOST_NOTE:,} is the most; write less.")
+        return Judgement(
+            sample=reading.instance.id,
+            reader=self.book.reader,
+            verdict=sent["verdict"],
+            marks=in_order(sent["marks"], MARKS),
+            candidate=sent["candidate"],
+            note=sent["note"],
+        )
+
+
+def _check_known(what: str, given: list[str], known: list[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise SettingsError(f"{what} {name!r} is not known; {suggestion(name, known)}")

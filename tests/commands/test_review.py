@@ -1,0 +1,289 @@
+"""``kgqa review``: the page while it runs, the samples as text, the figures, and the dataset's card."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+import kgqa
+from kgqa.errors import EmptyResult, InputError, MissingInput, SettingsError, StorageError
+from kgqa.formats import native
+from kgqa.metrics.wilson import wilson
+from kgqa.reviews.card import HEADING, with_section
+from kgqa.reviews.draw import draw
+from kgqa.reviews.table import Judgement, Table, read_table, table_text
+from kgqa.reviews.verdicts import MARKS, VERDICTS
+from kgqa.runs.files import file_hash, write_whole
+from tests import contents
+from tests.command import COMMAND, environment
+from tests.conftest import Cli
+
+SAMPLE = 10
+SAID = ["follows"] * 5 + ["likely"] * 2 + ["does-not-follow"] * 2
+
+
+@pytest.fixture(scope="module")
+def wikihop(seed_wikidata: Path) -> Path:
+    return seed_wikidata / "datasets" / "wikihop"
+
+
+def written(dataset: Path, path: Path, verdicts: list[str], *, reader: str = "ann", another: int = 0, sample: int = SAMPLE) -> Path:
+    """A table with these verdicts on the first samples of a draw, and the mark on the first ones."""
+    drawn = draw(dataset, sample=sample, seed=7)
+    judgements = [
+        Judgement(sample=id, reader=reader, verdict=verdict, marks=("another",) * (number < another))
+        for number, (id, verdict) in enumerate(zip(drawn.splits, verdicts, strict=False))  # noqa: A001
+    ]
+    path.write_text(table_text(Table(origin=drawn.origin, judgements=tuple(judgements))), "utf-8")
+    return path
+
+
+def test_one_readers_figures(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
+    table = written(wikihop, tmp_path / "ann.tsv", SAID, another=3)
+    found = kgqa.review_figures(wikihop, table)
+    (ann,) = found.readers
+    assert (ann.reader, ann.table, ann.read, ann.drawn, found.agreed) == ("ann", "ann.tsv", 9, SAMPLE, ())
+    counts = {share.category: share.count for share in ann.shares}
+    assert counts == {
+        "follows or likely": 7, "follows": 5, "likely": 2, "does-not-follow": 2, "unreadable": 0, "another": 3, "wrong-link": 0,
+    }  # fmt: skip
+    assert [share.interval for share in ann.shares] == [wilson(count, 9) for count in counts.values()]
+    out = cli("review", wikihop, "--figures", table).out
+    assert re.search(r"follows or likely\s*│\s*77\.8 \(45\.3 to 93\.7\)", out)
+    assert all(each.label in out for each in (*VERDICTS.values(), *MARKS.values()))
+
+
+def test_two_readers_agree_as_far_as_they_do(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
+    ann = written(wikihop, tmp_path / "ann.tsv", SAID, another=3)
+    bob = written(wikihop, tmp_path / "bob.tsv", ["follows"] * 4 + ["likely"] * 4, reader="bob", another=1)
+    agreed = {each.question: each for each in kgqa.review_figures(wikihop, ann, bob).agreed}
+    assert list(agreed) == ["verdict", "follows or likely", *VERDICTS, *MARKS]
+    # Of eight, six are the same; by chance (5 * 4 + 2 * 4) / 64.
+    assert (agreed["verdict"].agreement.items, agreed["verdict"].agreement.same) == (8, 6)
+    assert agreed["verdict"].agreement.kappa == pytest.approx((6 / 8 - 28 / 64) / (1 - 28 / 64))
+    assert agreed["verdict"].same == wilson(6, 8)
+    assert agreed["wrong-link"].agreement.kappa is None
+    assert agreed["another"].agreement.same == 6
+    out = cli("review", wikihop, "--agreement", ann, bob).out
+    assert re.search(r"verdict\s*│\s*75\.0 \([^)]*\)\s*│\s*0\.56", out)
+    assert "on the 8 samples to which both gave a verdict" in out
+
+
+def test_readers_of_different_samples_have_nothing_to_agree_on(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
+    ann = written(wikihop, tmp_path / "ann.tsv", SAID[:3])
+    bob = written(wikihop, tmp_path / "bob.tsv", ["", "", "", "follows"], reader="bob", sample=20)
+    found = kgqa.review_figures(wikihop, ann, bob)
+    assert (found.agreed, found.origin.sample) == ((), 20)
+    assert "nothing to agree on" in cli("review", wikihop, "--agreement", ann, bob).out
+
+
+def test_the_card_says_what_people_found_and_the_dataset_stays_whole(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:
+    dataset = wikidata_copy / "datasets" / "wikihop"
+    before, card = contents.files(dataset), (dataset / "README.md").read_text("utf-8")
+    ann = written(dataset, tmp_path / "ann.tsv", SAID)
+    assert cli("review", dataset, "--figures", ann).status == 0
+    assert contents.files(dataset) == before  # only when asked
+    assert f"Written: {dataset / 'README.md'}" in cli("review", dataset, "--figures", ann, "--card").out
+    once = (dataset / "README.md").read_text("utf-8")
+    assert once.count(HEADING) == 1
+    assert "| follows or likely | 77.8 (45.3 to 93.7) |" in once
+    assert f"{SAMPLE} of " in once
+    assert once.index(HEADING) < once.index("## Limits")
+    bob = written(dataset, tmp_path / "bob.tsv", SAID, reader="bob")
+    kgqa.review_figures(dataset, ann, bob, card=True)
+    twice = (dataset / "README.md").read_text("utf-8")
+    assert twice.count(HEADING) == 1
+    assert "Cohen's kappa" in twice
+    start, end = twice.index(HEADING), twice.index("## Limits")
+    assert twice[:start] + twice[end:] == card
+    kgqa.review_figures(dataset, ann, card=True)
+    assert (dataset / "README.md").read_text("utf-8") == once
+    manifest = json.loads((dataset / "manifest.json").read_text("utf-8"))
+    assert all(file_hash(dataset / name) == digest for name, digest in manifest["files"].items())
+    after = contents.files(dataset)
+    assert {name for name in after if after[name] != before.get(name)} == {"README.md", "manifest.json"}
+    assert set(after) == set(before)
+    # The run that made it finds it whole, and the section stays.
+    assert "write_dataset" in kgqa.generate("wikidata", workspace=wikidata_copy).reused
+    assert (dataset / "README.md").read_text("utf-8") == once
+
+
+@given(st.text(max_size=30), st.text(max_size=30), st.booleans())
+def test_a_section_replaces_the_earlier_one_alone(above: str, below: str, limits: bool) -> None:
+    card = (
+        f"# Title\n\n{above.replace('#', '').replace(chr(13), '')}\n"
+        + ("\n## Limits\n\n" if limits else "")
+        + below.replace("#", "").replace(chr(13), "")
+    )
+    first = with_section(card, f"{HEADING}\n\nfirst")
+    assert with_section(first, f"{HEADING}\n\nfirst") == first
+    assert with_section(first, f"{HEADING}\n\nsecond") == first.replace("first", "second", 1)
+    assert first.replace(f"{HEADING}\n\nfirst\n\n" if limits else f"\n\n{HEADING}\n\nfirst\n", "", 1).rstrip("\n") == card.rstrip("\n")
+
+
+def test_a_manifest_that_cannot_be_written_leaves_the_card(wikidata_copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = wikidata_copy / "datasets" / "wikihop"
+    before = contents.files(dataset)
+
+    def failing(path: Path, text: str) -> None:
+        if path.name == "manifest.json":
+            raise StorageError(f"{path}: the disk is full.")
+        write_whole(path, text)
+
+    monkeypatch.setattr("kgqa.reviews.card.write_whole", failing)
+    with pytest.raises(StorageError, match="disk is full"):
+        kgqa.review_figures(dataset, written(dataset, tmp_path / "ann.tsv", SAID), card=True)
+    assert contents.files(dataset) == before
+
+
+def test_a_set_without_a_card_has_no_place_for_figures(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "bare").mkdir()
+    native.write(list(native.read(wikihop / "dev.parquet")), tmp_path / "bare" / "dev.parquet")
+    table = written(tmp_path / "bare", tmp_path / "ann.tsv", SAID[:1])
+    assert cli("review", tmp_path / "bare", "--figures", table).status == 0
+    cli("review", tmp_path / "bare", "--figures", table, "--card").sentence("no card that its manifest knows", "--card")
+
+
+def test_tables_that_say_nothing_of_these_samples_are_refused(wikihop: Path, seed_medline: Path, tmp_path: Path, cli: Cli) -> None:
+    ann = written(wikihop, tmp_path / "ann.tsv", SAID)
+    with pytest.raises(InputError, match="this table is of another dataset"):
+        kgqa.review_figures(seed_medline / "datasets" / "medhop", ann)
+    with pytest.raises(SettingsError, match="the same table twice"):
+        kgqa.review_figures(wikihop, ann, tmp_path / "." / "ann.tsv")
+    with pytest.raises(SettingsError, match="0 tables are given"):
+        kgqa.review_figures(wikihop)
+    with pytest.raises(MissingInput, match="no such file"):
+        kgqa.review_figures(wikihop, tmp_path / "none.tsv")
+    with pytest.raises(InputError, match="nobody has said anything"):
+        kgqa.review_figures(wikihop, written(wikihop, tmp_path / "empty.tsv", []))
+    with pytest.raises(InputError, match="no sample has a verdict"):
+        kgqa.review_figures(wikihop, written(wikihop, tmp_path / "marks.tsv", [""], another=1))
+    table = read_table(ann)
+    both = (*table.judgements, replace(table.judgements[0], reader="bob"))
+    (tmp_path / "both.tsv").write_text(table_text(replace(table, judgements=both)))
+    cli("review", wikihop, "--figures", tmp_path / "both.tsv").sentence("2 readers are in it (ann, bob)")
+    other = replace(table, origin=replace(table.origin, seed=8))
+    (tmp_path / "other.tsv").write_text(table_text(other))
+    cli("review", wikihop, "--agreement", ann, tmp_path / "other.tsv").sentence("drawn with seed 8, not 7")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--print", "--port", "1"], "--port does not go with --print"),
+        (["--print", "--card"], "--card does not go with --print"),
+        (["--figures", "t", "--sample", "5"], "--sample does not go with --figures"),
+        (["--figures", "t", "--agreement", "t", "u"], "--agreement does not go with --figures"),
+        (["--agreement", "t", "u", "--reader", "x"], "--reader does not go with --agreement"),
+        (["--card"], "--card goes with --figures or --agreement"),
+        (["--sample", "0"], "sample 0 is not at least 1"),
+        (["--seed", "-1"], "seed -1 is not between"),
+        (["--split", "tests"], "did you mean test?"),
+        (["--port", "70000"], "not between 0 and 65535"),
+        (["--reader", " "], "is no name"),
+        (["--table", "/"], "no such file"),
+        (["--print", "--sample", "0"], "sample 0 is not at least 1"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(
+    arguments: list[str], part: str, wikihop: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    port = [] if {"--port", "--print", "--figures", "--agreement"} & set(arguments) else ["--port", "0"]
+    cli("review", wikihop, *arguments, *port).sentence(part)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_within_the_dataset_would_go_with_it(wikihop: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = contents.files(wikihop)
+    cli("review", wikihop, "--port", "0", "--table", wikihop / "masked" / "t.tsv").sentence("this lies in the dataset's folder", "--table")
+    monkeypatch.chdir(wikihop)
+    cli("review", ".", "--port", "0").sentence("wikihop-review.tsv: this lies in the dataset's folder")
+    assert contents.files(wikihop) == before
+
+
+def test_no_dataset_no_port(tmp_path: Path, wikihop: Path, cli: Cli) -> None:
+    cli("review", tmp_path / "none", "--port", "0").sentence("this folder holds no dataset")
+    cli("review", tmp_path / "none", "--print").sentence("this folder holds no dataset")
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        cli("review", wikihop, "--port", str(other.getsockname()[1])).sentence("cannot be used", "--port")
+    native.write([], tmp_path / "dev.parquet")
+    with pytest.raises(EmptyResult, match="no samples"):
+        kgqa.review_samples(tmp_path)
+
+
+@pytest.mark.parametrize("domain", ["wikidata", "medline"])
+def test_the_samples_as_text(domain: str, request: pytest.FixtureRequest, cli: Cli) -> None:
+    dataset = next((request.getfixturevalue(f"seed_{domain}") / "datasets").iterdir())
+    out = cli("review", dataset, "--sample", "5", "--seed", "7", "--print").out
+    found = kgqa.review_samples(dataset, sample=5, seed=7)
+    parts = re.split(r"^=== \d+\. ", out, flags=re.MULTILINE)[1:]
+    assert len(parts) == len(found) == 5
+    for part, reading in zip(parts, found, strict=True):
+        instance = reading.instance
+        assert part.startswith(f"{instance.question}   ({instance.id}, {reading.split})\nAnswer: {reading.answer}")
+        plain = part.replace("«", "").replace("»", "").replace("\n  ", "\n")
+        assert all(paragraph.text in plain for paragraph in instance.paragraphs)
+        assert part.count("\nCandidate: ") == len(reading.others)
+        (line,) = re.findall(r"^Chain: (.*)$", part, re.MULTILINE)
+        assert [name for hop in reading.answer_chains[0] if (name := reading.names[hop.entity]) not in line] == []
+    assert cli("review", dataset, "--sample", "5", "--seed", "7", "--print").out == out
+
+
+def test_the_command_runs_until_it_is_stopped_and_goes_on_where_it_was(wikihop: Path, tmp_path: Path) -> None:
+    everything = str(sum(1 for path in native.split_files(wikihop).values() for _ in native.read(path)))
+    command = [*COMMAND, "review", str(wikihop), "--port", "0", "--seed", "7", "--reader", "ann"]
+    for sample, told in (
+        ("3", "3 of"),
+        ("4000", f"there are no more than {everything}, although 4,000 were asked for"),
+        ("2", f"{everything} of"),
+    ):
+        with subprocess.Popen(
+            [*command, "--sample", sample], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout
+            line = process.stdout.readline()
+            assert told in line
+            assert line.endswith("by ann in wikihop-review.tsv; press Ctrl-C to stop.\n") or "although" in line
+            address = line.split()[0]
+            with urllib.request.urlopen(f"{address}list") as answer:
+                assert b"have a verdict" in answer.read()
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+        assert (process.returncode, out, err) == (0, "Stopped.\n", "")
+    assert read_table(tmp_path / "wikihop-review.tsv").origin.sample == 4000
+
+
+FROM_PYTHON = """
+import sys
+import kgqa
+
+try:
+    kgqa.review(sys.argv[1], table=sys.argv[2], port=0, sample=2, ready=lambda address, what: print(address, what, flush=True))
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_the_function_does_what_the_command_does_and_prints_nothing(wikihop: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FROM_PYTHON, str(wikihop), str(tmp_path / "t.tsv")]
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        address, what = process.stdout.readline().split(" ", maxsplit=1)
+        assert what.startswith("2 of ")
+        with urllib.request.urlopen(address) as answer:
+            assert b"Chain to the answer" in answer.read()
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30) == ("stopped\n", "")
