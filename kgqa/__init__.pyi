@@ -16,7 +16,7 @@ from .domains import load_domain as load_domain
 from .errors import KgqaError as KgqaError
 from .formats.faults import Fault as Fault, faults_of as faults_of
 from .formats.question_set import QuestionSet as QuestionSet, open_dataset as open_dataset
-from .records import Candidate as Candidate, Instance as Instance, Mention as Mention, Paragraph as Paragraph, Step as Step
+from .records import Candidate as Candidate, Grade as Grade, Instance as Instance, Mention as Mention, Paragraph as Paragraph, Step as Step
 from .runs.domain import Domain as Domain
 from .scoring.report import Evaluation as Evaluation
 from .settings.neo4j import Neo4jSettings as Neo4jSettings
