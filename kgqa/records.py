@@ -67,6 +67,11 @@ class Grade:
     text: str
     """How its documents put the two entities of its weakest hop together."""
 
+    def __str__(self) -> str:
+        """As people read it, ``0.93 by place of birth → country; in one sentence``."""
+        known = f"{self.confidence:.2f} by {self.path}" if self.path else "no known path"
+        return f"{known}; {self.text}" if self.text else known
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
