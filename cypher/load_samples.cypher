@@ -45,7 +45,7 @@ CREATE (s)-[correct:ANSWER]->(answer)
 WITH g, count(s) AS samples
 UNWIND $candidates AS row
 MATCH (s:Sample {dataset: g.dataset, id: row[0]}) MATCH (e:Entity {id: row[1]})
-CREATE (s)-[c:CANDIDATE {position: row[2], answer: row[3]}]->(e)
+CREATE (s)-[c:CANDIDATE {position: row[2], answer: row[3], grade: row[4], path: row[5], text: row[6]}]->(e)
 WITH g, samples, count(c) AS candidates
 UNWIND $supports AS row
 MATCH (s:Sample {dataset: g.dataset, id: row[0]}) MATCH (d:Document {id: row[1]})

@@ -22,6 +22,22 @@ RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, s.question AS que
 ORDER BY dataset, s.row
 LIMIT $limit
 
+// name: samples_by_grade
+// purpose: the samples whose answer has a grade from minimum to maximum, the best first, with the grade of the best other candidate
+// params: dataset: string = '', minimum: number = 0.0, maximum: number = 1.0, limit: integer = 50
+// returns: sample: string, dataset: string, split: string, question: string, answer: string, grade: number, path: string, text: string, other: number
+// stores: neo4j
+MATCH (s:Sample)-[c:CANDIDATE]->(e:Entity)
+WHERE c.answer AND c.grade >= $minimum AND c.grade <= $maximum AND ($dataset = '' OR s.dataset = $dataset)
+WITH s, c
+ORDER BY c.grade DESC, s.dataset, s.row
+LIMIT $limit
+OPTIONAL MATCH (s)-[o:CANDIDATE]->(x:Entity)
+WHERE NOT o.answer
+WITH s, c, max(o.grade) AS other
+RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, s.question AS question, s.answer AS answer, c.grade AS grade, c.path AS path, c.text AS text, other
+ORDER BY grade DESC, dataset, s.row
+
 // name: sample_chain
 // purpose: the chains of a sample in order, from the subject to its answer or to another candidate
 // params: sample: string, candidate: string = ''
@@ -40,16 +56,16 @@ RETURN s.dataset AS dataset, chain, position, labels(n)[0] AS kind, n.id AS id, 
 ORDER BY dataset, chain, position
 
 // name: sample_candidates
-// purpose: the candidates of a sample in the order shown, and over how many chains each is reached
+// purpose: the candidates of a sample in the order shown, over how many chains each is reached, and the grade of the best one
 // params: sample: string
-// returns: dataset: string, candidate: string, label: string, answer: boolean, chains: integer
+// returns: dataset: string, candidate: string, label: string, answer: boolean, chains: integer, grade: number, path: string, text: string
 // stores: neo4j
 MATCH (s:Sample)-[c:CANDIDATE]->(e:Entity)
 WHERE s.id = $sample
 OPTIONAL MATCH (s)-[t:STEP]->(x:Document)
 WHERE t.position = 1
 WITH s, c, e, sum(size([candidate IN coalesce(t.candidates, []) WHERE candidate = e.id])) AS chains
-RETURN s.dataset AS dataset, e.id AS candidate, e.label AS label, c.answer AS answer, chains
+RETURN s.dataset AS dataset, e.id AS candidate, e.label AS label, c.answer AS answer, chains, c.grade AS grade, c.path AS path, c.text AS text
 ORDER BY dataset, c.position
 
 // name: sample_documents

@@ -17,7 +17,7 @@ from .domains import load_domain as load_domain
 from .errors import KgqaError as KgqaError
 from .formats.faults import Fault as Fault, faults_of as faults_of
 from .formats.question_set import QuestionSet as QuestionSet, open_dataset as open_dataset
-from .records import Candidate as Candidate, Instance as Instance, Mention as Mention, Paragraph as Paragraph, Step as Step
+from .records import Candidate as Candidate, Grade as Grade, Instance as Instance, Mention as Mention, Paragraph as Paragraph, Step as Step
 from .reviews.figures import ReviewFigures as ReviewFigures
 from .reviews.reading import Reading as Reading
 from .runs.domain import Domain as Domain

@@ -56,6 +56,24 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Grade:
+    """How surely the best chain to a candidate implies that it answers the question."""
+
+    confidence: float
+    """From 0 to 1: the share of cases, seen in the training facts, in which such a path leads to a true object (lower end of its 95%
+    interval); 0: no known path."""
+    path: str
+    """The roles of its hops as people read them, with an arrow between; "" where none is known."""
+    text: str
+    """How its documents put the two entities of its weakest hop together."""
+
+    def __str__(self) -> str:
+        """As people read it, ``0.93 by place of birth → country; in one sentence``."""
+        known = f"{self.confidence:.2f} by {self.path}" if self.path else "no known path"
+        return f"{known}; {self.text}" if self.text else known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One single-hop question of a decomposition."""
 
@@ -83,6 +101,8 @@ class Instance:
     candidates: tuple[Candidate, ...] | None = None
     chains: tuple[tuple[tuple[str, ...], ...], ...] | None = None
     """For each candidate its chains: alternating entity and document ids, from the subject to the candidate."""
+    grades: tuple[Grade | None, ...] | None = None
+    """One for each candidate; None where a set has none."""
     decomposition: tuple[Step, ...] | None = None
     answerable: bool
     group: str

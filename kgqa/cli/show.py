@@ -41,6 +41,7 @@ def show(
     if not masked:  # a chain ends at its candidate
         for chain in kgqa.named_chains(dataset, instance):
             console.print(_chain(chain), soft_wrap=True)
+        _print_grades(console, instance)
     names = {candidate.id for candidate in instance.candidates or ()}
     for paragraph in instance.paragraphs:
         mark = " [green](on a chain to the answer)[/]" if paragraph.supporting else ""
@@ -60,6 +61,20 @@ def _print_candidates(console: Console, instance: Instance) -> None:
         text = _plain(candidate.text)
         shown.append(f"[bold green]{text} (answer)[/]" if candidate.id == instance.answer_id else f"[yellow]{text}[/]")
     console.print("Candidates: " + "; ".join(shown), soft_wrap=True)
+
+
+def _print_grades(console: Console, instance: Instance) -> None:
+    """How surely the answer's best chain implies it, and what comes nearest to it."""
+    from rich.text import Text
+
+    from kgqa.commands.show import answer_grade, best_other
+
+    if grade := answer_grade(instance):
+        console.print(Text.assemble("Grade: ", (_line(str(grade)), "italic")), soft_wrap=True)
+    if other := best_other(instance):
+        text = Text("Best other candidate: ")
+        _add_entity(text, other[0].id, other[0].text)
+        console.print(text.append(", ").append(_line(str(other[1])), "italic"), soft_wrap=True)
 
 
 def _chain(chain: NamedChain) -> Text:

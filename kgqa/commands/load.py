@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgqa.errors import BrokenInput, InterruptedRun, MissingInput, SettingsError, UnknownId, storage_errors
 from kgqa.formats import native
 from kgqa.progress import Progress, Silent
+from kgqa.records import Grade
 from kgqa.runs.files import file_hash, key_of
 from kgqa.runs.graph import finished_tables, rows_of
 from kgqa.runs.workspace import Workspace
@@ -25,7 +27,17 @@ from kgqa.store.neo4j import graph
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.samples import SAMPLES_VERSION, SampleRow, add_samples, check_only_ours, erase_samples, sample_markers
 
-FIELDS = ("id", "question", "answers", "answer_id", "candidates.list.element.id", "chains", "provenance", "paragraphs.list.element.id")
+FIELDS = (
+    "id",
+    "question",
+    "answers",
+    "answer_id",
+    "candidates.list.element.id",
+    "chains",
+    "grades",
+    "provenance",
+    "paragraphs.list.element.id",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +167,7 @@ def _samples(folder: Path) -> Iterator[SampleRow]:
             try:
                 sample = _sample(row, split, number)
                 whole = bool(sample.supports) and len(sample.candidates) == len(sample.chains)
+                whole = whole and (sample.grades is None or len(sample.grades) == len(sample.candidates))
                 whole = whole and any(len(chain) > 2 for chains in sample.chains for chain in chains)
             except (ValueError, KeyError, TypeError, IndexError, AttributeError):
                 whole = False
@@ -178,7 +191,13 @@ def _sample(row: dict[str, Any], split: str, number: int) -> SampleRow:
         candidates=tuple(candidate["id"] for candidate in row["candidates"]),
         supports=tuple(paragraph["id"] for paragraph in row["paragraphs"]),
         chains=tuple(tuple(tuple(chain) for chain in chains) for chains in row["chains"]),
+        grades=None if row["grades"] is None else tuple(entry and _grade(entry) for entry in row["grades"]),
     )
+
+
+def _grade(entry: dict[str, Any]) -> Grade:
+    """With the fewest digits that name the same number, so that a grade of 0.9 is found among those from 0.9."""
+    return Grade(**{**entry, "confidence": float(str(np.float32(float(entry["confidence"]))))})
 
 
 def _check_known(folder: Path, place: Workspace, progress: Progress) -> int:

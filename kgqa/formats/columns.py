@@ -27,6 +27,7 @@ PARAGRAPH = pa.struct(
     ]
 )
 CANDIDATE = pa.struct([("id", pa.string()), ("text", pa.string())])
+GRADE = pa.struct([("confidence", pa.float32()), ("path", pa.string()), ("text", pa.string())])
 STEP = pa.struct(
     [
         ("id", pa.string()),
@@ -46,12 +47,15 @@ SCHEMA = pa.schema(
         ("answer_type", pa.string()),
         ("candidates", pa.list_(CANDIDATE)),
         ("chains", pa.list_(pa.list_(pa.list_(pa.string())))),
+        ("grades", pa.list_(GRADE)),
         ("decomposition", pa.list_(STEP)),
         ("answerable", pa.bool_()),
         ("group", pa.string()),
         ("provenance", pa.string()),
     ]
 )
+OPTIONAL = frozenset({"grades"})
+"""Columns that older datasets do not have; null is read there."""
 
 
 def table_of(instances: Sequence[Instance]) -> pa.Table:
@@ -76,6 +80,7 @@ def _is_wide(paragraph: Paragraph) -> bool:
 def _table_of(instances: Sequence[Instance]) -> pa.Table:
     columns: dict[str, pa.Array] = {"paragraphs": _shared_paragraphs(instances)}
     columns["candidates"] = _optional([instance.candidates for instance in instances], pa.list_(CANDIDATE))
+    columns["grades"] = _optional([instance.grades for instance in instances], pa.list_(GRADE))
     columns["decomposition"] = _optional([instance.decomposition for instance in instances], pa.list_(STEP))
     for field in SCHEMA:
         if field.name not in columns:
@@ -116,4 +121,4 @@ def _mentions(lists: Sequence[tuple[Mention, ...] | None]) -> pa.Array:
 
 
 def _optional(lists: Iterable[tuple[Any, ...] | None], kind: pa.DataType) -> pa.Array:
-    return pa.array([None if values is None else [asdict(value) for value in values] for values in lists], kind)
+    return pa.array([None if values is None else [value and asdict(value) for value in values] for values in lists], kind)

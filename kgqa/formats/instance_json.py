@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from pydantic import TypeAdapter
 
-from kgqa.errors import DuplicateId
+from kgqa.errors import BrokenInput, DuplicateId
 from kgqa.formats import native
 from kgqa.formats.json.validate import Closed, validated
 from kgqa.records import Instance
@@ -41,6 +41,14 @@ class CandidateRow(Closed):
     text: str
 
 
+class GradeRow(Closed):
+    """A ``Grade``."""
+
+    confidence: float
+    path: str
+    text: str
+
+
 class StepRow(Closed):
     """A ``Step``."""
 
@@ -62,6 +70,7 @@ class Row(Closed):
     answer_type: Literal["candidate", "span", "spans", "number", "boolean", "none"]
     candidates: list[CandidateRow] | None
     chains: list[list[list[str]]] | None
+    grades: NotRequired[list[GradeRow | None] | None]
     decomposition: list[StepRow] | None
     answerable: bool
     group: str
@@ -84,6 +93,10 @@ def from_row(value: object, where: str) -> Instance:
     """The Instance in a row; raises BrokenInput, MissingInput or DuplicateId with the field that is not an Instance's."""
     row = validated(value, ROW, where)
     found = native.instance(dict(row))
+    if found.grades is not None and len(found.grades) != len(found.candidates or ()):
+        raise BrokenInput(f"{where}, field 'grades': expected one for each candidate; mend or drop the record.")
+    if not all(0 <= grade.confidence <= 1 for grade in found.grades or () if grade):
+        raise BrokenInput(f"{where}, field 'grades.confidence': expected a number from 0 to 1; mend or drop the record.")
     ids = [paragraph.id for paragraph in found.paragraphs]
     if len(set(ids)) < len(ids):
         twice = next(id for id in ids if ids.count(id) > 1)  # noqa: A001 - what the field is called

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgqa.errors import BrokenInput, DuplicateId, MissingInput, storage_errors
-from kgqa.formats.columns import SCHEMA, table_of
+from kgqa.formats.columns import OPTIONAL, SCHEMA, table_of
 from kgqa.formats.json.validate import Ids
 from kgqa.formats.native_faults import first_fault, same_kind
-from kgqa.records import SPLITS, Candidate, Instance, Mention, Paragraph, Step
+from kgqa.records import SPLITS, Candidate, Grade, Instance, Mention, Paragraph, Step
 from kgqa.runs.files import write_parquet
 
 BATCH_ROWS = 2048
@@ -31,8 +31,8 @@ def write(instances: Iterable[Instance], path: Path) -> None:
 def read(path: Path, *, batch: int = 256) -> Iterator[Instance]:
     """The Instances of one file, in order, ``batch`` rows and all ids in memory at a time.
 
-    Raises MissingInput where the file or a column is missing, BrokenInput where it is not Parquet or a row is no Instance, DuplicateId
-    where two questions of the file, or two paragraphs of a question, have the same id.
+    A column that is OPTIONAL may be missing. Raises MissingInput where the file or another column is missing, BrokenInput where it is not
+    Parquet or a row is no Instance, DuplicateId where two questions of the file, or two paragraphs of a question, have the same id.
     """
     ids = Ids()
     first = 1
@@ -57,10 +57,14 @@ def _sound(rows: pa.RecordBatch, path: Path, first: int) -> Iterator[Instance]:
 
 
 def read_fields(path: Path, *fields: str, batch: int = 1024) -> Iterator[dict[str, Any]]:
-    """Some fields of each row, as ``paragraphs.list.element.id``; far faster than :func:`read` where texts are not needed. Raises as it."""
+    """Some fields of each row, as ``paragraphs.list.element.id``; far faster than :func:`read` where texts are not needed.
+
+    A column that is OPTIONAL and missing is null. Raises as :func:`read` does.
+    """
     with _opened(path) as file:
+        missing = dict.fromkeys({field.split(".")[0] for field in fields}.difference(file.schema_arrow.names))
         for rows in file.iter_batches(batch_size=batch, columns=list(fields)):
-            yield from rows.to_pylist()
+            yield from ({**row, **missing} for row in rows.to_pylist())
 
 
 def find(path: Path, id: str) -> Instance | None:  # noqa: A002 - what the field is called
@@ -97,6 +101,8 @@ def _opened(path: Path) -> Iterator[pq.ParquetFile]:
 def _check_columns(found: pa.Schema, path: Path) -> None:
     for field in SCHEMA:
         if field.name not in found.names:
+            if field.name in OPTIONAL:
+                continue
             raise MissingInput(f"{path}: the column {field.name!r} is missing, so these are not Instances of kgqa.")
         if found.names.count(field.name) > 1:
             raise BrokenInput(f"{path}: the column {field.name!r} is there twice; make the dataset again.")
@@ -113,6 +119,7 @@ def instance(row: dict[str, Any]) -> Instance:
             "answers": tuple(row["answers"]),
             "candidates": _each(row["candidates"], lambda entry: Candidate(**entry)),
             "chains": _each(row["chains"], lambda chains: tuple(tuple(chain) for chain in chains)),
+            "grades": _each(row.get("grades"), lambda entry: None if entry is None else Grade(**entry)),
             "decomposition": _each(row["decomposition"], lambda entry: Step(**{**entry, "depends_on": tuple(entry["depends_on"])})),
         }
     )
@@ -172,7 +179,7 @@ def _holds_instances(path: Path) -> bool:
     try:
         # By an open file: Arrow takes no name that is not UTF-8.
         with path.open("rb") as file:
-            return set(SCHEMA.names) <= set(pq.read_schema(file).names)
+            return set(SCHEMA.names) - OPTIONAL <= set(pq.read_schema(file).names)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         return False
 

@@ -1,4 +1,4 @@
-"""What is wrong with rows of the native format: columns of another kind, null where something must be, answer types that are not known.
+"""What is wrong with rows of the native format: other kinds of columns, null where something must be, unknown answer types, wrong grades.
 
 Arrow lets a file say less than an Instance must; what is wrong is found here, column by column, before any record is made of it. A mention
 or sentence outside its text is no fault of the form: ``faults.py`` sees it.
@@ -21,6 +21,7 @@ NULLABLE = frozenset(
         "answer_id",
         "candidates",
         "chains",
+        "grades",
         "decomposition",
         "provenance",
         "answer",
@@ -28,6 +29,8 @@ NULLABLE = frozenset(
     }
 )
 """Fields, wherever they stand, that may be null."""
+NULLABLE_ELEMENTS = frozenset({"grades"})
+"""Lists of which some elements may be null."""
 
 
 def same_kind(found: pa.DataType, expected: pa.DataType) -> bool:
@@ -41,6 +44,8 @@ def same_kind(found: pa.DataType, expected: pa.DataType) -> bool:
         return bool(pa.types.is_string(found) or pa.types.is_large_string(found))
     if pa.types.is_integer(expected):
         return bool(pa.types.is_signed_integer(found))
+    if pa.types.is_floating(expected):
+        return bool(pa.types.is_floating(found))
     return bool(found == expected)
 
 
@@ -66,7 +71,18 @@ def _fault(rows: pa.RecordBatch) -> str | None:
     unknown = set(pc.unique(rows["answer_type"]).to_pylist()) - ANSWER_TYPES.keys()
     if unknown:
         return f"field 'answer_type': {sorted(unknown)[0]!r} is none of {', '.join(ANSWER_TYPES)}"
-    return None
+    return _grade_fault(rows) if "grades" in rows.schema.names else None
+
+
+def _grade_fault(rows: pa.RecordBatch) -> str | None:
+    counts = pc.list_value_length(rows["grades"])
+    # Nothing is known of grades that are null; candidates that are null are none.
+    wrong = pc.fill_null(pc.not_equal(counts, pc.fill_null(pc.list_value_length(rows["candidates"]), 0)), False)
+    if wrong.true_count:
+        return "field 'grades': expected one for each candidate"
+    confidences = rows["grades"].flatten().drop_null().field("confidence")
+    outside = confidences.filter(pc.invert(pc.and_(pc.greater_equal(confidences, 0), pc.less_equal(confidences, 1))))
+    return f"field 'grades.confidence': {outside[0].as_py():g} is not from 0 to 1" if len(outside) else None
 
 
 def _null(column: pa.Array, path: str) -> str | None:
@@ -79,5 +95,7 @@ def _null(column: pa.Array, path: str) -> str | None:
         return next((found for child, name in children if (found := _null(child, name))), None)
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         values = column.flatten()
+        if values.null_count and path in NULLABLE_ELEMENTS:
+            values = values.drop_null()
         return f"{path}.element" if values.null_count else _null(values, path)
     return None

@@ -2,7 +2,7 @@
 
 As the official files do it: in WikiHop query, answer and candidates are lower-cased and the texts are not; in MedHop drugs and proteins are
 replaced by their ids everywhere. Which of the two an Instance wants is in its provenance (``surface``); one that says nothing is written as
-it is. The format has no place for paragraph ids, titles, mentions, chains and aliases.
+it is. The format has no place for paragraph ids, titles, mentions, chains, grades and aliases.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kgqa.records import Candidate, Instance, Paragraph
 PURPOSE = "QAngaroo's JSON (WikiHop, MedHop): a query, candidates and supporting texts"
 SUFFIX = ".json"
 NAME = "qangaroo"
-NOT_HELD = ("paragraph ids", "titles", "mentions", "supporting marks", "chains", "aliases of the answer", "provenance")
+NOT_HELD = ("paragraph ids", "titles", "mentions", "supporting marks", "chains", "grades", "aliases of the answer", "provenance")
 """What an Instance may have and this format cannot hold; exporting says so."""
 PLACEHOLDER = "___MASK"
 """With which what stands for a candidate begins in a masked twin; ``IS_PLACEHOLDER`` is all of it, in whatever spelling."""

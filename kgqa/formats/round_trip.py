@@ -20,6 +20,7 @@ FIELDS = (
     "answer_type",
     "candidates",
     "chains",
+    "grades",
     "decomposition",
     "answerable",
     "group",

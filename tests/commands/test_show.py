@@ -14,7 +14,7 @@ import pytest
 import kgqa
 from kgqa.commands.show import NamedChain, named_chains
 from kgqa.formats import native
-from kgqa.records import Candidate, Instance, Mention, Paragraph
+from kgqa.records import Candidate, Grade, Instance, Mention, Paragraph
 from tests import contents
 from tests.conftest import Cli
 
@@ -172,6 +172,29 @@ def test_what_nobody_names_is_shown_by_its_id_and_nothing_commands_the_terminal(
     assert second == "Chain: e2 → [d2] → The Sea (e3)"
     native.write([replace(instance, chains=None)], folder / "train.parquet")
     assert "Chain" not in cli("show", folder).out
+
+
+def test_grades_are_words(tmp_path: Path, cli: Cli) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    candidates = tuple(Candidate(id=name, text=f"Town [{name}]") for name in ("Q1", "Q2", "Q3", "Q4"))
+    sure = Grade(confidence=0.928, path=f"place of birth → {ESCAPES}\ncountry", text="in one [bold]sentence")
+    maybe = Grade(confidence=0.25, path="twin", text="")
+    instance = Instance(
+        id="q", question="?", paragraphs=(), answers=("Town",), answer_id="Q2", answer_type="candidate", candidates=candidates,
+        grades=(Grade(confidence=0, path="", text="apart"), sure, None, maybe), answerable=True, group="q", provenance=None,
+    )  # fmt: skip
+
+    def lines(**changes: object) -> list[str]:
+        native.write([replace(instance, **changes)], folder / "train.parquet")  # type: ignore[arg-type]
+        return [line for line in cli("show", folder).out.splitlines() if line.startswith(("Grade", "Best"))]
+
+    told = "Grade: 0.93 by place of birth → ␛]0;owned␇␛[2J country; in one [bold]sentence"
+    assert lines() == [told, "Best other candidate: Town [Q4] (Q4), 0.25 by twin"]
+    assert lines(grades=(*(instance.grades or ())[:2], None, None)) == [told, "Best other candidate: Town [Q1] (Q1), no known path; apart"]
+    assert lines(grades=(None, sure, None, None)) == [told]
+    assert lines(grades=(None, None, maybe, maybe)) == ["Best other candidate: Town [Q3] (Q3), 0.25 by twin"]
+    assert lines(grades=None) == lines(grades=(None,) * 4) == lines(grades=None, candidates=None) == []
 
 
 def test_the_front_door_has_both(seed_wikidata: Path) -> None:

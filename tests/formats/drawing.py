@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
 
-from kgqa.records import ANSWER_TYPES, Candidate, Instance, Mention, Paragraph, Step
+from kgqa.records import ANSWER_TYPES, Candidate, Grade, Instance, Mention, Paragraph, Step
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampled_from(["é", "e\u0301", "🌍 日本", "\0", "a\nb"])
 
@@ -42,6 +43,16 @@ STEPS = st.builds(
     Step, id=TEXT, question=TEXT, answer=st.none() | TEXT, paragraph_id=st.none() | TEXT, depends_on=st.lists(TEXT, max_size=2).map(tuple)
 )
 
+GRADES = st.builds(Grade, confidence=st.floats(0, 1, width=32), path=TEXT, text=TEXT)
+"""With as many digits as a file holds."""
+
+
+def graded(instance: Instance) -> st.SearchStrategy[Instance]:
+    """``instance`` with a grade for each candidate, or without any."""
+    count = len(instance.candidates or ())
+    grades = st.none() | st.lists(st.none() | GRADES, min_size=count, max_size=count).map(tuple)
+    return grades.map(lambda drawn: replace(instance, grades=drawn))
+
 
 def instances(
     ids: st.SearchStrategy[str] = IDS, shown: st.SearchStrategy[Paragraph] | None = None, at_least: int = 0
@@ -64,7 +75,7 @@ def instances(
         group=TEXT,
         # Not under a format's own name, which Hypothesis finds in the code.
         provenance=st.none() | st.dictionaries(TEXT.map("other {}".format), TEXT | st.integers(), min_size=1, max_size=2).map(json.dumps),
-    )
+    ).flatmap(graded)
 
 
 def sets(found: st.SearchStrategy[Instance], at_least: int = 0) -> st.SearchStrategy[list[Instance]]:

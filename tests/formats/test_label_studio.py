@@ -226,6 +226,12 @@ def test_the_configuration_lies_beside_a_single_file(tmp_path: Path) -> None:
         ({"data": {**DATA, "id": 3}}, BrokenInput, "record 1, field 'data.id': expected text, found a number"),
         ({"data": {**DATA, "paragraphs": [{"id": "a", "text": ""}] * 2}}, DuplicateId, "record 1: two paragraphs have the id a"),
         ({"data": {**DATA, "kgqa": {"answer": 3}}}, BrokenInput, "record 1, field 'answer': expected no such field"),
+        ({"data": {**DATA, "kgqa": {"grades": [None]}}}, BrokenInput, "record 1, field 'grades': expected one for each candidate"),
+        (
+            {"data": {**DATA, "candidates": [{"value": "a"}], "kgqa": {"grades": [{"confidence": 2, "path": "", "text": ""}]}}},
+            BrokenInput,
+            "record 1, field 'grades.confidence': expected a number from 0 to 1",
+        ),
         ({"data": {**DATA, "kgqa": {"chains": 3}}}, BrokenInput, "record 1, field 'chains': expected a list, found a number"),
         ({"data": DATA, "annotations": 3}, BrokenInput, "record 1, field 'annotations': expected a list, found a number"),
         ({"data": DATA, "annotations": [{}]}, MissingInput, "record 1: the field 'annotations.0.result' is missing"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import math
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput
 from kgqa.formats import columns, native
+from kgqa.formats.huggingface import format as huggingface
 from kgqa.records import Instance
 from tests.formats.drawing import instances, sets
 
@@ -27,6 +30,22 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, drawn
         found = native.find(path, instance.id)
         assert found == instance
     assert native.find(path, "not there at all") is None
+    told = [None if one.grades is None else [grade and asdict(grade) for grade in one.grades] for one in drawn]
+    assert [row["grades"] for row in native.read_fields(path, "id", "grades")] == told
+
+
+@given(sets(instances(), at_least=1))
+@settings(deadline=None)
+def test_an_older_file_has_no_grades(tmp_path_factory: pytest.TempPathFactory, drawn: list[Instance]) -> None:
+    path = tmp_path_factory.mktemp("native") / "train.parquet"
+    pq.write_table(columns.table_of(drawn).drop_columns(["grades"]), path)
+    older = [replace(instance, grades=None) for instance in drawn]
+    assert list(native.read(path)) == older
+    assert native.find(path, drawn[0].id) == older[0]
+    assert list(native.read_fields(path, "grades")) == [{"grades": None}] * len(drawn)
+    assert list(native.read_fields(path, "grades.list.element.text", "id")) == [{"grades": None, "id": one.id} for one in drawn]
+    assert native.is_folder(path)
+    assert list(huggingface.read(path)) == older
 
 
 @pytest.mark.parametrize("domain", ["wikidata", "medline"])
@@ -75,6 +94,7 @@ ROW: dict[str, Any] = {
     "answer_type": "span",
     "candidates": [{"id": "Q1", "text": "Ada"}],
     "chains": [[["Q1", "0"]]],
+    "grades": [{"confidence": 0.5, "path": "built by", "text": "in one sentence"}],
     "decomposition": [{"id": "1", "question": "?", "answer": None, "paragraph_id": None, "depends_on": []}],
     "answerable": True,
     "group": "q1",
@@ -103,6 +123,12 @@ def changed(*path: str | int, value: object) -> dict[str, Any]:
         ([changed("paragraphs", 0, "mentions", 0, "start", value=None)], BrokenInput, "'paragraphs.mentions.start': this is null"),
         ([changed("answers", value=[None])], BrokenInput, "field 'answers.element': this is null"),
         ([changed("chains", value=[[["Q1", None]]])], BrokenInput, "field 'chains.element': this is null"),
+        ([changed("grades", value=[])], BrokenInput, "field 'grades': expected one for each candidate"),
+        ([changed("candidates", value=None)], BrokenInput, "field 'grades': expected one for each candidate"),
+        ([changed("grades", 0, "confidence", value=None)], BrokenInput, "field 'grades.confidence': this is null"),
+        ([changed("grades", 0, "path", value=None)], BrokenInput, "field 'grades.path': this is null"),
+        ([changed("grades", 0, "confidence", value=1.5)], BrokenInput, "field 'grades.confidence': 1.5 is not from 0 to 1"),
+        ([changed("grades", 0, "confidence", value=math.nan)], BrokenInput, "field 'grades.confidence': nan is not from 0 to 1"),
         ([changed("decomposition", 0, "depends_on", value=None)], BrokenInput, "field 'decomposition.depends_on': this is null"),
         ([changed("answer_type", value="name")], BrokenInput, "field 'answer_type': 'name' is none of candidate, span"),
         ([changed("paragraphs", value=ROW["paragraphs"] * 2)], DuplicateId, "row 1: two paragraphs of question q1 have the same id"),
@@ -130,6 +156,13 @@ def test_columns_of_another_type(tmp_path: Path) -> None:
     )
     pq.write_table(wide, path)
     assert list(native.read(path)) == [native.instance(ROW)]
+    double = pa.list_(pa.struct([("confidence", pa.float64()), ("path", pa.string()), ("text", pa.string())]))
+    place = table.schema.get_field_index("grades")
+    pq.write_table(table.set_column(place, "grades", table["grades"].cast(double)), path)
+    assert list(native.read(path)) == [native.instance(ROW)]
+    pq.write_table(table.set_column(place, "grades", pa.array([[0.5]])), path)
+    with pytest.raises(BrokenInput, match="the column 'grades' is of another type"):
+        list(native.read(path))
     pq.write_table(table.set_column(0, "id", pa.array([1])), path)
     with pytest.raises(BrokenInput, match="the column 'id' is of another type"):
         list(native.read(path))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 
 from kgqa.runs.workspace import Workspace
@@ -51,6 +52,14 @@ class SamplesTruth:
             yield "sample_answer_counts", {"dataset": dataset, "limit": MANY}, self._answer_counts()
             yield "sample_answer_counts", {"dataset": dataset}, self._answer_counts()[:20]
         yield "sample_answer_counts", {"dataset": "another"}, []
+        for minimum, maximum in (("0", "1"), ("0.2", "0.9"), ("0.9", "0.9"), ("0.95", "0.3")):
+            yield (
+                "samples_by_grade",
+                {"minimum": minimum, "maximum": maximum, "limit": MANY},
+                self._by_grade(float(minimum), float(maximum)),
+            )
+        yield "samples_by_grade", {"dataset": "d", "limit": "3"}, self._by_grade(0, 1)[:3]
+        yield "samples_by_grade", {"dataset": "another"}, []
         for row in self.rows[::EVERY]:
             yield from self._sample(row)
         for name in ("samples_about", "samples_answered_by"):
@@ -69,11 +78,26 @@ class SamplesTruth:
         counts = Counter(row["answer_id"] for row in self.rows)
         return [(name, self.names[name], n) for name, n in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))]
 
+    def _by_grade(self, minimum: float, maximum: float) -> Rows:
+        found: Rows = []
+        for row in self.rows:
+            grades = dict(zip((candidate["id"] for candidate in row["candidates"]), _grades(row), strict=True))
+            grade, *words = grades.pop(row["answer_id"])
+            if grade is not None and minimum <= grade <= maximum:
+                others = [other[0] for other in grades.values() if other[0] is not None]
+                found.append((row["id"], "d", row["split"], row["question"], row["answers"][0], grade, *words, max(others, default=None)))
+        # Of equal ones, that which comes first in the dataset.
+        return sorted(found, key=lambda entry: -entry[5])  # type: ignore[operator]
+
     def _sample(self, row: dict[str, Any]) -> Iterator[Question]:
         sample = {"sample": row["id"]}
         chains = {candidate["id"]: found for candidate, found in zip(row["candidates"], row["chains"], strict=True)}
         answer = row["answer_id"]
-        yield "sample_candidates", sample, [("d", name, self.names[name], name == answer, len(found)) for name, found in chains.items()]
+        yield (
+            "sample_candidates",
+            sample,
+            [("d", n, self.names[n], n == answer, len(chains[n]), *grade) for n, grade in zip(chains, _grades(row), strict=True)],
+        )
         supporting = {document for chain in chains[answer] for document in chain[1::2]}
         documents = [paragraph["id"] for paragraph in row["paragraphs"]]
         yield "sample_documents", sample, [("d", name, self.titles[name], name in supporting) for name in documents]
@@ -89,3 +113,12 @@ class SamplesTruth:
                 kind, names = ("Document", self.titles) if position % 2 else ("Entity", self.names)
                 rows.append(("d", number, position, kind, name, names[name]))
         return rows
+
+
+def _grades(row: dict[str, Any]) -> list[tuple[float | None, str | None, str | None]]:
+    """For each candidate its grade, path and text; the grade as the shortest decimal number that a file rounds to what it holds."""
+    grades = row.get("grades") or [None] * len(row["candidates"])
+    return [
+        (float(np.format_float_positional(np.float32(grade["confidence"]))), grade["path"], grade["text"]) if grade else (None, None, None)
+        for grade in grades
+    ]

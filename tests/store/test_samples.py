@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import kgqa
 from kgqa.commands.load import _samples
 from kgqa.errors import StoreConflict, StoreError
 from kgqa.formats import native
-from kgqa.records import Instance
+from kgqa.records import Grade, Instance
 from kgqa.runs.graph import rows_of, tables_hash
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
@@ -32,8 +33,21 @@ def workspace(request: pytest.FixtureRequest) -> Workspace:
 
 
 @pytest.fixture
-def folder(workspace: Workspace) -> Path:
-    return next((workspace.path / "datasets").iterdir())
+def folder(workspace: Workspace, tmp_path: Path) -> Path:
+    """The dataset of ``workspace`` with grades of all kinds; some samples have none."""
+    made = tmp_path / "graded"
+    for path in native.split_files(next((workspace.path / "datasets").iterdir())).values():
+        made.mkdir(exist_ok=True)
+        native.write([graded(instance, number) for number, instance in enumerate(native.read(path))], made / path.name)
+    return made
+
+
+def graded(instance: Instance, number: int) -> Instance:
+    def grade(confidence: int) -> Grade | None:
+        return None if confidence > 10 else Grade(confidence=confidence / 10, path="twin → country" * (confidence > 0), text="apart")
+
+    count = len(instance.candidates or ())
+    return replace(instance, grades=None if number % 5 == 4 else tuple(grade((number + 3 * place) % 13) for place in range(count)))
 
 
 @pytest.fixture
@@ -76,6 +90,8 @@ def test_every_sample_is_there_with_its_candidates_documents_and_chains(server: 
         assert [row["candidate"] for row in candidates] == [candidate.id for candidate in instance.candidates]
         assert [row["candidate"] for row in candidates if row["answer"]] == [instance.answer_id]
         assert [row["chains"] for row in candidates] == [len(chains) for chains in instance.chains]
+        grades = [(round(g.confidence, 1), g.path, g.text) if g else (None,) * 3 for g in instance.grades or [None] * len(candidates)]
+        assert [(row["grade"], row["path"], row["text"]) for row in candidates] == grades
         documents = ask(server, "sample_documents", sample=instance.id)
         assert [(row["document"], row["supporting"]) for row in documents] == [(p.id, p.supporting) for p in instance.paragraphs]
         for candidate, chains in zip(instance.candidates, instance.chains, strict=True):
@@ -106,6 +122,30 @@ def test_every_query_about_samples_gives_what_the_parquet_files_hold(server: Neo
         assert found == expected, (name, arguments)
         asked += bool(expected)
     assert asked > 200
+
+
+def test_what_has_no_grade_has_no_such_property(server: Neo4jStore, workspace: Workspace, folder: Path) -> None:
+    add(server, workspace, _samples(folder))
+    text = "MATCH (:Sample)-[c:CANDIDATE]->() RETURN keys(c) AS keys, count(c) AS n"
+    found = Counter[frozenset[str]]()
+    for row in server.read(text, limits=Limits(rows=100, seconds=60)).rows.to_pylist():
+        found[frozenset(row["keys"])] += row["n"]  # in any order
+    grades = [grade for _, i in instances(folder) for grade in i.grades or [None] * len(i.candidates or ())]
+    known = sum(grade is not None for grade in grades)
+    plain = frozenset({"position", "answer"})
+    assert found == {plain: len(grades) - known, plain | {"grade", "path", "text"}: known}
+
+
+def test_samples_of_an_older_kgqa_are_replaced_only_when_asked(
+    workspace: Workspace, folder: Path, neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgqa.commands.load.SAMPLES_VERSION", samples.SAMPLES_VERSION - 1)
+    kgqa.load(workspace.path, dataset=folder, neo4j=neo4j_database)
+    monkeypatch.undo()
+    with pytest.raises(StoreConflict, match=r"other samples of graded; replace them with kgqa load .* --replace\.$"):
+        kgqa.load(workspace.path, dataset=folder, neo4j=neo4j_database)
+    assert not kgqa.load(workspace.path, dataset=folder, neo4j=neo4j_database, replace=True).samples_already
+    assert kgqa.load(workspace.path, dataset=folder, neo4j=neo4j_database).samples_already
 
 
 def test_a_chain_without_a_candidate_is_that_of_the_answer(server: Neo4jStore, workspace: Workspace, folder: Path) -> None:

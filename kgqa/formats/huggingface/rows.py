@@ -178,7 +178,7 @@ def _annotators(typed: list[list[Any]]) -> list[Row]:
 PASSAGE = TypeAdapter(drop.Passage)
 DROP_COLUMNS = frozenset({"section_id", "query_id", "passage", "question", "answers_spans"})
 FORMS = (
-    Form(name="native", columns=frozenset(columns.SCHEMA.names), kind=ROW, read=from_row),
+    Form(name="native", columns=frozenset(columns.SCHEMA.names) - columns.OPTIONAL, kind=ROW, read=from_row),
     Form(name="drop", columns=DROP_COLUMNS, kind=TypeAdapter(DropRow), read=_drop),
     Form(name="squad", columns=frozenset({"id", "context", "question", "answers"}), kind=TypeAdapter(SquadRow), read=_squad),
     Form(

@@ -11,7 +11,7 @@ from kgqa.formats.faults import of_unanswerable
 from kgqa.formats.provenance import without_order
 from kgqa.recipes.contrasts.cutting import cut
 from kgqa.recipes.contrasts.facts import NAME, Fact, Question, support_of
-from kgqa.records import Instance, Paragraph, Step
+from kgqa.records import Grade, Instance, Paragraph, Step
 
 Chains = tuple[tuple[tuple[str, ...], ...], ...]
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -43,13 +43,14 @@ class Parts:
         """The question without the facts ``removed``.
 
         ``answered``: with the answer as its label, which is also what ``answerable`` says; ``marked``: with supporting marks, and
-        with the decomposition and the chains, which say as much.
+        with the decomposition, the chains and the grades, which say as much.
         """
         question, whole = self.question, self.question.instance
         gone = {question.facts[fact] for fact in removed}
         paragraphs = left_of(whole.paragraphs if marked else self.unmarked, gone, level=question.level)
         ids = _missing(whole, gone, paragraphs) if whole.chains or whole.decomposition else frozenset()
         note = {"bipartition": bipartition, "sub_idx": sub_idx, "sufficiency": sufficiency, "removed": question.name_facts(sorted(removed))}
+        chains = _chains(whole.chains, ids) if marked else None
         return Instance(
             id=f"{whole.id}#{self.transform}-{sub_idx}",
             question=whole.question,
@@ -58,7 +59,8 @@ class Parts:
             answer_id=whole.answer_id if answered else None,
             answer_type=whole.answer_type if answered else "none",
             candidates=whole.candidates,
-            chains=_chains(whole.chains, ids) if marked else None,
+            chains=chains,
+            grades=_grades(whole, chains),
             decomposition=_decomposition(whole.decomposition, ids) if marked else None,
             answerable=answered,
             group=whole.group,
@@ -94,10 +96,12 @@ def note_of(instance: Instance, transform: str, *, level: str, noted: Mapping[st
 def showing(instance: Instance, paragraphs: tuple[Paragraph, ...], *, gone: Collection[str], **changes: Any) -> Instance:
     """``instance`` with other paragraphs: steps whose paragraph is ``gone`` lose its id, chains through it are left out."""
     missing = frozenset(gone)
+    chains = _chains(instance.chains, missing)
     return replace(
         instance,
         paragraphs=paragraphs,
-        chains=_chains(instance.chains, missing),
+        chains=chains,
+        grades=_grades(instance, chains),
         decomposition=_decomposition(instance.decomposition, missing),
         **changes,
     )
@@ -125,6 +129,11 @@ def _chains(chains: Chains | None, missing: frozenset[str]) -> Chains | None:
     if chains is None or not missing:
         return chains
     return tuple(tuple(chain for chain in group if missing.isdisjoint(chain[1::2])) for group in chains)
+
+
+def _grades(whole: Instance, chains: Chains | None) -> tuple[Grade | None, ...] | None:
+    """A grade is that of a candidate's best chain, which may be the one that is left out."""
+    return whole.grades if chains is not None and chains == whole.chains else None
 
 
 def _decomposition(steps: tuple[Step, ...] | None, missing: frozenset[str]) -> tuple[Step, ...] | None:

@@ -55,8 +55,8 @@ def sufficiency_broken(question: Question, group: Sequence[Instance]) -> Iterato
             yield "an insufficient context carries an answer, or the sufficient one does not"
         if not sufficient and any(paragraph.supporting is not None for paragraph in instance.paragraphs):
             yield "an insufficient context carries supporting marks"
-        if not sufficient and (instance.decomposition is not None or instance.chains is not None):
-            yield "an insufficient context carries steps or chains, which name the answer and the support"
+        if not sufficient and any(field is not None for field in (instance.decomposition, instance.chains, instance.grades)):
+            yield "an insufficient context carries steps, chains or grades, which name the answer and the support"
 
 
 def probe_of_sufficiency_broken(question: Question, group: Sequence[Instance]) -> Iterator[str]:

@@ -117,6 +117,7 @@ class InstanceMaker:
             "answer_type": pa.repeat("candidate", count),
             "candidates": list_array(samples.candidates, choices, CANDIDATES),
             "chains": self._chains(samples),
+            "grades": pa.nulls(count, SCHEMA.field("grades").type),
             "decomposition": pa.nulls(count, SCHEMA.field("decomposition").type),
             "answerable": pa.repeat(True, count),
             "group": ids,

@@ -5,15 +5,16 @@
     (:Sample {id, dataset, split, row, question, relation, answer})
         -[:ASKS_ABOUT]->                                       (:Entity)    the subject
         -[:ANSWER]->                                           (:Entity)
-        -[:CANDIDATE {position, answer}]->                     (:Entity)    in the order shown
+        -[:CANDIDATE {position, answer, grade, path, text}]->  (:Entity)    in the order shown
         -[:SUPPORT {position}]->                               (:Document)  in the order shown
         -[:STEP {position, answer, candidates, chains}]->      (:Entity | :Document)
 
-A step is one place between the subject and the candidates: ``position`` counts from the subject, which is 0, and odd ones are documents;
-``candidates`` and ``chains`` are two lists of the same length, which name each chain that passes here by the candidate to which it leads
-and its number among that one's; ``answer`` says whether one of them leads to the answer. So two nodes have one line between them
-however many chains share it: of MedHop's places on chains that leaves a fourteenth. A dataset has a marker of its own beside the graph's
-(:mod:`kgqa.store.neo4j.graph`), and a batch and the marker's new count are one transaction, so a load goes on where it was cut off.
+``grade``, ``path`` and ``text`` are the candidate's ``Grade``, and are not there where it has none. A step is one place between the subject
+and the candidates: ``position`` counts from the subject, which is 0, and odd ones are documents; ``candidates`` and ``chains`` are two
+lists of the same length, which name each chain that passes here by the candidate to which it leads and its number among that one's;
+``answer`` says whether one of them leads to the answer. So two nodes have one line between them however many chains share it: of MedHop's
+places on chains that leaves a fourteenth. A dataset has a marker of its own beside the graph's (:mod:`kgqa.store.neo4j.graph`), and a batch
+and the marker's new count are one transaction, so a load goes on where it was cut off.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from itertools import islice
 
 from kgqa.errors import StoreConflict, StoreError
 from kgqa.progress import Advance
+from kgqa.records import Grade
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.queries import read_queries
 
-SAMPLES_VERSION = 1
+SAMPLES_VERSION = 2
 """Raised when the same samples give another graph."""
 BATCH_STEPS = 20_000
 ERASE_SAMPLES = 500
@@ -52,6 +54,14 @@ class SampleRow:
     supports: tuple[str, ...]
     chains: tuple[tuple[tuple[str, ...], ...], ...]
     """For each candidate its chains: entity and document ids in turn."""
+    grades: tuple[Grade | None, ...] | None = None
+    """One for each candidate."""
+
+    def graded(self) -> Iterator[list[object]]:
+        """Every candidate: sample, id, position, whether it is the answer, and its grade's fields, which may be null."""
+        for position, (candidate, grade) in enumerate(zip(self.candidates, self.grades or (None,) * len(self.candidates), strict=True)):
+            fields = (grade.confidence, grade.path, grade.text) if grade else (None, None, None)
+            yield [self.id, candidate, position, candidate == self.answer_id, *fields]
 
     def steps(self) -> Iterator[tuple[str, int, bool, list[str], list[int]]]:
         """Every place between subject and candidates once: id, position, whether the answer's chains pass, and which chains pass."""
@@ -166,7 +176,7 @@ def _flattened(batch: list[SampleRow]) -> dict[str, list[list[object]]]:
     tables: dict[str, list[list[object]]] = {name: [] for name in ("rows", "candidates", "supports", "documents", "entities")}
     for s in batch:
         tables["rows"].append([s.id, s.split, s.row, s.question, s.relation, s.answer, s.subject, s.answer_id])
-        tables["candidates"] += [[s.id, candidate, i, candidate == s.answer_id] for i, candidate in enumerate(s.candidates)]
+        tables["candidates"] += s.graded()
         tables["supports"] += [[s.id, document, i] for i, document in enumerate(s.supports)]
         for step in s.steps():
             tables["documents" if step[1] % 2 else "entities"].append([s.id, *step])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kgqa.records import Instance
+from kgqa.commands.show import answer_grade
+from kgqa.records import Grade, Instance
 from kgqa.web.explore.datasets import head_of
 from kgqa.web.explore.picture import Edge, Node, Picture, document_key, entity_key, in_turn
 from kgqa.web.explore.stores import Graph
@@ -41,6 +42,8 @@ class Opened:
     chain: tuple[str, ...]
     """The answer's first chain: alternating entities and documents."""
     answer_chains: int
+    grade: Grade | None
+    """That of the best of them."""
     documents: tuple[Shown, ...]
     """Those of the chain first, in its order."""
     picture: Picture
@@ -69,6 +72,7 @@ def open_sample(graph: Graph, instance: Instance, *, every: bool = False) -> Ope
         names=names,
         chain=chain,
         answer_chains=len(of_answer),
+        grade=answer_grade(instance),
         documents=_documents(instance, chain, roles, steps),
         picture=_picture(
             instance, kept, names=names, roles=roles, chain=chain, articles=_articles(graph, kept), hidden=len(drawn) - len(kept)

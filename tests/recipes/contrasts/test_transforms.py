@@ -13,13 +13,14 @@ from hypothesis import given, strategies as st
 
 from kgqa.formats.provenance import everything, noted
 from kgqa.recipes.contrasts.facts import Question, facts_of, texts_of
+from kgqa.recipes.contrasts.instances import showing
 from kgqa.recipes.contrasts.invariants import BROKEN
 from kgqa.recipes.contrasts.probe import probe
 from kgqa.recipes.contrasts.probe_of_sufficiency import probe_of_sufficiency
 from kgqa.recipes.contrasts.sufficiency import sufficiency
 from kgqa.recipes.contrasts.transforms import BY_FACTS
 from kgqa.recipes.contrasts.trivial import trivial
-from kgqa.records import Candidate, Instance
+from kgqa.records import Candidate, Grade, Instance
 from tests.recipes.contrasts.drawing import any_question, asked, faced, paragraph, seeds
 
 Transform = Callable[..., list[Instance]]
@@ -175,6 +176,24 @@ def test_chains_through_a_removed_document_are_gone() -> None:
     assert [part.chains for part in parts] == [None, None]
 
 
+def test_grades_stay_only_where_all_chains_do() -> None:
+    paragraphs = [paragraph(name, [f"{name}. "], supporting=(0,) if name in "ab" else ()) for name in "abcd"]
+    chains = ((("s", "a", "x", "b", "E7"),), (("s", "c", "E8"),))
+    candidates = tuple(replace(CANDIDATE, id=name) for name in ("E7", "E8"))
+    grades = (Grade(confidence=0.5, path="place of birth", text="in one sentence"), None)
+    instance = asked(paragraphs, chains=chains, candidates=candidates, grades=grades, answer_id="E7", answer_type="candidate")
+    assert showing(instance, tuple(paragraphs[:3]), gone=["d"]).grades == grades
+    assert showing(instance, (*paragraphs[:2], paragraphs[3]), gone=["c"]).grades is None
+    assert {part.grades for part in probe(faced(instance))} == {None}
+    seen = set()
+    for seed in range(20):
+        whole, *parts = sufficiency(faced(instance), seed=seed)
+        assert whole.grades == (grades if whole.chains == chains else None)
+        assert {part.grades for part in parts} == {None}
+        seen.add(whole.grades)
+    assert seen == {grades, None}
+
+
 def test_the_answer_is_a_label_only_where_a_fact_that_is_there_states_it() -> None:
     paragraphs = [paragraph("a", ["He went to Avalon. "], supporting=(0,)), paragraph("b", ["He left. "], supporting=(0,))]
     paragraphs.append(paragraph("c", ["Avalon is far. "]))
@@ -195,7 +214,7 @@ def test_the_answer_is_a_label_only_where_a_fact_that_is_there_states_it() -> No
 def test_the_invariant_notices_an_insufficient_context_that_names_steps_or_chains() -> None:
     question = faced(asked([paragraph("a", ["A. "], supporting=(0,)), paragraph("b", ["B. "], supporting=(0,)), paragraph("c", ["C. "])]))
     whole, part, *others = sufficiency(question, seed=1)
-    for named in ({"decomposition": question.instance.decomposition}, {"chains": ()}):
+    for named in ({"decomposition": question.instance.decomposition}, {"chains": ()}, {"grades": ()}):
         assert list(BROKEN["sufficiency"](question, [whole, replace(part, **named), *others]))
 
 

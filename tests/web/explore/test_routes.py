@@ -12,6 +12,8 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,8 @@ from starlette.testclient import TestClient
 
 import kgqa
 from kgqa.errors import QueryTimeout, SettingsError, StoreUnreachable
-from kgqa.records import Mention
+from kgqa.formats import native
+from kgqa.records import Grade, Mention
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.embedded import EmbeddedStore
 from kgqa.store.neo4j.connection import Neo4jStore
@@ -173,6 +176,29 @@ def test_a_sample_shows_its_chain_beside_its_documents(wikidata: Project, client
         order = re.findall(r'data-document="d:([^"]+)"', text)
         assert order[: len(steps)] == list(chain[1::2])
         assert sorted(order) == sorted(paragraph.id for paragraph in instance.paragraphs)
+
+
+def test_a_grade_stands_beside_its_candidate_and_on_the_chain(wikidata_copy: Path, client: Client) -> None:
+    (dataset,) = datasets(wikidata_copy)
+    path = dataset.path / "dev.parquet"
+    first, second, *_ = native.read(path)
+    assert first.candidates
+    words = '<b>born</b> → "country"'
+    grades = [Grade(confidence=place / 100, path=words, text="apart") if place else None for place in range(len(first.candidates))]
+    native.write([replace(first, grades=tuple(grades)), replace(second, grades=None)], path)
+    with closing(open_project(wikidata_copy)) as project:
+        ask = client(project)
+        text = ask.get("/sample", params={"dataset": dataset.name, "split": "dev", "id": first.id}).text
+        plain = ask.get("/sample", params={"dataset": dataset.name, "split": "dev", "id": second.id}).text
+    assert "<b>born" not in text
+    shown = re.findall(r"<li><a class=.*?</li>", text, re.DOTALL)
+    for candidate, grade, line in zip(first.candidates, grades, shown, strict=True):
+        assert f'title="{escape(candidate.id)}"' in line
+        assert re.findall(r'grade" title="(.*?)">(.*?)<', line) == ([] if grade is None else [(escape(grade), f"{grade.confidence:.2f}")])
+    answer = next(grade for candidate, grade in zip(first.candidates, grades, strict=True) if candidate.id == first.answer_id)
+    assert re.findall(r'<p class="quiet-text grade".*?>(.*?)</p>', text) == ([] if answer is None else [str(escape(answer))])
+    assert 'class="said grade"' not in plain
+    assert "quiet-text grade" not in plain
 
 
 @pytest.mark.parametrize(
