@@ -14,11 +14,13 @@ import pyarrow.compute as pc
 from kgqa.arrays.column_draws import deal, shuffling
 from kgqa.arrays.narrow import narrow
 from kgqa.arrays.rows import Adjacency, Rows
-from kgqa.formats.columns import MENTION, PARAGRAPH, SCHEMA
+from kgqa.formats.columns import GRADE, MENTION, PARAGRAPH, SCHEMA
 from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places
+from kgqa.recipes.qangaroo.evidence import path_texts
 from kgqa.recipes.qangaroo.masking import mask_texts
 from kgqa.recipes.qangaroo.samples import CANDIDATES, CHAINS, DOCUMENTS, NODES, Samples, list_array
+from kgqa.rules.roles import TEXT_ROLES
 from kgqa.settings.domain import DomainSettings
 from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.sources.tables import frame
@@ -117,7 +119,7 @@ class InstanceMaker:
             "answer_type": pa.repeat("candidate", count),
             "candidates": list_array(samples.candidates, choices, CANDIDATES),
             "chains": self._chains(samples),
-            "grades": pa.nulls(count, SCHEMA.field("grades").type),
+            "grades": self._grades(samples),
             "decomposition": pa.nulls(count, SCHEMA.field("decomposition").type),
             "answerable": pa.repeat(True, count),
             "group": ids,
@@ -139,6 +141,17 @@ class InstanceMaker:
         nodes = both.take(pa.array(samples.nodes.targets + np.where(samples.nodes.places() % 2 == 1, len(self._entities), 0)))
         per_candidate = list_array(samples.chains, list_array(samples.nodes, nodes, NODES), CHAINS)
         return list_array(samples.candidates, per_candidate, CANDIDATES)
+
+    def _grades(self, samples: Samples) -> pa.Array:
+        """Per candidate the grade of its best chain; null where chains are not graded."""
+        if samples.grades is None:
+            return pa.nulls(len(samples), SCHEMA.field("grades").type)
+        columns = [
+            np.ascontiguousarray(samples.grades["confidence"]),
+            pa.array(path_texts(samples.grades, self._relations["label"].to_pylist()), pa.string()),
+            pa.array(TEXT_ROLES).take(pa.array(samples.grades["text"])),
+        ]
+        return list_array(samples.candidates, pa.StructArray.from_arrays(columns, fields=list(GRADE)), CANDIDATES)
 
     def _questions(self, samples: Samples) -> pa.Array:
         template = self._settings.section(QangarooSettings).question
