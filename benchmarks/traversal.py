@@ -210,10 +210,11 @@ def _search_all(  # type: ignore[no-untyped-def]
     order, entity_depth, entity_parent = np.empty(entities, np.int32), np.empty(entities, np.int32), np.empty(entities, np.int32)
     document_depth, document_parent = np.empty(documents, np.int32), np.empty(documents, np.int32)
     entity_stamp, document_stamp = np.full(entities, -1, np.int32), np.full(documents, -1, np.int32)
+    closed = np.zeros(entities, np.bool_)
     visited = 0
     for query in range(len(heads)):
         visited += breadth_first(
-            document_offsets, document_targets, entity_offsets, entity_targets, heads[query], max_documents,
+            document_offsets, document_targets, entity_offsets, entity_targets, closed, heads[query], max_documents,
             order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, query,
         )  # fmt: skip
     return visited

@@ -58,3 +58,15 @@ WITH DISTINCT q, d
 WITH d.row / 1000 AS part, collect(q.id) AS entities, collect(d.id) AS documents
 RETURN entities, documents
 ORDER BY part
+
+// name: protein_in_abstract_with_drug
+// purpose: from a protein to an abstract that mentions it beside a drug that targets it: what stands beside both drugs joins them
+// params: none
+// returns: entities: strings, documents: strings
+// stores: embedded, neo4j
+MATCH (d:Document)-[m1:MENTIONS]->(g:Entity)-[f:FACT]->(p:Entity)<-[m2:MENTIONS]-(d)
+WHERE d.usable AND f.relation = 'target'
+WITH DISTINCT p, d
+WITH d.row / 1000 AS part, collect(p.id) AS entities, collect(d.id) AS documents
+RETURN entities, documents
+ORDER BY part

@@ -1,7 +1,7 @@
 // For kgqa generate --traversal cypher; may be asked by name, but are not listed.
 
 // name: medhop_candidates_1
-// purpose: the entities that an entity reaches over one abstract
+// purpose: the entities that an entity reaches over one abstract, through proteins alone
 // params: entity: string
 // returns: candidate: string
 // stores: embedded, neo4j
@@ -10,7 +10,7 @@ WHERE s.id = $entity AND d1.usable
 OPTIONAL MATCH (s)-[f1:FACT]->(p1)
 WHERE f1.relation = 'target' OR f1.relation = 'protein_interaction'
 OPTIONAL MATCH (s)<-[g1:FACT]-(p1)
-WHERE g1.relation = 'protein_interaction'
+WHERE g1.relation = 'protein_interaction' OR g1.relation = 'target'
 WITH s, d1, count(f1.relation) + count(g1.relation) AS beside
 WHERE beside > 0
 WITH DISTINCT s, d1
@@ -27,7 +27,7 @@ RETURN c.id AS candidate
 ORDER BY c.row
 
 // name: medhop_candidates_2
-// purpose: the entities that an entity reaches over two abstracts
+// purpose: the entities that an entity reaches over two abstracts, through proteins alone
 // params: entity: string
 // returns: candidate: string
 // stores: embedded, neo4j
@@ -36,7 +36,7 @@ WHERE s.id = $entity AND d1.usable
 OPTIONAL MATCH (s)-[f1:FACT]->(p1)
 WHERE f1.relation = 'target' OR f1.relation = 'protein_interaction'
 OPTIONAL MATCH (s)<-[g1:FACT]-(p1)
-WHERE g1.relation = 'protein_interaction'
+WHERE g1.relation = 'protein_interaction' OR g1.relation = 'target'
 WITH s, d1, count(f1.relation) + count(g1.relation) AS beside
 WHERE beside > 0
 WITH DISTINCT s, d1
@@ -46,14 +46,14 @@ MATCH (d1)-[u1:MENTIONS]->(q1:Entity)
 OPTIONAL MATCH (e1)-[t1:FACT]->(q1)
 WHERE t1.relation = 'target'
 WITH s, d1, e1, count(t1.relation) AS targets
-WHERE e1.kind = 'protein' OR targets > 0
+WHERE e1.kind = 'protein'
 WITH DISTINCT s, e1
 MATCH (e1)<-[m2:MENTIONS]-(d2:Document)-[n2:MENTIONS]->(p2:Entity)
 WHERE d2.usable
 OPTIONAL MATCH (e1)-[f2:FACT]->(p2)
 WHERE f2.relation = 'target' OR f2.relation = 'protein_interaction'
 OPTIONAL MATCH (e1)<-[g2:FACT]-(p2)
-WHERE g2.relation = 'protein_interaction'
+WHERE g2.relation = 'protein_interaction' OR g2.relation = 'target'
 WITH s, e1, d2, count(f2.relation) + count(g2.relation) AS beside
 WHERE beside > 0
 WITH DISTINCT s, d2
@@ -70,7 +70,7 @@ RETURN c.id AS candidate
 ORDER BY c.row
 
 // name: medhop_candidates_3
-// purpose: the entities that an entity reaches over three abstracts
+// purpose: the entities that an entity reaches over three abstracts, through proteins alone
 // params: entity: string
 // returns: candidate: string
 // stores: embedded, neo4j
@@ -79,7 +79,7 @@ WHERE s.id = $entity AND d1.usable
 OPTIONAL MATCH (s)-[f1:FACT]->(p1)
 WHERE f1.relation = 'target' OR f1.relation = 'protein_interaction'
 OPTIONAL MATCH (s)<-[g1:FACT]-(p1)
-WHERE g1.relation = 'protein_interaction'
+WHERE g1.relation = 'protein_interaction' OR g1.relation = 'target'
 WITH s, d1, count(f1.relation) + count(g1.relation) AS beside
 WHERE beside > 0
 WITH DISTINCT s, d1
@@ -89,14 +89,14 @@ MATCH (d1)-[u1:MENTIONS]->(q1:Entity)
 OPTIONAL MATCH (e1)-[t1:FACT]->(q1)
 WHERE t1.relation = 'target'
 WITH s, d1, e1, count(t1.relation) AS targets
-WHERE e1.kind = 'protein' OR targets > 0
+WHERE e1.kind = 'protein'
 WITH DISTINCT s, e1
 MATCH (e1)<-[m2:MENTIONS]-(d2:Document)-[n2:MENTIONS]->(p2:Entity)
 WHERE d2.usable
 OPTIONAL MATCH (e1)-[f2:FACT]->(p2)
 WHERE f2.relation = 'target' OR f2.relation = 'protein_interaction'
 OPTIONAL MATCH (e1)<-[g2:FACT]-(p2)
-WHERE g2.relation = 'protein_interaction'
+WHERE g2.relation = 'protein_interaction' OR g2.relation = 'target'
 WITH s, e1, d2, count(f2.relation) + count(g2.relation) AS beside
 WHERE beside > 0
 WITH DISTINCT s, d2
@@ -106,14 +106,14 @@ MATCH (d2)-[u2:MENTIONS]->(q2:Entity)
 OPTIONAL MATCH (e2)-[t2:FACT]->(q2)
 WHERE t2.relation = 'target'
 WITH s, d2, e2, count(t2.relation) AS targets
-WHERE e2.kind = 'protein' OR targets > 0
+WHERE e2.kind = 'protein'
 WITH DISTINCT s, e2
 MATCH (e2)<-[m3:MENTIONS]-(d3:Document)-[n3:MENTIONS]->(p3:Entity)
 WHERE d3.usable
 OPTIONAL MATCH (e2)-[f3:FACT]->(p3)
 WHERE f3.relation = 'target' OR f3.relation = 'protein_interaction'
 OPTIONAL MATCH (e2)<-[g3:FACT]-(p3)
-WHERE g3.relation = 'protein_interaction'
+WHERE g3.relation = 'protein_interaction' OR g3.relation = 'target'
 WITH s, e2, d3, count(f3.relation) + count(g3.relation) AS beside
 WHERE beside > 0
 WITH DISTINCT s, d3
@@ -130,7 +130,7 @@ RETURN c.id AS candidate
 ORDER BY c.row
 
 // name: medhop_chains_1
-// purpose: chains of one abstract from an entity to given candidates (Welbl et al. 2018, section 4): drugs beside their targets, proteins beside their partners
+// purpose: chains of one abstract from an entity to given candidates over proteins alone: drugs beside their targets, proteins beside their partners or a drug that targets them
 // params: entity: string, candidates: strings
 // returns: candidate: string, document_1: string
 // stores: embedded, neo4j
@@ -139,7 +139,7 @@ WHERE s.id = $entity AND d1.usable
 OPTIONAL MATCH (s)-[f1:FACT]->(p1)
 WHERE f1.relation = 'target' OR f1.relation = 'protein_interaction'
 OPTIONAL MATCH (s)<-[g1:FACT]-(p1)
-WHERE g1.relation = 'protein_interaction'
+WHERE g1.relation = 'protein_interaction' OR g1.relation = 'target'
 WITH s, d1, count(f1.relation) + count(g1.relation) AS beside
 WHERE beside > 0
 WITH s, d1
@@ -155,7 +155,7 @@ RETURN c.id AS candidate, d1.id AS document_1
 ORDER BY c.row, d1.row
 
 // name: medhop_chains_2
-// purpose: chains of two abstracts from an entity to given candidates (Welbl et al. 2018, section 4): drugs beside their targets, proteins beside their partners
+// purpose: chains of two abstracts from an entity to given candidates over proteins alone: drugs beside their targets, proteins beside their partners or a drug that targets them
 // params: entity: string, candidates: strings
 // returns: candidate: string, document_1: string, entity_1: string, document_2: string
 // stores: embedded, neo4j
@@ -164,7 +164,7 @@ WHERE s.id = $entity AND d1.usable
 OPTIONAL MATCH (s)-[f1:FACT]->(p1)
 WHERE f1.relation = 'target' OR f1.relation = 'protein_interaction'
 OPTIONAL MATCH (s)<-[g1:FACT]-(p1)
-WHERE g1.relation = 'protein_interaction'
+WHERE g1.relation = 'protein_interaction' OR g1.relation = 'target'
 WITH s, d1, count(f1.relation) + count(g1.relation) AS beside
 WHERE beside > 0
 WITH s, d1
@@ -175,14 +175,14 @@ MATCH (d1)-[u1:MENTIONS]->(q1:Entity)
 OPTIONAL MATCH (e1)-[t1:FACT]->(q1)
 WHERE t1.relation = 'target'
 WITH s, d1, e1, count(t1.relation) AS targets
-WHERE e1.kind = 'protein' OR targets > 0
+WHERE e1.kind = 'protein'
 WITH s, d1, e1
 MATCH (e1)<-[m2:MENTIONS]-(d2:Document)-[n2:MENTIONS]->(p2:Entity)
 WHERE d2.usable AND d2.row <> d1.row
 OPTIONAL MATCH (e1)-[f2:FACT]->(p2)
 WHERE f2.relation = 'target' OR f2.relation = 'protein_interaction'
 OPTIONAL MATCH (e1)<-[g2:FACT]-(p2)
-WHERE g2.relation = 'protein_interaction'
+WHERE g2.relation = 'protein_interaction' OR g2.relation = 'target'
 WITH s, d1, e1, d2, count(f2.relation) + count(g2.relation) AS beside
 WHERE beside > 0
 WITH s, d1, e1, d2
@@ -198,7 +198,7 @@ RETURN c.id AS candidate, d1.id AS document_1, e1.id AS entity_1, d2.id AS docum
 ORDER BY c.row, d1.row, e1.row, d2.row
 
 // name: medhop_chains_3
-// purpose: chains of three abstracts from an entity to given candidates (Welbl et al. 2018, section 4): drugs beside their targets, proteins beside their partners
+// purpose: chains of three abstracts from an entity to given candidates over proteins alone: drugs beside their targets, proteins beside their partners or a drug that targets them
 // params: entity: string, candidates: strings
 // returns: candidate: string, document_1: string, entity_1: string, document_2: string, entity_2: string, document_3: string
 // stores: embedded, neo4j
@@ -207,7 +207,7 @@ WHERE s.id = $entity AND d1.usable
 OPTIONAL MATCH (s)-[f1:FACT]->(p1)
 WHERE f1.relation = 'target' OR f1.relation = 'protein_interaction'
 OPTIONAL MATCH (s)<-[g1:FACT]-(p1)
-WHERE g1.relation = 'protein_interaction'
+WHERE g1.relation = 'protein_interaction' OR g1.relation = 'target'
 WITH s, d1, count(f1.relation) + count(g1.relation) AS beside
 WHERE beside > 0
 WITH s, d1
@@ -218,14 +218,14 @@ MATCH (d1)-[u1:MENTIONS]->(q1:Entity)
 OPTIONAL MATCH (e1)-[t1:FACT]->(q1)
 WHERE t1.relation = 'target'
 WITH s, d1, e1, count(t1.relation) AS targets
-WHERE e1.kind = 'protein' OR targets > 0
+WHERE e1.kind = 'protein'
 WITH s, d1, e1
 MATCH (e1)<-[m2:MENTIONS]-(d2:Document)-[n2:MENTIONS]->(p2:Entity)
 WHERE d2.usable AND d2.row <> d1.row
 OPTIONAL MATCH (e1)-[f2:FACT]->(p2)
 WHERE f2.relation = 'target' OR f2.relation = 'protein_interaction'
 OPTIONAL MATCH (e1)<-[g2:FACT]-(p2)
-WHERE g2.relation = 'protein_interaction'
+WHERE g2.relation = 'protein_interaction' OR g2.relation = 'target'
 WITH s, d1, e1, d2, count(f2.relation) + count(g2.relation) AS beside
 WHERE beside > 0
 WITH s, d1, e1, d2
@@ -236,14 +236,14 @@ MATCH (d2)-[u2:MENTIONS]->(q2:Entity)
 OPTIONAL MATCH (e2)-[t2:FACT]->(q2)
 WHERE t2.relation = 'target'
 WITH s, d1, e1, d2, e2, count(t2.relation) AS targets
-WHERE e2.kind = 'protein' OR targets > 0
+WHERE e2.kind = 'protein'
 WITH s, d1, e1, d2, e2
 MATCH (e2)<-[m3:MENTIONS]-(d3:Document)-[n3:MENTIONS]->(p3:Entity)
 WHERE d3.usable AND d3.row <> d1.row AND d3.row <> d2.row
 OPTIONAL MATCH (e2)-[f3:FACT]->(p3)
 WHERE f3.relation = 'target' OR f3.relation = 'protein_interaction'
 OPTIONAL MATCH (e2)<-[g3:FACT]-(p3)
-WHERE g3.relation = 'protein_interaction'
+WHERE g3.relation = 'protein_interaction' OR g3.relation = 'target'
 WITH s, d1, e1, d2, e2, d3, count(f3.relation) + count(g3.relation) AS beside
 WHERE beside > 0
 WITH s, d1, e1, d2, e2, d3

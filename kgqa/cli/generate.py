@@ -21,6 +21,9 @@ def generate(
     source: Annotated[
         Path | None, Option(help="Folder with the domain's files; a built-in domain without it is the small one that kgqa ships.")
     ] = None,
+    recipe: Annotated[
+        str | None, Option(help="A variant of the domain: paper, the plain recipe of the paper; by default chains must imply their answer.")
+    ] = None,
     workspace: Annotated[Path, Option(help="Folder for tables, graph and datasets.")] = WORKSPACE,
     seed: Annotated[int, Option(help="Draws splits, samples, orders and placeholders.")] = SEED,
     workers: Annotated[int | None, Option(help="Threads, by default one for each core; the result does not depend on them.")] = None,
@@ -43,14 +46,14 @@ def generate(
     neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
     if dry_run:
         plan = kgqa.plan(
-            domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal,
+            domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal,
             neo4j=neo4j,
         )  # fmt: skip
         _print_plan(console, plan)
         return
     with ConsoleProgress(console) as progress:
         report = kgqa.generate(
-            domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal,
+            domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal,
             neo4j=neo4j, progress=progress,
         )  # fmt: skip
     _print_report(console, report)

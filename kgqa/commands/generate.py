@@ -69,6 +69,7 @@ class Plan:
 def generate(
     domain: str | Path,
     *,
+    recipe: str | None = None,
     source: str | Path | None = None,
     workspace: str | Path = WORKSPACE,
     seed: int = SEED,
@@ -81,14 +82,15 @@ def generate(
 ) -> Report:
     """Make a multi-hop dataset from a domain's graph and documents; return what was made.
 
-    ``domain`` is the name of a built-in domain or the path of a TOML file; without ``source`` its shipped seed domain is read. ``limit``
+    ``domain`` is the name of a built-in domain or the path of a TOML file; without ``source`` its shipped seed domain is read. ``recipe``
+    names one of the domain's variants: ``paper`` is that of the paper, without evidence. ``limit``
     asks only so many questions. The graph lies in the ``embedded`` store or in a ``neo4j`` server (``neo4j`` says where; by default the
     environment does), and is searched by the compiled ``kernel`` or by ``cypher`` in the store. The same input, settings and seed give the
     same bytes for any ``workers`` (by default all cores), ``store`` and ``traversal``. Raises KgqaError.
     """
     runner = _prepared(
-        domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal, neo4j=neo4j,
-        progress=progress or Silent(),
+        domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
+        traversal=traversal, neo4j=neo4j, progress=progress or Silent(),
     )  # fmt: skip
     loaded, place = runner.run.domain, runner.run.workspace
     with held(place):
@@ -97,6 +99,7 @@ def generate(
         runner.perform()
         passed = {
             "domain": str(domain),
+            "recipe": recipe,
             "seed": seed,
             "workers": workers,
             "limit": limit,
@@ -114,6 +117,7 @@ def generate(
 def plan(
     domain: str | Path,
     *,
+    recipe: str | None = None,
     source: str | Path | None = None,
     workspace: str | Path = WORKSPACE,
     seed: int = SEED,
@@ -128,8 +132,8 @@ def plan(
     Raises KgqaError for all that :func:`generate` refuses before it begins, a server that is away or holds something else among it.
     """
     runner = _prepared(
-        domain, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal, neo4j=neo4j,
-        progress=Silent(),
+        domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
+        traversal=traversal, neo4j=neo4j, progress=Silent(),
     )  # fmt: skip
     loaded, place = runner.run.domain, runner.run.workspace
     place.check()
@@ -154,6 +158,7 @@ def plan(
 def _prepared(
     domain: str | Path,
     *,
+    recipe: str | None,
     source: str | Path | None,
     workspace: str | Path,
     seed: int,
@@ -173,11 +178,11 @@ def _prepared(
         raise SettingsError(f"neo4j says where a server is, but the {store} store needs none; leave it out, or give store='neo4j'.")
     if limit is not None and limit < 1:
         raise SettingsError(f"limit {limit} is not at least 1; leave it out to ask all questions.")
-    loaded = load_domain(domain, source=None if source is None else Path(source))
+    loaded = load_domain(domain, source=None if source is None else Path(source), recipe=recipe)
     if traversal not in TRAVERSALS:
         raise SettingsError(f"traversal {traversal!r} is not known; {suggestion(traversal, TRAVERSALS)}")
-    recipe = find_recipe(loaded.settings.recipe)
-    for name in recipe.queries(loaded, traversal):
+    made_by = find_recipe(loaded.settings.recipe)
+    for name in made_by.queries(loaded, traversal):
         check_runs_on(loaded.queries[name], store)
     if store == "neo4j":
         neo4j = neo4j or Neo4jSettings.from_environment()
@@ -189,7 +194,7 @@ def _prepared(
         traversal=traversal, neo4j=neo4j,
     )  # fmt: skip
     with storage_errors(loaded.source):
-        return Runner(recipe=recipe, run=run, inputs=hashes_of(_input_files(loaded)))
+        return Runner(recipe=made_by, run=run, inputs=hashes_of(_input_files(loaded)))
 
 
 def _input_files(domain: Domain) -> list[Path]:

@@ -22,18 +22,31 @@ from kgqa.store.queries import PLURALS, Query, read_queries
 __all__ = ["built_in", "chain_columns", "load_domain"]
 
 
-def load_domain(domain: str | Path, *, source: Path | None = None) -> Domain:
-    """The domain with this name or in this TOML file, with its source folder.
+def load_domain(domain: str | Path, *, source: Path | None = None, recipe: str | None = None) -> Domain:
+    """The domain with this name or in this TOML file, with its source folder; ``recipe`` is the name of one of its ``variants``.
 
     Without ``source`` a built-in domain reads its seed domain, with the settings in the seed's own ``domain.toml``; a domain of the user's
     does so only where one of its own files names the ``seed_domain``, and its settings win over the seed's. Raises SettingsError.
     """
     files = read_files(str(domain))
     if source is not None:
-        return _checked(files, merged(files.built_in, files.own), Path(source), is_seed=False)
+        return _checked(files, _varied(files, merged(files.built_in, files.own), recipe), Path(source), is_seed=False)
     folder = resource("seeds") / _seed_domain(files)
     raw = merged(merged(files.built_in, parse(folder / "domain.toml")), files.own)
-    return _checked(files, raw, folder, is_seed=True)
+    return _checked(files, _varied(files, raw, recipe), folder, is_seed=True)
+
+
+def _varied(files: Files, raw: dict[str, Any], recipe: str | None) -> dict[str, Any]:
+    """``raw`` without its variants, but with what that of this name says instead."""
+    settings, variants = {key: value for key, value in raw.items() if key != "variants"}, raw.get("variants", {})
+    if not isinstance(variants, dict) or not all(isinstance(variant, dict) for variant in variants.values()):
+        raise SettingsError(f"{files.path}: 'variants' must hold a table for each name, as [variants.paper]; mend the file.")
+    if recipe is None:
+        return settings
+    if recipe not in variants:
+        hint = suggestion(recipe, sorted(variants)) if variants else "it has none; leave the recipe out."
+        raise SettingsError(f"{files.path}: the domain has no recipe {recipe!r}; {hint}")
+    return merged(settings, variants[recipe])
 
 
 def _seed_domain(files: Files) -> str:
@@ -42,7 +55,7 @@ def _seed_domain(files: Files) -> str:
     if name in seed_domains():
         return str(name)
     if name != "":
-        _settings(files, merged(files.built_in, files.own))  # which says what is wrong with it
+        _settings(files, _varied(files, merged(files.built_in, files.own), None))  # which says what is wrong with it
     example = files.built_in.get("seed_domain", seed_domains()[-1])
     raise SettingsError(
         f"{files.path}: nothing says which files to read; give --source the folder with yours, or to try the domain on the small one that "

@@ -34,7 +34,9 @@ class TraversalSettings(Settings):
     chains: Literal["tree", "all_shortest", "all_simple"] = "tree"
     """The breadth-first tree's one chain per candidate, or all shortest, or all simple ones."""
     max_chains: Positive = 16
-    """With ``all_shortest`` and ``all_simple``: at most so many per candidate, shorter ones first."""
+    """With ``all_shortest`` and ``all_simple``, and where chains are graded: at most so many per candidate, shorter ones first."""
+    through_end_points: bool = True
+    """Whether a chain may lead on from an entity of the kind of the end points; false only where that kind is named."""
 
 
 class BalanceSettings(Settings):
@@ -70,6 +72,8 @@ class EvidenceSettings(Settings):
     """How surely the answer's chain must imply it."""
     margin: Annotated[float, Field(ge=0, le=1)] = 0.05
     """Candidates whose chain implies them nearly as surely as the answer's, within this, may be true and leave."""
+    better: Literal["reject", "leave"] = "reject"
+    """Whether a sample goes in which the chain to another candidate implies more than that to the answer, or only the candidate."""
     odds: Annotated[float, Field(ge=0)] = 3.0
     """The chain must make the odds of the answer so many times those that its frequency alone gives it."""
     text: Literal["document", "near", "sentence"] = "document"
@@ -122,6 +126,12 @@ class QangarooSettings(RecipeSettings):
         most = self.balance.candidates or self.max_candidates
         if self.min_candidates > min(most, self.max_candidates):
             raise ValueError(f"min_candidates ({self.min_candidates}) is more than a sample may have ({min(most, self.max_candidates)})")
+        return self
+
+    @model_validator(mode="after")
+    def _end_points_have_a_kind(self) -> QangarooSettings:
+        if not self.traversal.through_end_points and not self.endpoint_kind:
+            raise ValueError("traversal.through_end_points = false needs endpoint_kind, which says what chains may not lead through")
         return self
 
     @model_validator(mode="after")

@@ -19,11 +19,12 @@ from kgqa.traversal.graph import Graph
 
 @kernel
 def breadth_first(  # type: ignore[no-untyped-def]
-    document_offsets, document_targets, entity_offsets, entity_targets, start, max_documents,
+    document_offsets, document_targets, entity_offsets, entity_targets, closed, start, max_documents,
     order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, stamp,
 ):  # fmt: skip
     """Visit the entities that ``start`` reaches over at most ``max_documents`` documents; return how many, ``start`` included.
 
+    No chain leads on from an entity for which ``closed`` holds, unless it is ``start``.
     ``order`` (int32, entities) lists them as visited; ``entity_parent`` holds the document through which an entity was first seen,
     ``document_parent`` the entity through which a document was; both depths count documents. As rows are sorted, the first parent lies on
     the lexicographically smallest shortest chain. ``*_stamp`` hold the query that saw a node last, so that nothing is cleared between
@@ -40,6 +41,8 @@ def breadth_first(  # type: ignore[no-untyped-def]
         depth = entity_depth[entity] + 1
         if depth > max_documents:
             break
+        if closed[entity] and entity != start:
+            continue
         for i in range(document_offsets[entity], document_offsets[entity + 1]):
             document = document_targets[i]
             if document_stamp[document] == stamp:
@@ -73,7 +76,7 @@ def _has(offsets, targets, row, wanted):  # type: ignore[no-untyped-def]
 
 @kernel
 def find_candidates(  # type: ignore[no-untyped-def]
-    document_offsets, document_targets, entity_offsets, entity_targets, max_documents,
+    document_offsets, document_targets, entity_offsets, entity_targets, closed, max_documents,
     heads, relations, answers, role_offsets, roles, fact_offsets, fact_relations, fact_tails, with_chains,
 ):  # fmt: skip
     """For each query the end points that its head reaches, and the breadth-first tree's chain to each.
@@ -101,7 +104,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
         head, relation, answer = heads[query], relations[query], answers[query]
         if query == 0 or heads[query - 1] != head:
             visited = breadth_first(
-                document_offsets, document_targets, entity_offsets, entity_targets, head, max_documents,
+                document_offsets, document_targets, entity_offsets, entity_targets, closed, head, max_documents,
                 order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, query,
             )  # fmt: skip
             stamp = query
@@ -152,7 +155,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
 
 @kernel
 def find_chains(  # type: ignore[no-untyped-def]
-    document_offsets, document_targets, entity_offsets, entity_targets,
+    document_offsets, document_targets, entity_offsets, entity_targets, closed,
     naming_offsets, naming_targets, leading_offsets, leading_targets,
     max_documents, heads, offsets, candidates, longer, limit,
 ):  # fmt: skip
@@ -177,7 +180,7 @@ def find_chains(  # type: ignore[no-untyped-def]
         if query == 0 or heads[query - 1] != head:
             stamp = query
             breadth_first(
-                document_offsets, document_targets, entity_offsets, entity_targets, head, max_documents,
+                document_offsets, document_targets, entity_offsets, entity_targets, closed, head, max_documents,
                 order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, stamp,
             )  # fmt: skip
         for index in range(offsets[query], offsets[query + 1]):
@@ -203,6 +206,8 @@ def find_chains(  # type: ignore[no-untyped-def]
                         if document_stamp[before] != stamp or document_depth[before] > (place + 1) // 2:
                             continue
                     elif entity_stamp[before] != stamp or entity_depth[before] > place // 2 or (before == head) != (place == 0):
+                        continue
+                    elif closed[before] and place > 0:
                         continue
                     repeated = False
                     for other in range(place + 2, top + 1, 2):
@@ -235,10 +240,11 @@ class Kernel:
     batch = 4096
     concurrent = True
 
-    def __init__(self, graph: Graph, *, max_documents: int) -> None:
-        """Search ``graph`` over at most ``max_documents`` documents."""
+    def __init__(self, graph: Graph, *, max_documents: int, closed: npt.NDArray[np.bool_] | None = None) -> None:
+        """Search ``graph`` over at most ``max_documents`` documents; no chain leads through an entity that is ``closed``, only to it."""
         documents, entities = graph.documents_of, graph.entities_of
-        self._arrays = documents.offsets, documents.targets, entities.offsets, entities.targets
+        closed = np.zeros(graph.entities, np.bool_) if closed is None else closed
+        self._arrays = documents.offsets, documents.targets, entities.offsets, entities.targets, closed
         self._graph = graph
         self._max_documents = max_documents
 

@@ -68,14 +68,15 @@ class Evidence:
         return grades
 
 
-def with_best_chains(samples: Samples, grades: Grades, *, only: bool) -> Samples:
+def with_best_chains(samples: Samples, grades: Grades, *, text: int, only: bool) -> Samples:
     """The same samples with each candidate graded by its best chain, and its chains best first; ``only``: with that one chain alone.
 
-    The best is the surest, then the one whose weakest hop a text states best, then the shortest, then the first.
+    The best is one whose hops all have the ``text`` grade, then the surest, then the one whose weakest hop a text states best, then the
+    shortest, then the first.
     """
     candidate = samples.chains.sources()
     length = samples.nodes.counts()[samples.chains.targets]
-    order = np.lexsort((np.arange(len(candidate)), length, -grades["text"], -grades["confidence"], candidate))
+    order = np.lexsort((np.arange(len(candidate)), length, -grades["text"], -grades["confidence"], grades["text"] < text, candidate))
     first = np.ones(len(order), np.bool_)
     first[1:] = candidate[order][1:] != candidate[order][:-1]
     assert first.sum() == len(samples.candidates.targets), "every candidate has a chain"

@@ -83,7 +83,7 @@ class SampleEvidence:
     def graded(self, samples: Samples, *, only: bool, workers: int) -> Samples:
         """The same samples with grades; ``only``: each candidate with its best chain alone."""
         evidence = Evidence(self.facts, self.mined.hops, self.mined.rules, self.mined.implied)
-        return with_best_chains(samples, evidence.grade(samples, workers=workers), only=only)
+        return with_best_chains(samples, evidence.grade(samples, workers=workers), text=TEXT[self.settings.text], only=only)
 
     def sample_gates(self, before: npt.NDArray[np.int64]) -> list[SampleGate]:
         """The rules about what chains imply; ``before`` are the samples of each relation that come to them."""
@@ -94,7 +94,7 @@ class SampleEvidence:
         return [
             AnswerNotImplied(least=settings.grade, text=TEXT[settings.text]),
             ChainAddsLittle(least=settings.odds, share=np.minimum(share, 1.0), of=of),
-            AnotherImpliedMore(),
+            *([AnotherImpliedMore()] if settings.better == "reject" else []),
             RelationSeldomImplied(least=settings.graded_share, samples=before),
         ]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kgqa.arrays.rows import Adjacency
 from kgqa.errors import EmptyResult
@@ -105,9 +106,11 @@ def _question_gates(tables: dict[str, pa.Table], graph: Graph, settings: Qangaro
 @contextmanager
 def _traversal(run: Run, graph: Graph, tables: dict[str, pa.Table]) -> Iterator[Traversal]:
     """What searches: the kernel on the graph in memory, or the domain's queries in the store."""
-    most = run.domain.settings.section(QangarooSettings).traversal.max_documents
+    settings = run.domain.settings.section(QangarooSettings)
+    most = settings.traversal.max_documents
     if run.traversal == "kernel":
-        yield Kernel(graph, max_documents=most)
+        closed = None if settings.traversal.through_end_points else np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind))
+        yield Kernel(graph, max_documents=most, closed=closed)
         return
     projection = run.domain.settings.projection
     candidates, chains = ([run.domain.queries[name] for name in names[:most]] for names in (projection.candidates, projection.chains))
