@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from kgqa.errors import EmptyResult
 from kgqa.linking.dictionary import NAME_RULES
 from kgqa.linking.link import UNUSED_REASONS, link_mentions
-from kgqa.linking.places import PLACE_RULES
+from kgqa.linking.resolve import PLACE_RULES
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.graph import rows_of, tables_hash
 from kgqa.runs.stage import Run, Stage, StageOutput
