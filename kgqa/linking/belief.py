@@ -23,7 +23,7 @@ LEAN = 8.0
 """A name's share is drawn to that of names like it as if by so many places."""
 TEMPER = 0.75
 """Support of a wrong entity is more frequent than by chance, as other things of the same subject have the same names."""
-LEAST, MOST = -0.4, 5.0
+LEAST, MOST = -0.4, 4.0
 """Bounds of a level's worth. That nothing supports a place says little: months and nations are mentioned in any article."""
 SPREAD = 2.0
 """A name's share differs from that of names like it by at most so much, as log odds."""

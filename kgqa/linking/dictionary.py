@@ -15,6 +15,7 @@ import pyarrow as pa
 from kgqa.arrays.narrow import check_fits
 from kgqa.arrays.rows import row_bounds
 from kgqa.arrays.tokens import spellings
+from kgqa.linking.forms import adjectives, plural
 from kgqa.linking.trie import Trie, build_trie
 from kgqa.settings.linking import LinkingSettings
 from kgqa.sources.tables import arrow, frame
@@ -25,6 +26,8 @@ NO_LINK = -1
 CASES = {"free": FREE, "initial": INITIAL, "exact": EXACT}
 BEARERS = 32
 """Entities of one name that are compared; of more, those with the best claim."""
+
+_NO_FACTS = pl.DataFrame(schema={"head": pl.String, "tail": pl.String})
 
 NAME_RULES = {
     "excluded name": "the settings list the name (linking.exclude_names)",
@@ -69,10 +72,12 @@ def build_dictionary(
     candidates: npt.NDArray[np.bool_],
     *,
     documents: pa.Table | None = None,
+    facts: pa.Table | None = None,
 ) -> Dictionary:
     """Apply the name rules and build the trie; ``candidates`` says for each row of ``entities`` whether it can be a candidate.
 
     ``documents`` (``about, text``) show how names are written; without them the rules that look at texts find nothing.
+    ``facts`` (``head, tail``) show which adjective belongs to which place.
     """
     check_fits(max(names.num_rows, entities.num_rows), "names or entities", "make the dataset from fewer")
     rows = frame(entities).select(entity="id", kind="kind", description="description").with_row_index("row")
@@ -80,7 +85,7 @@ def build_dictionary(
     table = frame(names).join(rows, on="entity", how="left", maintain_order="left")
     texts = frame(documents) if documents is not None else pl.DataFrame(schema={"about": pl.String, "text": pl.String})
     table, removed = _apply_rules(table, texts, settings)
-    table = _with_forms(table, settings)
+    table = _with_forms(table, frame(facts) if facts is not None else _NO_FACTS, settings)
     table = _without_articles(table, settings)
     kept = arrow(table.select("name"))["name"]
     trie, group = build_trie(kept)
@@ -88,7 +93,7 @@ def build_dictionary(
     table = table.with_columns(group=pl.Series(group), spelling=pl.Series(_spelling(kept, case)), priority=_priority(settings))
     table = table.with_row_index("at")
     described = table.select(
-        "name", "source", "candidate", "described", "article", "shortened", "links", "letters", "word", "case", "group", entity="row",
+        "name", "source", "candidate", "described", "article", "shortened", "links", "letters", "word", "case", "group", "adjective", entity="row",
         rank=pl.col("priority") % 16 + pl.col("priority") // 16,
     )  # fmt: skip
     table = table.filter(pl.col("group") >= 0).sort("group", "priority", "row", "case", "spelling", "at")
@@ -156,7 +161,12 @@ def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSe
         described=article | (pl.col("source") == "title").any().over("entity") | (pl.col("description") != ""),
     )
     title = pl.when(pl.col("source") == "title").then(lower).max().over("entity")
-    table = table.with_columns(shortened=(pl.col("word") & title.str.starts_with(lower + " ")).fill_null(False))
+    main = list(settings.shared.prefer_sources)
+    table = table.with_columns(
+        shortened=(pl.col("word") & title.str.starts_with(lower + " ")).fill_null(False),
+        adds=(pl.col("word") & title.str.contains(r"^\S+ \p{L}") & title.str.starts_with(lower + " ")).fill_null(False),
+        main=pl.col("source").is_in(main) if main else pl.lit(True),
+    )
     as_written = pl.col("source").is_in([source for source, case in settings.case.items() if case == "as_written"])
     either = _written_small(table.filter(as_written), texts)
     table = table.join(either, on=["entity", "name"], how="left", maintain_order="left")
@@ -195,8 +205,19 @@ def _lists_meanings(texts: pl.DataFrame, settings: LinkingSettings) -> pl.Expr:
     return pl.col("entity").is_in(lists["about"].implode()) & ~pl.col("candidate")
 
 
-def _with_forms(table: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
-    return table
+def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
+    """Add the other forms of possible candidates' names; the plural of a common noun links unless it is a name itself."""
+    if settings.language != "en":
+        return table.with_columns(adjective=pl.lit(False))
+    taken = table.select(lower=pl.col("name").str.to_lowercase()).unique()
+    plurals = table.filter("candidate").with_columns(name=plural(pl.col("name"))).drop_nulls("name")
+    free = ~pl.col("name").str.to_lowercase().is_in(taken["lower"].implode())
+    plurals = plurals.with_columns(links=pl.col("links") & free & (pl.col("case") != EXACT))
+    forms = adjectives(table, facts)
+    derived = table.join(forms.rename({"name": "form"}), left_on=["entity", "name"], right_on=["entity", "of"], maintain_order="left")
+    derived = derived.with_columns(name="form", links=pl.lit(False), case=pl.lit(EXACT, pl.UInt8)).select(table.columns)
+    derived = derived.unique(["row", "name"], keep="first", maintain_order=True)
+    return pl.concat([table, plurals, derived]).with_columns(adjective=pl.col("name").is_in(forms["name"].unique().implode()))
 
 
 def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
@@ -207,6 +228,10 @@ def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.Data
     longer = table.filter(pl.col("links") & pl.col("name").str.contains(article)).select(
         longer="name", shorter=pl.col("name").str.replace(article, "")
     )
+    own = table.select("entity", shorter="name").unique()
+    begins = table.select("entity", shorter=pl.col("name").str.replace(article, "")).with_columns(bare=pl.col("shorter") != table["name"])
+    both = begins.join(own.with_columns(both=True), on=["entity", "shorter"], how="left", maintain_order="left")
+    table = table.with_columns(skip=pl.Series((both["bare"] & both["both"].fill_null(False)).cast(pl.UInt8)))
     bare = table.filter("links").join(longer.unique(), left_on="name", right_on="shorter", maintain_order="left")
     bare = bare.join(table.select("entity", "name"), left_on=["entity", "longer"], right_on=["entity", "name"], how="anti")
     bare = bare.with_columns(name="longer", skip=pl.lit(1, pl.UInt8), candidate=pl.lit(False)).select(table.columns)

@@ -23,6 +23,8 @@ HEADS = 5
 """A word is the head of names if at least so many names before it belong to other entities, and most of those that do stand before it."""
 FREQUENT = 5.5
 """Words of this Zipf frequency stand inside no name before its head ("insulin and its receptor")."""
+SOME = 0.05
+"""Where fewer of the entities have an article or a description, that one has none says nothing."""
 
 START = {
     "bias": 2.5,
@@ -30,16 +32,18 @@ START = {
     "few letters": -1.0,
     "four letters": -0.5,
     "everyday": -1.0,
-    "everyday, written exactly": -0.5,
-    "everyday alias": -0.7,
+    "everyday alias": -1.2,
     "written small": -2.5,
     "common noun": 0.5,
     "undescribed": -1.5,
     "shortened": -0.7,
     "degree": 0.1,
     "bearers": -0.7,
-    "rank": -0.7,
+    "alias": -0.4,
+    "another has more claim": -0.7,
     "candidate": 0.0,
+    "adjective": -2.0,
+    "family": -0.4,
 }
 """Measure → its weight before anything is learnt, as log odds."""
 
@@ -80,25 +84,32 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
     )
     bearers = linking["claim"].fill_null(1).to_numpy()
     alone = (linking.select(pl.when("links").then(pl.col("entity")).n_unique().over("group").alias("n")))["n"].to_numpy() == 1
-    rank = np.maximum(table["rank"].to_numpy(), 0)
-    everyday = np.maximum(least_zipf - RARE, 0.0)
+    rank = table["rank"].to_numpy()
+    best = linking.select(pl.col("rank").min().over("group").fill_null(0))["rank"].to_numpy()
+    alias = rank > table.select(pl.col("rank").filter(pl.col("rank") >= 0).min().over("entity").fill_null(0))["rank"].to_numpy()
+    described = table["described"].to_numpy()
+    digit = table["name"].str.contains(r"\p{N}").to_numpy()
+    # A word that the corpus never writes small is no everyday word there, whatever a list says: "January".
+    everyday = np.maximum(least_zipf - RARE, 0.0) * np.where(exact, np.minimum(0.1 + 2 * least_small, 1.0), 1.0)
     candidate = table["candidate"].to_numpy()
     columns = {
         "bias": np.ones(len(table)),
         "one word": single,
-        "few letters": letters <= 3,
-        "four letters": letters == 4,
-        "everyday": everyday * single,
-        "everyday, written exactly": everyday * exact,
-        "everyday alias": everyday * (rank > 0),
+        "few letters": letters + digit <= 3,
+        "four letters": (letters + digit == 4) & ~digit,
+        "everyday": everyday * single * np.where(candidate & ~alias, 0.5, 1.0),  # what can be an answer is named on purpose
+        "everyday alias": np.maximum(everyday, np.maximum(least_zipf - RARE + 1.0, 0.0) * ~exact) * alias,
         "written small": least_small * exact,
         "common noun": ~exact,
-        "undescribed": single & ~table["described"].to_numpy(),
+        "undescribed": single & ~described & (described.mean() > SOME),
         "shortened": table["shortened"].to_numpy(),
         "degree": np.log1p(degree[table["entity"].to_numpy()]),
         "bearers": np.log(np.maximum(bearers, 1)),
-        "rank": rank,
+        "alias": alias,
+        "another has more claim": rank > best,
         "candidate": candidate,
+        "adjective": table["adjective"].to_numpy(),
+        "family": np.log1p(_family(table)),
     }
     assert list(columns) == list(START)
     return Measures(
@@ -106,10 +117,26 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
         start=np.array(list(START.values())),
         single=single,
         unique=alone,
-        proper=(least_small < 0.3) | (~exact & (least_zipf < RARE + 0.5)),
+        proper=np.where(exact, least_small < 0.3, least_zipf < np.where(alias & single, RARE - 1.5, RARE + 0.5)),
         common=~exact,
         everyday=single & (least_zipf >= 4.0),
     )
+
+
+def _family(table: pl.DataFrame) -> npt.NDArray[np.int64]:
+    """How many other entities' names end with each name after a word with a capital or a digit, or after any where names are not capitalised."""
+    parted = table.filter("links").select("entity", name=pl.col("name").str.to_lowercase(), word=pl.col("name").str.split(" "))
+    parted = parted.filter(pl.col("word").list.len() > 1)
+    ends = [
+        parted.filter(pl.col("word").list.len() > size).select(
+            "entity", before=pl.col("word").list.get(-size - 1), name=pl.col("word").list.tail(size).list.join(" ").str.to_lowercase()
+        )
+        for size in range(1, 4)
+    ]
+    small = pl.col("before").str.contains(r"^\p{Ll}{1,3}$")  # "of", "in", "de": what stands after them is a name of its own
+    counts = pl.concat(ends).filter(~small).group_by("name").agg(number=pl.col("entity").n_unique())
+    named = table.select(name=pl.col("name").str.to_lowercase()).join(counts, on="name", how="left", maintain_order="left")
+    return named["number"].fill_null(0).to_numpy()
 
 
 def _numbers(dictionary: Dictionary, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:

@@ -88,7 +88,8 @@ def _certain(
     letter: npt.NDArray[np.int32],
 ) -> npt.NDArray[np.bool_]:
     """Places that hardly need a decision: one entity, a name that is no ordinary word, nothing beside it that would go on with it."""
-    free = ((before == ALONE) | (before == NAME)) & ((after == ALONE) | (after == NAME))
+    alone_there = (before == ALONE) & (after == ALONE)
+    free = alone_there | (~known.single[name] & ((before == ALONE) | (before == NAME)) & ((after == ALONE) | (after == NAME)))
     start = known.features @ known.start > 1.5
     written = ~known.single[name] | (letter == CAPITAL) | ((letter == SMALL) & ~known.everyday[name])
     alone = np.bincount(pairs.place, minlength=1)[pairs.place] == 1

@@ -64,8 +64,10 @@ def _close(data, begin, end, start):  # type: ignore[no-untyped-def]
 def surroundings(data, begin, length, first, last, count, starts, ends, tokens, initials, flags, after_name):  # type: ignore[no-untyped-def]
     """The context of the tokens ``first`` to ``last``; ``after_name`` tells that another name ends directly before them. O(1)."""
     zero = np.uint64(0)
-    letter = CAPITAL if initials[first] != zero else SMALL
-    if letter == CAPITAL and opens(data, begin, first, starts, ends):
+    # The article is no part of "the Netherlands", so that the second word tells how the name is written.
+    written = first + 1 if first < last and initials[first] == zero and initials[first + 1] != zero else first
+    letter = CAPITAL if initials[written] != zero else SMALL
+    if letter == CAPITAL and written == first and opens(data, begin, first, starts, ends):
         letter = OPENING
     before = ALONE
     if first > 0:
