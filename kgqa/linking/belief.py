@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kgqa.linking.support import LEVELS, Surroundings, levels
-from kgqa.linking.surroundings import CONTEXTS
+from kgqa.linking.surroundings import COMMON_CAPITAL, CONTEXTS, NAME, NOUN, PROPER_CAPITAL, parts
 
 Floats = npt.NDArray[np.float64]
 ROUNDS = 4
@@ -41,8 +41,8 @@ class Places:
 
     place: npt.NDArray[np.int32]
     entry: npt.NDArray[np.int32]
-    worth: Floats
-    """Log of how much oftener the support is found with a right entity than by chance."""
+    odds: Floats
+    """How much oftener the support is found with a right entity than by chance."""
     kind: npt.NDArray[np.int32]
     """What stands beside the place, as a class; all pairs of a place have the same."""
 
@@ -91,16 +91,16 @@ def _buckets(known: Surroundings) -> npt.NDArray[np.int64]:
     return (2 * np.minimum(np.ceil(np.log2(degree + 1)), 10) + (np.diff(known.article[0]) > 0)).astype(np.int64)
 
 
-def beliefs(pairs: Places, features: Floats, start: Floats) -> Floats:
+def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats) -> Floats:
     """How sure each pair is (0 to 1; those of one place sum to at most 1).
 
     ``features`` (entries × measures) describe the names; ``start`` are the weights that hold before anything is learnt, and that keep a corpus
-    of a few places from teaching nonsense.
+    of a few places from teaching nonsense; ``beside_start`` is the same for what stands beside places of each kind.
     """
     weights = start.copy()
     rate = expected = _logistic(features @ weights)
     floor = np.minimum(rate, FLOOR)
-    beside = np.zeros(int(pairs.kind.max(initial=0)) + 1)
+    beside = beside_start.copy()
     number = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
     posterior = np.zeros(len(pairs.entry))
     for _ in range(ROUNDS):
@@ -111,7 +111,7 @@ def beliefs(pairs: Places, features: Floats, start: Floats) -> Floats:
         expected = _logistic(odds)
         rate = (mass + LEAN * expected) / (number + LEAN)
         rate = np.maximum(np.clip(rate, _logistic(odds - SPREAD), _logistic(odds + SPREAD)), floor)
-        beside = _beside(pairs, posterior, len(beside))
+        beside = beside_start + 0.5 * _beside(pairs, posterior, len(beside))
     return _posterior(pairs, rate, beside)
 
 
@@ -122,7 +122,7 @@ def _posterior(pairs: Places, rate: Floats, beside: Floats) -> Floats:
     total = np.bincount(pairs.place, weights=prior, minlength=places)
     prior = prior / np.maximum(total / 0.98, 1.0)[pairs.place]
     something_else = np.maximum(1.0 - np.minimum(total, 0.98), 0.02)
-    weight = prior * np.exp(pairs.worth + beside[pairs.kind])
+    weight = prior * pairs.odds * np.exp(beside)[pairs.kind]
     whole = np.bincount(pairs.place, weights=weight, minlength=places) + something_else
     return weight / whole[pairs.place]  # type: ignore[no-any-return]
 
@@ -158,7 +158,23 @@ def _fitted(features: Floats, mass: Floats, number: Floats, start: Floats, weigh
     return weights
 
 
-def kinds_of(context: npt.NDArray[np.int32], single: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
-    """Class of each place: its context, apart for names of one word and of several."""
-    out: npt.NDArray[np.int32] = (context + CONTEXTS * single).astype(np.int32)
+ONE, SEVERAL, ADJECTIVE = range(3)
+"""Sorts of names: of one word, of several, and of one word that mostly stands before a noun."""
+
+
+def kinds_of(context: npt.NDArray[np.int32], sort: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    """Class of each place: its context, apart for each sort of name."""
+    out: npt.NDArray[np.int32] = (context + CONTEXTS * sort).astype(np.int32)
+    return out
+
+
+def start_beside() -> Floats:
+    """What each kind of place says before anything is learnt: a capitalised neighbour goes on with a name, the more so with one of one word."""
+    before, after, _ = parts(np.arange(CONTEXTS, dtype=np.int32))
+    out = np.zeros(3 * CONTEXTS)
+    for sort, weight in ((ONE, 1.0), (SEVERAL, 0.4), (ADJECTIVE, 1.0)):
+        side = np.zeros(CONTEXTS)
+        for neighbour, says in ((COMMON_CAPITAL, -1.5), (PROPER_CAPITAL, -2.0), (NAME, -0.7)):
+            side += says * ((after == neighbour) + (before == neighbour) * (1.0 if sort != SEVERAL else 0.2))
+        out[sort * CONTEXTS : (sort + 1) * CONTEXTS] = weight * side - (2.0 * (after == NOUN) if sort == ADJECTIVE else 0.0)
     return out

@@ -210,9 +210,10 @@ def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSetti
     if settings.language != "en":
         return table.with_columns(adjective=pl.lit(False))
     taken = table.select(lower=pl.col("name").str.to_lowercase()).unique()
-    plurals = table.filter("candidate").with_columns(name=plural(pl.col("name"))).drop_nulls("name")
+    nouns = pl.col("candidate") | ((pl.col("case") != EXACT) & ~pl.col("word"))
+    plurals = table.filter(nouns).with_columns(name=plural(pl.col("name"))).drop_nulls("name")
     free = ~pl.col("name").str.to_lowercase().is_in(taken["lower"].implode())
-    plurals = plurals.with_columns(links=pl.col("links") & free & (pl.col("case") != EXACT))
+    plurals = plurals.with_columns(links=pl.col("links") & free & (pl.col("case") != EXACT)).filter(pl.col("links") | pl.col("candidate"))
     forms = adjectives(table, facts)
     derived = table.join(forms.rename({"name": "form"}), left_on=["entity", "name"], right_on=["entity", "of"], maintain_order="left")
     derived = derived.with_columns(name="form", links=pl.lit(False), case=pl.lit(EXACT, pl.UInt8)).select(table.columns)

@@ -10,7 +10,7 @@ import polars as pl
 
 from kgqa.arrays.tokens import word_hashes
 from kgqa.linking.dictionary import EXACT, Dictionary
-from kgqa.linking.surroundings import COMMON, HEAD, INNER
+from kgqa.linking.surroundings import COMMON, FUNCTION, HEAD, INNER, PREFIX
 from kgqa.linking.usage import Usage
 from kgqa.linking.words import token_frequencies
 from kgqa.settings.linking import LinkingSettings
@@ -21,6 +21,10 @@ RARE = 3.0
 """Words below this Zipf frequency are not everyday in any degree."""
 HEADS = 5
 """A word is the head of names if at least so many names before it belong to other entities, and most of those that do stand before it."""
+JOINS = 600
+"""A word that is one in so many or more joins others: of, in, was."""
+MANY = 256
+"""A word begins many names if it does those of one in so many entities."""
 FREQUENT = 5.5
 """Words of this Zipf frequency stand inside no name before its head ("insulin and its receptor")."""
 SOME = 0.05
@@ -40,7 +44,7 @@ START = {
     "degree": 0.1,
     "bearers": -0.7,
     "alias": -0.4,
-    "another has more claim": -0.7,
+    "another has more claim": -1.8,
     "candidate": 0.0,
     "adjective": -2.0,
     "family": -0.4,
@@ -157,11 +161,13 @@ def _least(values: Floats, bounds: npt.NDArray[np.int64]) -> Floats:
 
 def word_flags(dictionary: Dictionary, usage: Usage, settings: LinkingSettings) -> npt.NDArray[np.uint8]:
     """What is known of each token of the trie, for :mod:`kgqa.linking.surroundings`."""
-    flags = np.where(usage.small_share() >= 0.5, COMMON, 0).astype(np.uint8)
+    joins = usage.small * JOINS > usage.small.sum()
+    flags = (np.where(usage.small_share() >= 0.5, COMMON, 0) | np.where(joins, FUNCTION, 0)).astype(np.uint8)
     if not settings.head_nouns:
         return flags
-    heads, inner = _heads(dictionary.names.filter("links"))
-    for words, flag in ((heads, HEAD), (inner, INNER)):
+    names = dictionary.names.filter("links")
+    heads, inner = _heads(names)
+    for words, flag in ((heads, HEAD), (inner, INNER), (_prefixes(names), PREFIX)):
         bounds, hashes = word_hashes(arrow(words.to_frame("word"))["word"])
         one = hashes[bounds[:-1][np.diff(bounds) == 1]]
         if flag == INNER and settings.language == "en":
@@ -169,6 +175,13 @@ def word_flags(dictionary: Dictionary, usage: Usage, settings: LinkingSettings) 
         at = _numbers(dictionary, one)
         flags[at[at >= 0]] |= np.uint8(flag)
     return flags
+
+
+def _prefixes(names: pl.DataFrame) -> pl.Series:
+    """Words that begin the names of many entities before a hyphen: "beta-", but not "anti-"."""
+    begins = names.select("entity", word=pl.col("name").str.to_lowercase().str.extract(r"^(\p{L}{3,})-")).drop_nulls()
+    counts = begins.group_by("word").agg(number=pl.col("entity").n_unique())
+    return counts.filter(pl.col("number") * MANY > names["entity"].n_unique())["word"].sort()
 
 
 def _heads(names: pl.DataFrame) -> tuple[pl.Series, pl.Series]:

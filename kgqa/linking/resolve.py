@@ -9,15 +9,18 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.linking.belief import Places, beliefs, kinds_of, worth_of_levels
+from kgqa.linking.belief import ADJECTIVE, ONE, SEVERAL, Places, beliefs, kinds_of, start_beside, worth_of_levels
 from kgqa.linking.dictionary import Dictionary
 from kgqa.linking.matcher import Pairs, Spans
-from kgqa.linking.measures import Measures, measures
+from kgqa.linking.measures import START, Measures, measures
 from kgqa.linking.support import SUBJECT, levels, surroundings_of
-from kgqa.linking.surroundings import ALONE, CAPITAL, COMMON_CAPITAL, COMPOUND, HEAD_NOUN, NAME, PROPER_CAPITAL, SMALL, joined, parts
+from kgqa.linking.surroundings import ALONE, CAPITAL, COMMON_CAPITAL, COMPOUND, HEAD_NOUN, NAME, NOUN, PROPER_CAPITAL, SMALL, joined, parts
 from kgqa.linking.usage import Usage
 from kgqa.settings.linking import LinkingSettings
 from kgqa.sources.tables import frame
+
+SEEN, ATTRIBUTIVE = 5, 0.45
+"""A name is an adjective if it stands before a noun at so many places at least, and in more than this share of them."""
 
 PLACE_RULES = {
     "shared name": "the name there belongs to several entities, and none of them is probable enough (linking.belief)",
@@ -38,7 +41,8 @@ def resolve(
     known = measures(dictionary, usage, degree, settings)
     name = dictionary.name[pairs.entry].astype(np.int64)
     before, after, letter = _beside_names(pairs)
-    sure = _certain(pairs, name, known, before, after, letter)
+    adjective = _adjectives(pairs, name, after, letter, known, frame(tables["documents"])["text"])
+    sure = _certain(pairs, name, known, before, after, letter) & ~adjective[name]
     context = surroundings_of(
         pairs.document[sure], pairs.entity[sure], name[sure].astype(np.int32), subject=subject, heads=heads, tails=tails, count=count
     )
@@ -46,9 +50,32 @@ def resolve(
     level = levels(pairs.document, pairs.entity, entry, context)
     certain = sure & ~known.single[name]
     worth = worth_of_levels(pairs.document, pairs.entity, entry, level, certain, known.common[name], context)
-    kind = kinds_of(joined(before, after, letter), known.single[name])
-    belief = beliefs(Places(place=pairs.place, entry=entry, worth=worth, kind=kind), known.features, known.start)
+    # A text about Sweden supports the Swedish language wherever it says "Swedish".
+    worth = np.where(adjective[name] & (level < SUBJECT), np.minimum(worth, 0.0), worth)
+    kind = kinds_of(joined(before, after, letter), np.where(adjective, ADJECTIVE, np.where(known.single, ONE, SEVERAL))[name])
+    features = known.features.copy()
+    features[:, list(START).index("adjective")] = adjective
+    belief = beliefs(Places(place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind), features, known.start, start_beside())
     return _decided(pairs, belief, level, (before, after, letter), known.everyday[name], len(subject), settings)
+
+
+def _adjectives(
+    pairs: Pairs, name: npt.NDArray[np.int64], after: npt.NDArray[np.int32], letter: npt.NDArray[np.int32], known: Measures, texts: pl.Series
+) -> npt.NDArray[np.bool_]:
+    """Names of one word that are the adjective of a place, or that stand before different nouns as often as adjectives do."""
+    names = len(known.single)
+    written = letter != SMALL
+    noun = written & (after == NOUN)
+    number = np.bincount(name[written], minlength=names)
+    attributive = np.bincount(name[noun], minlength=names)
+    often = (attributive >= SEEN) & (attributive > ATTRIBUTIVE * number)
+    rows = np.flatnonzero(noun & often[name])
+    following = pl.DataFrame({"name": name[rows], "end": pairs.end[rows], "text": texts.gather(pairs.document[rows])})
+    following = following.select("name", word=pl.col("text").str.slice(pl.col("end") + 1, 12).str.extract(r"^(\S+)"))
+    # "the Aisne department" is always the same noun.
+    most = following.group_by("name", "word").len().group_by("name").agg(pl.col("len").max())
+    often[most["name"].to_numpy()] &= 2 * most["len"].to_numpy() < attributive[most["name"].to_numpy()]
+    return known.single & ~known.common & (often | (known.features[:, list(START).index("adjective")] > 0))  # type: ignore[no-any-return]
 
 
 def _rows(tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
@@ -88,6 +115,7 @@ def _certain(
     letter: npt.NDArray[np.int32],
 ) -> npt.NDArray[np.bool_]:
     """Places that hardly need a decision: one entity, a name that is no ordinary word, nothing beside it that would go on with it."""
+    after = np.where(after == NOUN, ALONE, after)
     alone_there = (before == ALONE) & (after == ALONE)
     free = alone_there | (~known.single[name] & ((before == ALONE) | (before == NAME)) & ((after == ALONE) | (after == NAME)))
     start = known.features @ known.start > 1.5
@@ -106,8 +134,10 @@ def _decided(
     settings: LinkingSettings,
 ) -> tuple[Spans, dict[str, int]]:
     """The most probable entity of each place, unless a rule takes it."""
-    order = np.lexsort((np.arange(len(belief)), -belief, pairs.place))
-    best = order[np.diff(pairs.place[order], prepend=-1) > 0]
+    first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
+    most = np.maximum.reduceat(belief, first)
+    top = np.flatnonzero(belief == most[pairs.place])  # the better claim comes first, so that it wins a draw
+    best = top[np.diff(pairs.place[top], prepend=-1) > 0]
     several = np.bincount(pairs.place, minlength=len(best))[pairs.place[best]] > 1
     before, after, letter = (part[best] for part in beside)
     entity = pairs.entity[best]

@@ -12,13 +12,14 @@ import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
 
-COMMON, INNER, HEAD, SEEN = 1, 2, 4, 8
-"""What is known of a word: mostly written small; stands inside names before a head; ends names that mean something else; is in the corpus."""
+COMMON, INNER, HEAD, PREFIX, FUNCTION = 1, 2, 4, 8, 16
+"""What is known of a word: mostly written small; stands inside names before a head; ends names that mean something else; begins many names with
+a hyphen, as "alpha-"; is so frequent that it joins other words."""
 
-ALONE, COMMON_CAPITAL, PROPER_CAPITAL, NAME, HEAD_NOUN, COMPOUND = range(6)
+ALONE, COMMON_CAPITAL, PROPER_CAPITAL, NAME, HEAD_NOUN, COMPOUND, NOUN = range(7)
 """What stands on one side: nothing to think of; a common noun with a capital; another capitalised word; another name of the dictionary; (after)
-the head of a longer name; (before) a small word with a hyphen ("anti-")."""
-SIDES = 6
+the head of a longer name; (before) a small word with a hyphen ("anti-"); (after) a small word that joins nothing, as after an adjective."""
+SIDES = 7
 CAPITAL, OPENING, SMALL = range(3)
 """How the first letter is written: a capital, a capital where a sentence begins, small (or it has no case)."""
 CONTEXTS = SIDES * SIDES * 3
@@ -75,7 +76,11 @@ def surroundings(data, begin, length, first, last, count, starts, ends, tokens, 
         hyphen = data[begin + starts[at]] == 45
         if hyphen and first > 1 and starts[first] == ends[at] and ends[first - 2] == starts[at] and not _sign(data[begin + starts[first - 2]]):
             at = first - 2
-            before = PROPER_CAPITAL if initials[at] != zero else COMPOUND
+            letters = ends[at] - starts[at] >= 3 and not 48 <= data[begin + starts[at]] <= 57
+            if initials[at] != zero:
+                before = PROPER_CAPITAL
+            elif letters and (tokens[at] < 0 or flags[tokens[at]] & PREFIX == 0):
+                before = COMPOUND
         elif initials[at] != zero and _close(data, begin, ends[at], starts[first]):
             common = tokens[at] >= 0 and flags[tokens[at]] & COMMON
             if after_name:
@@ -92,6 +97,9 @@ def surroundings(data, begin, length, first, last, count, starts, ends, tokens, 
             at += 1
         if initials[at] != zero and (hyphen or _close(data, begin, ends[last], starts[at])):
             after = COMMON_CAPITAL if tokens[at] >= 0 and flags[tokens[at]] & COMMON else PROPER_CAPITAL
+        elif not hyphen and tokens[at] >= 0 and flags[tokens[at]] & COMMON and flags[tokens[at]] & FUNCTION == 0:
+            if _close(data, begin, ends[last], starts[at]) and data[begin + starts[at]] >= 97:
+                after = NOUN
         for step in range(AHEAD):
             if at + step >= count or tokens[at + step] < 0:
                 break
