@@ -215,10 +215,11 @@ def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSetti
     free = ~pl.col("name").str.to_lowercase().is_in(taken["lower"].implode())
     plurals = plurals.with_columns(links=pl.col("links") & free & (pl.col("case") != EXACT)).filter(pl.col("links") | pl.col("candidate"))
     forms = adjectives(table, facts)
+    single = forms.filter(~pl.col("name").str.ends_with("s"))["name"]
     derived = table.join(forms.rename({"name": "form"}), left_on=["entity", "name"], right_on=["entity", "of"], maintain_order="left")
     derived = derived.with_columns(name="form", links=pl.lit(False), case=pl.lit(EXACT, pl.UInt8)).select(table.columns)
     derived = derived.unique(["row", "name"], keep="first", maintain_order=True)
-    return pl.concat([table, plurals, derived]).with_columns(adjective=pl.col("name").is_in(forms["name"].unique().implode()))
+    return pl.concat([table, plurals, derived]).with_columns(adjective=pl.col("name").is_in(single.unique().implode()))
 
 
 def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
