@@ -25,6 +25,10 @@ TEMPER = 0.75
 """Support of a wrong entity is more frequent than by chance, as other things of the same subject have the same names."""
 LEAST, MOST = -0.4, 4.0
 """Bounds of a level's worth. That nothing supports a place says little: months and nations are mentioned in any article."""
+USUAL = np.array([-0.2, 0.5, 1.5, 3.0, 3.5])
+"""The worth of each level where the corpus is too small to teach it."""
+ENOUGH = 200.0
+"""Certain places with which the corpus counts as much as that."""
 SPREAD = 2.0
 """A name's share differs from that of names like it by at most so much, as log odds."""
 FLOOR = 0.03
@@ -65,8 +69,8 @@ def worth_of_levels(
     rows = np.flatnonzero(certain & (known.subject[documents] != entities))
     rows = rows[:: max(1, len(rows) // SAMPLE)]
     shape = (int(bucket.max(initial=0)) + 1, LEVELS)
-    if len(rows) < LEVELS:
-        return np.zeros(len(documents))
+    if not len(rows):
+        return USUAL[level]
     half = len(rows) // 2  # every entity in a document from the other half of the corpus
     there = np.concatenate([documents[rows][half:], documents[rows][:half]])
     order = np.argsort(there, kind="stable")
@@ -75,8 +79,9 @@ def worth_of_levels(
     chance = np.zeros(shape)
     np.add.at(right, (bucket[rows], level[rows]), 1.0)
     np.add.at(chance, (bucket[rows][order], by_chance), 1.0)
-    ratio = np.log(_smooth(right) / _smooth(chance))
-    return np.clip(TEMPER * ratio, LEAST, MOST)[bucket, level]  # type: ignore[no-any-return]
+    learnt = np.clip(TEMPER * np.log(_smooth(right) / _smooth(chance)), LEAST, MOST)
+    trust = len(rows) / (len(rows) + ENOUGH)
+    return (trust * learnt + (1 - trust) * USUAL)[bucket, level]
 
 
 def _smooth(counts: Floats) -> Floats:
@@ -88,7 +93,8 @@ def _smooth(counts: Floats) -> Floats:
 def _buckets(known: Surroundings) -> npt.NDArray[np.int64]:
     """Entities with about as many facts, and with an article that tells something or none."""
     degree = np.diff(known.facts[0])
-    return (2 * np.minimum(np.ceil(np.log2(degree + 1)), 10) + (np.diff(known.article[0]) > 0)).astype(np.int64)
+    bucket: npt.NDArray[np.int64] = (2 * np.minimum(np.ceil(np.log2(degree + 1)), 10) + (np.diff(known.article[0]) > 0)).astype(np.int64)
+    return bucket
 
 
 def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats) -> Floats:
@@ -101,7 +107,7 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
     rate = expected = _logistic(features @ weights)
     floor = np.minimum(rate, FLOOR)
     beside = beside_start.copy()
-    number = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
+    number: Floats = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
     posterior = np.zeros(len(pairs.entry))
     for _ in range(ROUNDS):
         posterior = _posterior(pairs, rate, beside)
@@ -124,7 +130,7 @@ def _posterior(pairs: Places, rate: Floats, beside: Floats) -> Floats:
     something_else = np.maximum(1.0 - np.minimum(total, 0.98), 0.02)
     weight = prior * pairs.odds * np.exp(beside)[pairs.kind]
     whole = np.bincount(pairs.place, weights=weight, minlength=places) + something_else
-    return weight / whole[pairs.place]  # type: ignore[no-any-return]
+    return weight / whole[pairs.place]
 
 
 def _beside(pairs: Places, posterior: Floats, kinds: int) -> Floats:
@@ -174,7 +180,7 @@ def start_beside() -> Floats:
     out = np.zeros(3 * CONTEXTS)
     for sort, weight in ((ONE, 1.0), (SEVERAL, 0.4), (ADJECTIVE, 1.0)):
         side = np.zeros(CONTEXTS)
-        for neighbour, says in ((COMMON_CAPITAL, -1.5), (PROPER_CAPITAL, -2.0), (NAME, -0.7)):
+        for neighbour, says in ((COMMON_CAPITAL, -2.5), (PROPER_CAPITAL, -2.5), (NAME, -0.7)):
             side += says * ((after == neighbour) + (before == neighbour) * (1.0 if sort != SEVERAL else 0.2))
         out[sort * CONTEXTS : (sort + 1) * CONTEXTS] = weight * side - (2.0 * (after == NOUN) if sort == ADJECTIVE else 0.0)
     return out

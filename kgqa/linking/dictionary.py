@@ -94,7 +94,7 @@ def build_dictionary(
     table = table.with_row_index("at")
     described = table.select(
         "name", "source", "candidate", "described", "article", "shortened", "links", "letters", "word", "case", "group", "adjective", entity="row",
-        rank=pl.col("priority") % 16 + pl.col("priority") // 16,
+        rank=pl.col("priority") % 16 + 4 * (pl.col("priority") // 16),
     )  # fmt: skip
     table = table.filter(pl.col("group") >= 0).sort("group", "priority", "row", "case", "spelling", "at")
     linking = pl.col("priority") >= 0

@@ -37,7 +37,9 @@ def adjectives(names: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     short = names.filter("adds")["name"].unique().implode()
     taken = names.filter(pl.col("main") & ~pl.col("name").is_in(short))["name"].unique().implode()
     found = pl.concat([_derived(of, words.filter(~pl.col("name").is_in(taken))), _joined(of, names, facts)]).unique()
-    peoples = found.filter(pl.col("name").str.contains(r"(?:n|i|k)$")).with_columns(name=pl.col("name") + "s").join(words, on="name", how="semi")
+    peoples = (
+        found.filter(pl.col("name").str.contains(r"(?:n|i|k)$")).with_columns(name=pl.col("name") + "s").join(words, on="name", how="semi")
+    )
     return pl.concat([found, peoples]).filter(pl.col("name") != pl.col("of")).unique().sort("entity", "name", "of")
 
 

@@ -62,7 +62,9 @@ def link_mentions(
     Raises EmptyResult where no name is found in any text, UnknownId where ``documents.exclude_about`` names an unknown entity.
     """
     unused = unused_documents(tables, documents)
-    dictionary = build_dictionary(tables["names"], tables["entities"], linking, candidates, documents=tables["documents"], facts=tables.get("facts"))
+    dictionary = build_dictionary(
+        tables["names"], tables["entities"], linking, candidates, documents=tables["documents"], facts=tables.get("facts")
+    )
     texts = tables["documents"]["text"]
     written = usage(dictionary.trie, texts)
     flags = word_flags(dictionary, written, linking)

@@ -83,9 +83,7 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
     single = number <= 1
     exact = table["case"].to_numpy() == EXACT
     letters = table["letters"].to_numpy()
-    linking = table.with_columns(rank=pl.when("links").then("rank")).with_columns(
-        claim=pl.col("rank").rank("max").over("group")
-    )
+    linking = table.with_columns(rank=pl.when("links").then("rank")).with_columns(claim=pl.col("rank").rank("max").over("group"))
     bearers = linking["claim"].fill_null(1).to_numpy()
     alone = (linking.select(pl.when("links").then(pl.col("entity")).n_unique().over("group").alias("n")))["n"].to_numpy() == 1
     rank = table["rank"].to_numpy()
@@ -192,7 +190,7 @@ def _heads(names: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
     ).drop_nulls()
     before = lower.select(first="name", bearer="entity")
     pairs = parted.join(before, on="first").group_by("last", "first").agg(same=(pl.col("entity") == pl.col("bearer")).any())
-    heads = pairs.group_by("last").agg(other=(~pl.col("same")).sum(), number=pl.len())
-    heads = heads.filter((pl.col("other") >= HEADS) & (2 * pl.col("other") > pl.col("number")))["last"].sort()
+    counts = pairs.group_by("last").agg(other=(~pl.col("same")).sum(), number=pl.len())
+    heads = counts.filter((pl.col("other") >= HEADS) & (2 * pl.col("other") > pl.col("number")))["last"].sort()
     inside = parted.filter(pl.col("last").is_in(heads.implode())).select(pl.col("first").str.split(" ").list.tail(3).explode())
     return pl.concat([heads, heads + "s"]), inside["first"].unique().sort()

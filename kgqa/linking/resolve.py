@@ -22,6 +22,11 @@ from kgqa.sources.tables import frame
 SEEN, ATTRIBUTIVE = 5, 0.45
 """A name is an adjective if it stands before a noun at so many places at least, and in more than this share of them."""
 
+MARGIN = 1.25
+"""How many times as probable as the next one an entity of a shared name must be."""
+FEW = 20
+"""Documents in which any word may stand before it is thought to bridge too many."""
+
 PLACE_RULES = {
     "shared name": "the name there belongs to several entities, and none of them is probable enough (linking.belief)",
     "doubtful": "the words there probably mean something else than the entity (linking.belief)",
@@ -60,7 +65,12 @@ def resolve(
 
 
 def _adjectives(
-    pairs: Pairs, name: npt.NDArray[np.int64], after: npt.NDArray[np.int32], letter: npt.NDArray[np.int32], known: Measures, texts: pl.Series
+    pairs: Pairs,
+    name: npt.NDArray[np.int64],
+    after: npt.NDArray[np.int32],
+    letter: npt.NDArray[np.int32],
+    known: Measures,
+    texts: pl.Series,
 ) -> npt.NDArray[np.bool_]:
     """Names of one word that are the adjective of a place, or that stand before different nouns as often as adjectives do."""
     names = len(known.single)
@@ -86,7 +96,11 @@ def _rows(tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int32], npt.ND
         table.join(rows, left_on=column, right_on="id", how="left", maintain_order="left")["row"].fill_null(-1).cast(pl.Int32).to_numpy()
         if table.height
         else np.zeros(0, np.int32)
-        for table, column in ((_cast(facts, "head"), "head"), (_cast(facts, "tail"), "tail"), (_cast(frame(tables["documents"]), "about"), "about"))
+        for table, column in (
+            (_cast(facts, "head"), "head"),
+            (_cast(facts, "tail"), "tail"),
+            (_cast(frame(tables["documents"]), "about"), "about"),
+        )
     ]
     there = (found[0] >= 0) & (found[1] >= 0)
     return found[0][there], found[1][there], found[2]
@@ -141,10 +155,14 @@ def _decided(
     several = np.bincount(pairs.place, minlength=len(best))[pairs.place[best]] > 1
     before, after, letter = (part[best] for part in beside)
     entity = pairs.entity[best]
-    weak = belief[best] < settings.belief
+    others = belief.copy()
+    others[best] = 0.0
+    close = MARGIN * np.maximum.reduceat(others, first) > belief[best]
+    weak = (belief[best] < settings.belief) | close
     longer = settings.head_nouns & ((after == HEAD_NOUN) | (before == COMPOUND))
     number = np.bincount(entity[np.flatnonzero(np.diff(entity.astype(np.int64) * (documents + 1) + pairs.document[best], prepend=-1))])
-    common = (letter == SMALL) & everyday[best] & (number[entity] > settings.hubs * documents) & (level[best] < SUBJECT)
+    wide = number[entity] > max(settings.hubs * documents, FEW)
+    common = (letter == SMALL) & everyday[best] & wide & (level[best] < SUBJECT)
     reasons = {
         "longer name": longer,
         "shared name": weak & several & ~longer,

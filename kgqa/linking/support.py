@@ -48,9 +48,7 @@ def rows_of(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer], cou
     return row_bounds(table["first"].to_numpy(), count), table["second"].to_numpy().astype(np.int32)
 
 
-def surroundings_of(
-    documents: Ints, entities: Ints, entries: Ints, *, subject: Ints, heads: Ints, tails: Ints, count: int
-) -> Surroundings:
+def surroundings_of(documents: Ints, entities: Ints, entries: Ints, *, subject: Ints, heads: Ints, tails: Ints, count: int) -> Surroundings:
     """From anchor mentions (``documents``, ``entities``, ``entries`` side by side), subjects and facts; ``count`` entities."""
     facts = rows_of(np.concatenate([heads, tails]), np.concatenate([tails, heads]), count)
     table = pl.DataFrame({"document": documents, "entity": entities, "entry": entries})
@@ -71,9 +69,7 @@ def surroundings_of(
 
 def levels(documents: Ints, entities: Ints, entries: Ints, known: Surroundings) -> npt.NDArray[np.uint8]:
     """The level of each (document, entity) pair; ``documents`` ascending. O(pairs + facts of what the documents mention)."""
-    return _levels(
-        documents, entities, entries, known.subject, *known.facts, *known.anchors, known.anchor_entry, *known.article
-    )  # type: ignore[no-any-return]
+    return _levels(documents, entities, entries, known.subject, *known.facts, *known.anchors, known.anchor_entry, *known.article)  # type: ignore[no-any-return]
 
 
 @kernel

@@ -74,7 +74,13 @@ def surroundings(data, begin, length, first, last, count, starts, ends, tokens, 
     if first > 0:
         at = first - 1
         hyphen = data[begin + starts[at]] == 45
-        if hyphen and first > 1 and starts[first] == ends[at] and ends[first - 2] == starts[at] and not _sign(data[begin + starts[first - 2]]):
+        if (
+            hyphen
+            and first > 1
+            and starts[first] == ends[at]
+            and ends[first - 2] == starts[at]
+            and not _sign(data[begin + starts[first - 2]])
+        ):
             at = first - 2
             letters = ends[at] - starts[at] >= 3 and not 48 <= data[begin + starts[at]] <= 57
             if initials[at] != zero:
@@ -101,12 +107,13 @@ def surroundings(data, begin, length, first, last, count, starts, ends, tokens, 
             if _close(data, begin, ends[last], starts[at]) and data[begin + starts[at]] >= 97:
                 after = NOUN
         for step in range(AHEAD):
-            if at + step >= count or tokens[at + step] < 0:
+            if at + step >= count:
                 break
-            known = flags[tokens[at + step]]
+            known = flags[tokens[at + step]] if tokens[at + step] >= 0 else 0
             if known & HEAD:
                 after = HEAD_NOUN
                 break
-            if not known & INNER:
+            # "ligand-binding receptor": what a hyphen joins to the name is inside whatever it is.
+            if not known & INNER and not (hyphen and step == 0 and data[begin + starts[at]] >= 97):
                 break
     return before + SIDES * after + SIDES * SIDES * letter
