@@ -178,9 +178,9 @@ def start_beside() -> Floats:
     """What each kind of place says before anything is learnt: a capitalised neighbour goes on with a name, the more so with one of one word."""
     before, after, _ = parts(np.arange(CONTEXTS, dtype=np.int32))
     out = np.zeros(3 * CONTEXTS)
-    for sort, weight in ((ONE, 1.0), (SEVERAL, 0.4), (ADJECTIVE, 1.0)):
+    for sort, beside in ((ONE, 1.0), (SEVERAL, 0.3), (ADJECTIVE, 1.0)):
         side = np.zeros(CONTEXTS)
         for neighbour, says in ((COMMON_CAPITAL, -2.5), (PROPER_CAPITAL, -2.5), (NAME, -0.7)):
-            side += says * ((after == neighbour) + (before == neighbour) * (1.0 if sort != SEVERAL else 0.2))
-        out[sort * CONTEXTS : (sort + 1) * CONTEXTS] = weight * side - (2.0 * (after == NOUN) if sort == ADJECTIVE else 0.0)
+            side += says * ((after == neighbour) + (before == neighbour) * beside)
+        out[sort * CONTEXTS : (sort + 1) * CONTEXTS] = side - (2.0 * (after == NOUN) if sort == ADJECTIVE else 0.0)
     return out

@@ -193,6 +193,7 @@ def _written_small(table: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
     common = pl.col("name").str.contains(r"^\p{Ll}").any().over("entity")
     in_article = pl.col("text").str.contains(pl.lit(" ") + pl.col("small"), literal=True).fill_null(False)
     small = pl.col("listed").fill_null(False) | (in_article & (common | ~pl.col("candidate")))
+    small &= ~pl.col("name").str.contains(r"^\p{L}\b")  # "A minor" is no "a minor"
     return table.filter(small).select("entity", "name", either=pl.lit(True)).unique()
 
 
