@@ -1,6 +1,6 @@
-"""Names → what the matcher may match: which names take part, how strictly their case counts, which entity wins a shared name.
+"""Names → what the matcher may match: which names take part, how strictly their case counts, and what is known of each.
 
-The rules are data (:class:`~kgqa.settings.linking.LinkingSettings`); every rule counts the names it removed.
+A rule removes only what can never be a name; all else is left to :mod:`kgqa.linking.belief`, which the measures of each name are for.
 """
 
 from __future__ import annotations
@@ -15,28 +15,27 @@ import pyarrow as pa
 from kgqa.arrays.narrow import check_fits
 from kgqa.arrays.rows import row_bounds
 from kgqa.arrays.tokens import spellings
+from kgqa.linking.forms import adjectives, plural
 from kgqa.linking.trie import Trie, build_trie
-from kgqa.linking.usage import small_shares
-from kgqa.linking.words import plain_words
-from kgqa.settings.linking import LinkingSettings, PlainWordSettings
+from kgqa.settings.linking import LinkingSettings
 from kgqa.sources.tables import arrow, frame
 
 FREE, INITIAL, EXACT = 0, 1, 2
 NO_LINK = -1
 """The priority of a name that is seen but makes no link."""
-EVERYDAY = 4.0
-"""A word of at least this Zipf frequency states nobody's name where a rule has kept it from linking."""
 CASES = {"free": FREE, "initial": INITIAL, "exact": EXACT}
+BEARERS = 32
+"""Entities of one name that are compared; of more, those with the best claim."""
+
+_NO_FACTS = pl.DataFrame(schema={"head": pl.String, "tail": pl.String})
 
 NAME_RULES = {
     "excluded name": "the settings list the name (linking.exclude_names)",
     "only digits": "the name consists of digits and punctuation",
     "too short": "the name has fewer letters and digits than its source needs (linking.minimum_letters)",
-    "undescribed": "the name is a single word, and the entity has neither an article nor a description (linking.undescribed_words)",
-    "shortened title": "the title of the entity's article adds a qualifier to the name, so others share it (linking.shortened_titles)",
     "list of meanings": "the article about the entity lists what the name may mean (linking.list_pages)",
-    "plain word": "the name is an everyday English word and not the entity's main name (linking.plain_words)",
-    "mostly small": "the texts write the word mostly with a small letter, so it is no name there (linking.small_share)",
+    "index form": "the name is another name of the entity turned round at a comma, as registers have it",
+    "too many bearers": "32 other entities have a better claim to the name",
 }
 """Rule → the sentence that the funnel shows."""
 
@@ -53,9 +52,15 @@ class Dictionary:
     spelling: npt.NDArray[np.uint64]
     """How a matching text must be spelt (:func:`kgqa.arrays.tokens.spellings`); unused where case is free."""
     priority: npt.NDArray[np.int32]
-    """Among the entities of a shared name the lowest wins, a draw leaves the name out; ``NO_LINK``: an occurrence, but never a mention."""
+    """Among the entities of a shared name the lowest comes first; ``NO_LINK``: an occurrence, but never a mention."""
     candidate: npt.NDArray[np.bool_]
     """Whether the entity can be a candidate, so that all its occurrences are recorded."""
+    skip: npt.NDArray[np.uint8]
+    """Tokens at the beginning that are no part of the mention: the article of "the United Kingdom"."""
+    name: npt.NDArray[np.uint32]
+    """Row of :attr:`names`."""
+    names: pl.DataFrame
+    """``entity`` (row), ``name``, ``source``, ``candidate``, ``described``, ``article``, ``shortened``, ``links``: the names that took part."""
     removed: dict[str, int]
     """Rule → names removed."""
 
@@ -67,10 +72,12 @@ def build_dictionary(
     candidates: npt.NDArray[np.bool_],
     *,
     documents: pa.Table | None = None,
+    facts: pa.Table | None = None,
 ) -> Dictionary:
     """Apply the name rules and build the trie; ``candidates`` says for each row of ``entities`` whether it can be a candidate.
 
     ``documents`` (``about, text``) show how names are written; without them the rules that look at texts find nothing.
+    ``facts`` (``head, tail``) show which adjective belongs to which place.
     """
     check_fits(max(names.num_rows, entities.num_rows), "names or entities", "make the dataset from fewer")
     rows = frame(entities).select(entity="id", kind="kind", description="description").with_row_index("row")
@@ -78,21 +85,36 @@ def build_dictionary(
     table = frame(names).join(rows, on="entity", how="left", maintain_order="left")
     texts = frame(documents) if documents is not None else pl.DataFrame(schema={"about": pl.String, "text": pl.String})
     table, removed = _apply_rules(table, texts, settings)
-    table = _with_namesakes(table, len(rows), settings)
+    table = _with_forms(table, frame(facts) if facts is not None else _NO_FACTS, settings)
+    table = _without_articles(table, settings)
     kept = arrow(table.select("name"))["name"]
     trie, group = build_trie(kept)
     case = table["case"].to_numpy()
     table = table.with_columns(group=pl.Series(group), spelling=pl.Series(_spelling(kept, case)), priority=_priority(settings))
-    table = table.filter(pl.col("group") >= 0).sort("group", "priority", "row", "case", "spelling")
-    entity = table["row"].cast(pl.Int32).to_numpy()
+    table = table.with_row_index("at")
+    described = table.select(
+        "name", "source", "candidate", "described", "article", "shortened", "links", "letters", "word", "case", "group", "adjective", entity="row",
+        rank=pl.col("priority") % 16 + 4 * (pl.col("priority") // 16),
+    )  # fmt: skip
+    table = table.filter(pl.col("group") >= 0).sort("group", "priority", "row", "case", "spelling", "at")
+    linking = pl.col("priority") >= 0
+    crowded = linking & (pl.col("row").rank("dense").over("group", linking, order_by="priority") > BEARERS)
+    removed["too many bearers"] = int(table.select(crowded.sum()).item())
+    table = table.with_columns(priority=pl.when(crowded).then(NO_LINK).otherwise("priority")).filter(
+        (pl.col("priority") >= 0) | pl.col("candidate")
+    )
+    table = table.sort("group", "priority", "row", "case", "spelling", "at")
     return Dictionary(
         trie=trie,
         offsets=row_bounds(table["group"].to_numpy(), int(trie.nodes["group"].max(initial=-1)) + 1),
-        entity=entity,
+        entity=table["row"].cast(pl.Int32).to_numpy(),
         case=table["case"].to_numpy(),
         spelling=table["spelling"].to_numpy(),
         priority=table["priority"].cast(pl.Int32).to_numpy(),
         candidate=table["candidate"].to_numpy(),
+        skip=table["skip"].to_numpy(),
+        name=table["at"].to_numpy(),
+        names=described,
         removed=removed,
     )
 
@@ -100,45 +122,50 @@ def build_dictionary(
 def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> tuple[pl.DataFrame, dict[str, int]]:
     """Say which names link and how strictly their case counts; the first rule that speaks against a name counts it."""
     table = _with_features(table, texts, settings)
-    lower = pl.col("name").str.to_lowercase()
     minimum = pl.col("source").replace_strict(settings.minimum_letters, default=1, return_dtype=pl.Int64)
-    has_text = (pl.col("source") == "title").any().over("entity") | (pl.col("description") != "")
     rules = {
-        "excluded name": lower.is_in([name.lower() for name in settings.exclude_names]),
+        "excluded name": pl.col("name").str.to_lowercase().is_in([name.lower() for name in settings.exclude_names]),
         "only digits": ~pl.col("name").str.contains(r"\p{L}") if not settings.keep_numbers else pl.lit(False),
         "too short": pl.col("letters") < minimum,
-        "undescribed": pl.col("word") & ~has_text if settings.undescribed_words else pl.lit(False),
         "list of meanings": _lists_meanings(texts, settings),
-        "plain word": pl.any_horizontal(pl.lit(False), *(_plain(words) for words in settings.plain_words)),
+        "index form": _turned_round(table),
     }
     table = table.with_columns(rule=pl.coalesce(*(pl.when(test).then(pl.lit(rule)) for rule, test in rules.items())))
-    linked, speaks_against = table.filter(pl.col("rule").is_null()), table.filter(pl.col("rule").is_not_null())
-    usual = _mostly_small(linked, texts, settings)
-    mostly_small = linked.filter(usual).with_columns(rule=pl.lit("mostly small"))
-    linked = linked.filter(~usual).with_columns(shortened=_shortened(settings))
-    against = pl.concat([speaks_against, mostly_small])
-    removed = {rule: int((against["rule"] == rule).sum()) for rule in [*rules, "mostly small"]}
-    removed["shortened title"] = int(linked["shortened"].sum())
-    linked = linked.filter(~pl.col("shortened") | pl.col("candidate")).with_columns(links=pl.lit(True))
-    seen = against.filter(_seen_all_the_same()).with_columns(shortened=pl.lit(False), links=pl.lit(False))
-    return pl.concat([linked, seen]).drop("rule"), removed
+    removed = {rule: int((table["rule"] == rule).sum()) for rule in rules}
+    links = pl.col("rule").is_null()
+    # What a reader sees stated is masked, whether it links or not: exactly as the table has it, or "body" would state Body wherever it stands.
+    seen = pl.col("candidate") & ~pl.col("rule").is_in(["excluded name", "only digits"])
+    table = table.with_columns(links=links, case=pl.when(links).then("case").otherwise(pl.lit(EXACT, pl.UInt8)))
+    return table.filter(links | seen).drop("rule"), removed
 
 
-def _seen_all_the_same() -> pl.Expr:
-    """Names of possible candidates that make no link, but that a reader sees: they count as stated and are masked.
-
-    Not so everyday words, numbers and what the settings exclude by name: a text that says "body" states no drug.
-    """
-    everyday = pl.col("name").str.to_lowercase().is_in(sorted(plain_words(EVERYDAY)))
-    return pl.col("candidate") & ~pl.col("rule").is_in(["excluded name", "only digits"]) & ~everyday
+def _turned_round(table: pl.DataFrame) -> pl.Expr:
+    """Names "B, A" of an entity that also has the name "A B": in a text they are two items of a list."""
+    turned = table.filter(pl.col("name").str.contains(", ", literal=True)).select(
+        "entity", listed="name", name=pl.col("name").str.replace(r"^([^,]+), ([^,]+)$", "$2 $1")
+    )
+    both = turned.join(table.select("entity", "name"), on=["entity", "name"], how="semi")
+    return pl.struct("entity", "name").is_in(both.select("entity", name="listed").to_struct("pair").implode())
 
 
 def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
-    """What the rules look at: ``letters`` (and digits), whether the name is one ``word``, its ``case``."""
+    """What the rules and the beliefs look at: ``letters`` (and digits), whether the name is one ``word``, its ``case``, and the entity's texts."""
+    about = texts.filter(pl.col("about").is_not_null())["about"].unique().implode()
+    lower = pl.col("name").str.to_lowercase()
+    article = pl.col("entity").is_in(about)
     table = table.with_columns(
         letters=pl.col("name").str.replace_all(r"[^\p{L}\p{N}]", "").str.len_chars(),
-        word=pl.col("name").str.contains(r"^[\p{L}\p{M}'’-]+$"),
-        small=pl.col("name").str.to_lowercase().str.slice(0, 1) + pl.col("name").str.slice(1),
+        word=pl.col("name").str.contains(r"^[\p{L}\p{M}\p{N}'’-]+$"),
+        small=lower.str.slice(0, 1) + pl.col("name").str.slice(1),
+        article=article,
+        described=article | (pl.col("source") == "title").any().over("entity") | (pl.col("description") != ""),
+    )
+    title = pl.when(pl.col("source") == "title").then(lower).max().over("entity")
+    main = list(settings.shared.prefer_sources)
+    table = table.with_columns(
+        shortened=(pl.col("word") & title.str.starts_with(lower + " ")).fill_null(False),
+        adds=(pl.col("word") & title.str.contains(r"^\S+ \p{L}") & title.str.starts_with(lower + " ")).fill_null(False),
+        main=pl.col("source").is_in(main) if main else pl.lit(True),
     )
     as_written = pl.col("source").is_in([source for source, case in settings.case.items() if case == "as_written"])
     either = _written_small(table.filter(as_written), texts)
@@ -149,7 +176,7 @@ def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSe
     written = pl.when(pl.col("either").fill_null(False)).then(pl.lit(INITIAL, pl.UInt8)).otherwise(pl.lit(EXACT, pl.UInt8))
     exact = (pl.col("letters") <= settings.exact_letters) & ~pl.col("either").fill_null(False)
     case = pl.when(exact).then(pl.lit(EXACT, pl.UInt8)).when(as_written).then(written).otherwise(of_source)
-    return table.with_columns(case=case).drop("small", "either")
+    return table.with_columns(case=case, skip=pl.lit(0, pl.UInt8)).drop("small", "either")
 
 
 def _written_small(table: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
@@ -166,6 +193,7 @@ def _written_small(table: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
     common = pl.col("name").str.contains(r"^\p{Ll}").any().over("entity")
     in_article = pl.col("text").str.contains(pl.lit(" ") + pl.col("small"), literal=True).fill_null(False)
     small = pl.col("listed").fill_null(False) | (in_article & (common | ~pl.col("candidate")))
+    small &= ~pl.col("name").str.contains(r"^\p{L}\b")  # "A minor" is no "a minor"
     return table.filter(small).select("entity", "name", either=pl.lit(True)).unique()
 
 
@@ -178,45 +206,39 @@ def _lists_meanings(texts: pl.DataFrame, settings: LinkingSettings) -> pl.Expr:
     return pl.col("entity").is_in(lists["about"].implode()) & ~pl.col("candidate")
 
 
-def _plain(words: PlainWordSettings) -> pl.Expr:
-    """Names in the reach of one ``plain_words`` rule."""
-    common = sorted((plain_words(words.zipf) | set(words.words)) - set(words.keep))
-    bare = pl.col("name").str.to_lowercase().str.strip_prefix("the ")
-    test = pl.col("source").is_in(words.sources) & bare.is_in(common)
-    if words.kinds:
-        test &= pl.col("kind").is_in(words.kinds)
-    return test & ~pl.col("candidate") if words.spare_candidates else test
+def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
+    """Add the other forms of possible candidates' names; the plural of a common noun links unless it is a name itself."""
+    if settings.language != "en":
+        return table.with_columns(adjective=pl.lit(False))
+    taken = table.select(lower=pl.col("name").str.to_lowercase()).unique()
+    nouns = pl.col("candidate") | ((pl.col("case") != EXACT) & ~pl.col("word"))
+    plurals = table.filter(nouns).with_columns(name=plural(pl.col("name"))).drop_nulls("name")
+    free = ~pl.col("name").str.to_lowercase().is_in(taken["lower"].implode())
+    plurals = plurals.with_columns(links=pl.col("links") & free & (pl.col("case") != EXACT)).filter(pl.col("links") | pl.col("candidate"))
+    forms = adjectives(table, facts)
+    single = forms.filter(~pl.col("name").str.ends_with("s"))["name"]
+    derived = table.join(forms.rename({"name": "form"}), left_on=["entity", "name"], right_on=["entity", "of"], maintain_order="left")
+    derived = derived.with_columns(name="form", links=pl.lit(False), case=pl.lit(EXACT, pl.UInt8)).select(table.columns)
+    derived = derived.unique(["row", "name"], keep="first", maintain_order=True)
+    return pl.concat([table, plurals, derived]).with_columns(adjective=pl.col("name").is_in(single.unique().implode()))
 
 
-def _shortened(settings: LinkingSettings) -> pl.Expr:
-    """Words to which the title of the same entity's article adds a qualifier: "Union" of "Union (American Civil War)"."""
-    if not settings.shortened_titles:
-        return pl.lit(False)
-    lower = pl.col("name").str.to_lowercase()
-    stems = pl.when(pl.col("source") == "title").then(lower).str.extract(f"^(.+)(?:{settings.shortened_titles})$")
-    return pl.col("word") & (lower == stems.max().over("entity")).fill_null(False)
-
-
-def _mostly_small(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> pl.Expr:
-    """Capitalised words that the texts write with a small letter more often than ``small_share`` allows."""
-    if settings.small_share == 1 or texts.is_empty():
-        return pl.lit(False)
-    asked = pl.col("name").str.extract(r"^(?:(?:[Tt]he|[Aa]n?) )?(\p{Lu}[\p{L}\p{M}'’-]*)$").str.extract(r"^(.+\p{Ll}.*)$")
-    asked = pl.when((pl.col("case") == EXACT) | pl.col("name").str.contains(" ")).then(asked)
-    words = table.select(name=asked).drop_nulls().unique()
-    shares = small_shares(arrow(words)["name"], arrow(texts.select("text"))["text"])
-    usual = words.filter(pl.Series(shares > settings.small_share))
-    return asked.is_in(usual["name"].implode()).fill_null(False)
-
-
-def _with_namesakes(table: pl.DataFrame, nobody: int, settings: LinkingSettings) -> pl.DataFrame:
-    """Give shortened titles and ``shared.others`` a second bearer that no table knows, so that the name counts as shared.
-
-    Dropping the names of possible candidates would be wrong: a reader sees them stated, and a mask must hide them.
-    """
-    others = [name.lower() for name in settings.shared.others]
-    twins = table.filter(pl.col("links") & (pl.col("shortened") | pl.col("name").str.to_lowercase().is_in(others)))
-    return pl.concat([table, twins.with_columns(row=pl.lit(nobody, pl.UInt32), candidate=pl.lit(False))])
+def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
+    """Let all entities of "United Kingdom" compete for "the United Kingdom" where that is a name too; the article is no part of their mention."""
+    article = f"(?i)^(?:{settings.articles}) "
+    if not settings.articles:
+        return table
+    longer = table.filter(pl.col("links") & pl.col("name").str.contains(article)).select(
+        longer="name", shorter=pl.col("name").str.replace(article, "")
+    )
+    own = table.select("entity", shorter="name").unique()
+    begins = table.select("entity", shorter=pl.col("name").str.replace(article, "")).with_columns(bare=pl.col("shorter") != table["name"])
+    both = begins.join(own.with_columns(both=True), on=["entity", "shorter"], how="left", maintain_order="left")
+    table = table.with_columns(skip=pl.Series((both["bare"] & both["both"].fill_null(False)).cast(pl.UInt8)))
+    bare = table.filter("links").join(longer.unique(), left_on="name", right_on="shorter", maintain_order="left")
+    bare = bare.join(table.select("entity", "name"), left_on=["entity", "longer"], right_on=["entity", "name"], how="anti")
+    bare = bare.with_columns(name="longer", skip=pl.lit(1, pl.UInt8), candidate=pl.lit(False)).select(table.columns)
+    return pl.concat([table, bare.unique(["row", "name"], keep="first", maintain_order=True)])
 
 
 def _priority(settings: LinkingSettings) -> pl.Expr:

@@ -14,7 +14,9 @@ import pyarrow.compute as pc
 from kgqa.errors import EmptyResult, UnknownId
 from kgqa.linking.dictionary import build_dictionary
 from kgqa.linking.matcher import Spans, match
-from kgqa.linking.places import accepted
+from kgqa.linking.measures import word_flags
+from kgqa.linking.resolve import resolve
+from kgqa.linking.usage import usage
 from kgqa.settings.linking import LinkingSettings
 from kgqa.settings.source import DocumentSettings
 from kgqa.sources.tables import arrow, frame
@@ -60,14 +62,18 @@ def link_mentions(
     Raises EmptyResult where no name is found in any text, UnknownId where ``documents.exclude_about`` names an unknown entity.
     """
     unused = unused_documents(tables, documents)
-    dictionary = build_dictionary(tables["names"], tables["entities"], linking, candidates, documents=tables["documents"])
+    dictionary = build_dictionary(
+        tables["names"], tables["entities"], linking, candidates, documents=tables["documents"], facts=tables.get("facts")
+    )
     texts = tables["documents"]["text"]
-    matches = match(texts, dictionary, workers=workers, before_number=linking.before_number, advance=advance)
+    written = usage(dictionary.trie, texts)
+    flags = word_flags(dictionary, written, linking)
+    matches = match(texts, dictionary, workers=workers, before_number=linking.before_number, words=flags, advance=advance)
     if not len(matches.mentions.entity):
         raise EmptyResult("no name of any entity occurs in any document; check the names, or relax the rules under [linking].")
     ids = tables["documents"]["id"].combine_chunks(), tables["entities"]["id"].combine_chunks()
-    standing, rejected = accepted(matches.mentions, texts, tables["names"], tables["entities"], linking)
-    mentions = _table(matches.mentions, *ids).filter(pa.array(standing))
+    found, rejected = resolve(matches.pairs, dictionary, written, tables, linking)
+    mentions = _table(found, *ids)
     links = frame(mentions).group_by("document", "entity").agg(count=pl.len().cast(pl.Int64)).sort("document", "entity")
     return Linked(
         mentions=mentions,
@@ -79,7 +85,7 @@ def link_mentions(
         unused=unused,
         report={
             **{f"names: {rule}": count for rule, count in dictionary.removed.items()},
-            **{f"places: {rule}": count for rule, count in {"shared name": matches.shared, **rejected}.items()},
+            **{f"places: {rule}": count for rule, count in rejected.items()},
         },
     )
 

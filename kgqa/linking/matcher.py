@@ -16,12 +16,17 @@ from kgqa.arrays.narrow import check_fits
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import TOKEN_STEP, character_tables, tokenize
 from kgqa.linking.dictionary import FREE, INITIAL, Dictionary
+from kgqa.linking.surroundings import surroundings
 from kgqa.linking.trie import find_child, find_token
 from kgqa.settings.workers import worker_count
 
 ENTRY = np.dtype(
-    [("spelling", np.uint64), ("entity", np.int32), ("priority", np.int32), ("case", np.uint8), ("candidate", np.bool_)], align=True
-)
+    [
+        ("spelling", np.uint64), ("entity", np.int32), ("priority", np.int32),
+        ("case", np.uint8), ("candidate", np.bool_), ("skip", np.uint8),
+    ],
+    align=True,
+)  # fmt: skip
 """The columns of a :class:`Dictionary` side by side, so that resolving a name touches one cache line."""
 NODE = np.dtype([("following", np.uint64), ("first_entry", np.int32), ("last_entry", np.int32)], align=True)
 """A node of the trie with the entries of the names that end there; none where the two are equal."""
@@ -42,6 +47,18 @@ class Spans:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pairs(Spans):
+    """Every entity that has the longest name of a place; rows of one place follow each other, the best claim first."""
+
+    entry: npt.NDArray[np.int32]
+    """The dictionary's entry by which the entity has the name."""
+    context: npt.NDArray[np.int32]
+    """How the place is written and what stands beside it (:mod:`kgqa.linking.surroundings`)."""
+    place: npt.NDArray[np.int32]
+    """Number of the place, from 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
     """What :func:`match` found."""
 
@@ -52,6 +69,8 @@ class Matches:
     at one place the longest comes first, and of several entities with one name the one with the best claim to it."""
     shared: int
     """Longest matches left out because the name belongs to several entities."""
+    pairs: Pairs
+    """The same places with every entity that has the name, for whoever decides between them by context."""
 
 
 def match(
@@ -61,13 +80,15 @@ def match(
     workers: int | None = None,
     occurrences: bool = True,
     before_number: bool = True,
+    words: npt.NDArray[np.uint8] | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Matches:
     """Match ``dictionary`` in ``texts`` in batches of about 1 MiB on ``workers`` threads; ``advance`` gets the bytes of each batch.
 
     Memory: the texts, the result (16 bytes a span) and 20 bytes per byte of one batch and worker. The result does not depend on
     ``workers``: batches are cut by size alone and joined in order. ``before_number`` false makes no mention of a name directly
-    followed by a hyphen and a digit, as "IL" in "IL-2"; it is an occurrence all the same.
+    followed by a hyphen and a digit, as "IL" in "IL-2"; it is an occurrence all the same. ``words`` says what is known of each token of
+    the trie (:func:`kgqa.linking.surroundings.word_flags`); without it the contexts know capitals only.
     """
     check_fits(max(len(texts), len(dictionary.entity)), "documents or names", "make the dataset from fewer")
     data, offsets = text_buffers(texts)
@@ -81,9 +102,10 @@ def match(
     ending = trie.nodes["group"] >= 0
     nodes["first_entry"][ending] = dictionary.offsets[trie.nodes["group"][ending]]
     nodes["last_entry"][ending] = dictionary.offsets[trie.nodes["group"][ending] + 1]
-    tables = (classes, folded, plain, trie.vocabulary, nodes, trie.transitions, entries)
+    flags = words if words is not None else np.zeros(len(trie.nodes), np.uint8)
+    tables = (classes, folded, plain, trie.vocabulary, nodes, trie.transitions, entries, flags)
 
-    def run(bounds: tuple[int, int]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int]:
+    def run(bounds: tuple[int, int]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         return _match_batch(data, offsets, *bounds, *tables, occurrences, before_number)  # type: ignore[no-any-return]
 
     batches = list(_batches(offsets, BATCH))
@@ -93,11 +115,32 @@ def match(
             parts.append(part)
             if advance:
                 advance(int(offsets[last] - offsets[first]))
-    return Matches(
-        mentions=_spans([part[0] for part in parts]),
-        occurrences=_spans([part[1] for part in parts]),
-        shared=sum(part[2] for part in parts),
-    )
+    pairs = _pairs([part[0] for part in parts])
+    mentions, shared = _preferred(pairs, dictionary)
+    return Matches(mentions=mentions, occurrences=_spans([part[1] for part in parts]), shared=shared, pairs=pairs)
+
+
+def _pairs(parts: list[npt.NDArray[np.int32]]) -> Pairs:
+    rows = np.concatenate(parts) if parts else np.empty((0, 6), np.int32)
+    document, start, end, entity, entry, context = (rows[:, column].copy() for column in range(6))
+    # Where an article is no part of the name, entities of one place may begin at different characters, but their ends are the same.
+    fresh = np.ones(len(rows), np.bool_)
+    fresh[1:] = (document[1:] != document[:-1]) | (end[1:] != end[:-1])
+    place = (np.cumsum(fresh) - 1).astype(np.int32)
+    return Pairs(document=document, start=start, end=end, entity=entity, entry=entry, context=context, place=place)
+
+
+def _preferred(pairs: Pairs, dictionary: Dictionary) -> tuple[Spans, int]:
+    """The places that priority alone gives to one entity, and how many it cannot decide."""
+    first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
+    priority = dictionary.priority[pairs.entry]
+    draws = np.zeros(len(first), np.bool_)
+    best = priority[first][pairs.place] == priority if len(first) else np.zeros(0, np.bool_)
+    draws[pairs.place[best & (pairs.entity != pairs.entity[first][pairs.place])] if len(first) else []] = True
+    chosen = first[~draws]
+    columns = (pairs.document, pairs.start, pairs.end, pairs.entity)
+    document, start, end, entity = (column[chosen] for column in columns)
+    return Spans(document=document, start=start, end=end, entity=entity), int(draws.sum())
 
 
 def _batches(offsets: npt.NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:
@@ -116,7 +159,7 @@ def _spans(parts: list[npt.NDArray[np.int32]]) -> Spans:
 @kernel
 def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass over the bytes; splitting it would hide the order
     data, offsets, first_document, last_document,
-    classes, folded, plain, vocabulary, nodes, transitions, entries,
+    classes, folded, plain, vocabulary, nodes, transitions, entries, flags,
     occurrences, before_number,
 ):  # fmt: skip
     longest = 1
@@ -126,11 +169,10 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
     spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
     tokens = np.empty(longest, np.int32)
     continuation = np.zeros(longest + 1, np.int32)
-    mentions, mention_count = np.empty((4096, 4), np.int32), 0
+    mentions, mention_count = np.empty((4096, 6), np.int32), 0
     found, found_count = np.empty((4096, 4), np.int32), 0
     stack_node, stack_last = np.empty(NESTED, np.int32), np.empty(NESTED, np.int32)
     stack_spelling = np.empty(NESTED, np.uint64)
-    shared = 0
     zero = np.uint64(0)
     for document in range(first_document, last_document):
         begin = offsets[document]
@@ -168,19 +210,30 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                 last = stack_last[level]
                 stop = ends[last]
                 numbered = stop + 1 < length and data[begin + stop] == 45 and 48 <= data[begin + stop + 1] <= 57  # as "-2"
-                best, winner, draw, first_here = np.int32(2147483647), np.int32(-1), False, found_count
+                links = not linked and (before_number or not numbered)
+                context, first_here, first_pair = -1, found_count, mention_count
                 for entry in range(nodes[stack_node[level]].first_entry, nodes[stack_node[level]].last_entry):
                     case = entries[entry].case
                     if case != FREE and stack_spelling[level] - (initials[i] if case == INITIAL else zero) != entries[entry].spelling:
                         continue
                     entity = entries[entry].entity
-                    # Entries are ordered by priority, then entity: the first that fits wins, another of equal priority makes a draw.
-                    if entries[entry].priority < 0:  # NO_LINK
-                        pass
-                    elif winner < 0:
-                        best, winner = entries[entry].priority, entity
-                    elif entries[entry].priority == best and entity != winner:
-                        draw = True
+                    # Entries are ordered by priority, then entity, so that the best claim is written first.
+                    if links and entries[entry].priority >= 0:  # else NO_LINK
+                        if context < 0:
+                            context = surroundings(
+                                data, begin, length, i, last, count, starts, ends, tokens, initials, flags, i == free_from and i > 0
+                            )
+                        known = False
+                        for row in range(first_pair, mention_count):
+                            known = known or mentions[row, 3] == entity
+                        if not known:
+                            if mention_count == len(mentions):
+                                mentions = grown(mentions, mention_count + 1)
+                            mentions[mention_count, 0] = document
+                            mentions[mention_count, 1] = starts[i + min(entries[entry].skip, last - i)]
+                            mentions[mention_count, 2], mentions[mention_count, 3] = stop, entity
+                            mentions[mention_count, 4], mentions[mention_count, 5] = entry, context
+                            mention_count += 1
                     if occurrences and entries[entry].candidate:
                         # An entity may have the name from two sources, of different priority.
                         again = False
@@ -193,21 +246,13 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                         found[found_count, 0], found[found_count, 1] = document, starts[i]
                         found[found_count, 2], found[found_count, 3] = stop, entity
                         found_count += 1
-                if winner >= 0 and not linked and (before_number or not numbered):
+                if mention_count > first_pair:
                     linked = True
                     free_from = last + 1
-                    if draw:
-                        shared += 1
-                        continue
-                    if mention_count == len(mentions):
-                        mentions = grown(mentions, mention_count + 1)
-                    mentions[mention_count, 0], mentions[mention_count, 1] = document, starts[i]
-                    mentions[mention_count, 2], mentions[mention_count, 3] = stop, winner
-                    mention_count += 1
         if mention_count > first_mention or found_count > first_found:
             _to_characters(data, begin, length, continuation, mentions, first_mention, mention_count)
             _to_characters(data, begin, length, continuation, found, first_found, found_count)
-    return mentions[:mention_count], found[:found_count], shared
+    return mentions[:mention_count], found[:found_count]
 
 
 @kernel

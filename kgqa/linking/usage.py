@@ -5,91 +5,58 @@ It tells a name from an ordinary word without any word list: where a corpus writ
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.arrays.hashes import HASH_PRIME, HASH_START, table_size
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.texts import text_buffers
+from kgqa.arrays.tokens import character_tables, tokenize
+from kgqa.linking.surroundings import opens
+from kgqa.linking.trie import Trie, find_token
+
+SAMPLE = 12_000_000
+"""Bytes of text that are looked at; shares of more would hardly differ."""
 
 
-def small_shares(words: pa.ChunkedArray, texts: pa.ChunkedArray) -> npt.NDArray[np.float64]:
-    """For each of ``words`` the share of its occurrences in ``texts`` that begin with a small letter, in any case else; 0 if unseen.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """How often the texts write each token of a trie small and how often with a capital that no sentence begins."""
 
-    Capitals at the beginning of a sentence count for neither side. Only words of letters that begin with one of a to z can be seen. O(bytes
-    of the texts), one pass.
-    """
-    keys = _hashes(*text_buffers(words))
-    known = np.unique(keys)
-    table = np.zeros(table_size(2 * len(known)), np.uint64)
-    slots = _fill(known, table)
-    small, capital = np.zeros(len(table), np.int64), np.zeros(len(table), np.int64)
-    _count(*text_buffers(texts), table, small, capital)
-    share = small / np.maximum(small + capital, 1)
-    return share[slots[np.searchsorted(known, keys)]]  # type: ignore[no-any-return]
+    small: npt.NDArray[np.int64]
+    capital: npt.NDArray[np.int64]
+
+    def small_share(self) -> npt.NDArray[np.float64]:
+        """Share of the places with a small letter; 0 for tokens that are not seen."""
+        return self.small / np.maximum(self.small + self.capital, 1)  # type: ignore[no-any-return]
 
 
-@kernel(inline=True)
-def _is_letter(byte):  # type: ignore[no-untyped-def]
-    return 97 <= byte <= 122 or 65 <= byte <= 90 or byte >= 0x80
-
-
-@kernel(inline=True)
-def _lower(byte):  # type: ignore[no-untyped-def]
-    return byte + 32 if 65 <= byte <= 90 else byte
-
-
-@kernel
-def _hashes(data, offsets):  # type: ignore[no-untyped-def]
-    out = np.empty(len(offsets) - 1, np.uint64)
-    for i in range(len(out)):
-        code = HASH_START
-        for at in range(offsets[i], offsets[i + 1]):
-            code = (code ^ np.uint64(_lower(data[at]))) * HASH_PRIME
-        out[i] = max(code, np.uint64(1))
-    return out
-
-
-@kernel(inline=True)
-def _slot(code, table):  # type: ignore[no-untyped-def]
-    """Where ``code`` is in ``table``, or the empty place where it would be."""
-    mask = np.uint64(len(table) - 1)
-    slot = (code ^ (code >> np.uint64(32))) & mask
-    while table[slot] != code and table[slot] != 0:
-        slot = (slot + np.uint64(1)) & mask
-    return slot
+def usage(trie: Trie, texts: pa.ChunkedArray, *, sample: int = SAMPLE) -> Usage:
+    """Count the tokens of ``trie`` in every n-th text, so that about ``sample`` bytes are read. O(bytes read)."""
+    data, offsets = text_buffers(texts)
+    every = max(1, -(-int(offsets[-1] - offsets[0]) // sample))
+    small, capital = np.zeros(len(trie.nodes), np.int64), np.zeros(len(trie.nodes), np.int64)
+    _count(data, offsets, every, *character_tables(), trie.vocabulary, small, capital)
+    return Usage(small=small, capital=capital)
 
 
 @kernel
-def _fill(known, table):  # type: ignore[no-untyped-def]
-    slots = np.empty(len(known), np.int64)
-    for i in range(len(known)):
-        slot = _slot(known[i], table)
-        table[slot] = known[i]
-        slots[i] = slot
-    return slots
-
-
-@kernel
-def _count(data, offsets, table, small, capital):  # type: ignore[no-untyped-def]
-    for text in range(len(offsets) - 1):
-        at, end = offsets[text], offsets[text + 1]
-        fresh = True
-        while at < end:
-            byte = data[at]
-            if not _is_letter(byte):
-                fresh = fresh or byte in (10, 33, 46, 58, 63)  # line feed ! . : ?
-                at += 1
+def _count(data, offsets, every, classes, folded, plain, vocabulary, small, capital):  # type: ignore[no-untyped-def]
+    longest = 1
+    for text in range(0, len(offsets) - 1, every):
+        longest = max(longest, offsets[text + 1] - offsets[text])
+    starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
+    spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
+    for text in range(0, len(offsets) - 1, every):
+        begin = offsets[text]
+        count = tokenize(data, begin, offsets[text + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
+        for i in range(count):
+            token = find_token(hashes[i], vocabulary)
+            if token < 0:
                 continue
-            first, code = byte, HASH_START
-            while at < end and _is_letter(data[at]):
-                code = (code ^ np.uint64(_lower(data[at]))) * HASH_PRIME
-                at += 1
-            slot = _slot(max(code, np.uint64(1)), table)
-            if table[slot] != 0:
-                if 97 <= first <= 122:
-                    small[slot] += 1
-                elif 65 <= first <= 90 and not fresh:
-                    capital[slot] += 1
-            fresh = False
+            if initials[i] == np.uint64(0):
+                small[token] += 1
+            elif not opens(data, begin, i, starts, ends):
+                capital[token] += 1

@@ -6,6 +6,12 @@ import gzip
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kgqa.arrays.tokens import token_hashes
+
 FILE = Path(__file__).with_name("english-words.txt.gz")
 """``english-words.md`` beside it says where it comes from and under which licence it stands."""
 
@@ -24,3 +30,28 @@ def plain_words(zipf: float) -> frozenset[str]:
                 break
             found += words.split(" ")
     return frozenset(found)
+
+
+def token_frequencies(tokens: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
+    """The Zipf frequency of each token by its hash; 0 for what is no English word."""
+    hashes, frequencies = _hashed()
+    at = np.minimum(np.searchsorted(hashes, tokens), len(hashes) - 1)
+    return np.where(hashes[at] == tokens, frequencies[at], 0.0)
+
+
+@lru_cache(maxsize=1)
+def _hashed() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
+    """Hashes of the words that are one token, sorted, and their frequencies."""
+    words: list[str] = []
+    frequencies: list[float] = []
+    with gzip.open(FILE, "rt", encoding="utf-8", newline="\n") as lines:
+        for line in lines:
+            frequency, _, listed = line.removesuffix("\n").partition("\t")
+            found = listed.split(" ")
+            words += found
+            frequencies += [float(frequency)] * len(found)
+    bounds, hashes = token_hashes(pa.array(words, pa.string()))
+    single = np.diff(bounds) == 1
+    hashes, each = hashes[bounds[:-1][single]], np.array(frequencies)[single]
+    order = np.argsort(hashes, kind="stable")
+    return hashes[order], each[order]

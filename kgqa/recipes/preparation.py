@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from kgqa.errors import EmptyResult
 from kgqa.linking.dictionary import NAME_RULES
 from kgqa.linking.link import UNUSED_REASONS, link_mentions
-from kgqa.linking.places import PLACE_RULES
+from kgqa.linking.resolve import PLACE_RULES
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.graph import rows_of, tables_hash
 from kgqa.runs.stage import Run, Stage, StageOutput
@@ -147,7 +147,7 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object]) 
         Stage(name="read_sources", version=1, doing="Reading sources", depends_on=depends_on_settings("source"), run=read_sources),
         Stage(
             name="link_mentions",
-            version=2,
+            version=3,
             doing="Linking mentions",
             depends_on=lambda run: [depends_on_settings("linking", "documents")(run), depends_on(run)],
             run=partial(link, candidates=candidates),

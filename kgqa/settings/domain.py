@@ -46,17 +46,8 @@ class DomainSettings(Settings):
     def _names_and_kinds_exist(self) -> DomainSettings:
         layout = self.source.layout
         link = self.linking
-        sources: list[str] = [
-            *link.minimum_letters,
-            *link.case,
-            *link.support.letters,
-            *link.support.with_digit,
-            *link.shared.prefer_sources,
-        ]
+        sources: list[str] = [*link.minimum_letters, *link.case, *link.shared.prefer_sources]
         kinds: list[str] = [*link.shared.prefer_kinds, *self.section(RecipeSettings).entity_kinds]
-        for words in link.plain_words:
-            sources += words.sources
-            kinds += words.kinds
         for what, used, known in (("kind of name", sources, NAME_SOURCES[layout]), ("kind of entity", kinds, KINDS[layout])):
             for name in used:
                 if name not in known:

@@ -6,6 +6,7 @@ import unicodedata
 from itertools import pairwise
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings, strategies as st
@@ -83,6 +84,9 @@ def dictionary(names: list[Name]) -> Dictionary:
         spelling=np.array([spelling[i] for i in order], np.uint64),
         priority=np.array([name.priority for name in ordered], np.int32),
         candidate=np.array([name.candidate for name in ordered], np.bool_),
+        skip=np.zeros(len(ordered), np.uint8),
+        name=np.arange(len(ordered), dtype=np.uint32),
+        names=pl.DataFrame(),
         removed={},
     )
 

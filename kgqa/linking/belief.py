@@ -1,0 +1,186 @@
+"""How sure a mention is: what is known of the name, of the place and of the document, weighed by what the same corpus shows.
+
+Every place of a name either means one of the entities that have the name, or something that no table knows. The share of a name's places that
+mean an entity is not known, but support is rare by chance and frequent where a name is right, so the share can be told from how often the
+name's places are supported (a mixture of two known distributions, by expectation and maximisation). Names with few places lean on names like
+them (a logistic regression on a handful of measures), and so does what stands beside a place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kgqa.linking.support import LEVELS, Surroundings, levels
+from kgqa.linking.surroundings import COMMON_CAPITAL, CONTEXTS, NAME, NOUN, PROPER_CAPITAL, parts
+
+Floats = npt.NDArray[np.float64]
+ROUNDS = 4
+"""Rounds of expectation and maximisation; more change little."""
+LEAN = 8.0
+"""A name's share is drawn to that of names like it as if by so many places."""
+TEMPER = 0.75
+"""Support of a wrong entity is more frequent than by chance, as other things of the same subject have the same names."""
+LEAST, MOST = -0.4, 4.0
+"""Bounds of a level's worth. That nothing supports a place says little: months and nations are mentioned in any article."""
+USUAL = np.array([-0.2, 0.5, 1.5, 3.0, 3.5])
+"""The worth of each level where the corpus is too small to teach it."""
+ENOUGH = 200.0
+"""Certain places with which the corpus counts as much as that."""
+SPREAD = 2.0
+"""A name's share differs from that of names like it by at most so much, as log odds."""
+FLOOR = 0.03
+"""No name is so doubtful that a fact with the subject could not speak for it, unless it was so before anything was learnt."""
+RIDGE = 3000.0
+"""How strongly the regression keeps to what holds before anything is learnt, as if by about so many names."""
+SAMPLE = 200_000
+"""Places from which the worth of each level is learnt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """(place, entity) pairs in the order of places, and what is known of each."""
+
+    place: npt.NDArray[np.int32]
+    entry: npt.NDArray[np.int32]
+    odds: Floats
+    """How much oftener the support is found with a right entity than by chance."""
+    kind: npt.NDArray[np.int32]
+    """What stands beside the place, as a class; all pairs of a place have the same."""
+
+
+def worth_of_levels(
+    documents: npt.NDArray[np.int32],
+    entities: npt.NDArray[np.int32],
+    entries: npt.NDArray[np.int32],
+    level: npt.NDArray[np.uint8],
+    certain: npt.NDArray[np.bool_],
+    common: npt.NDArray[np.bool_],
+    known: Surroundings,
+) -> Floats:
+    """Log ratio of each pair's level, with a right entity to by chance, for entities with as many facts.
+
+    ``certain`` pairs are the right ones; by chance is what their entities have in other certain pairs' documents. ``common`` nouns are
+    looked at apart. An article's own entity teaches nothing.
+    """
+    bucket = 2 * _buckets(known)[entities] + common
+    rows = np.flatnonzero(certain & (known.subject[documents] != entities))
+    rows = rows[:: max(1, len(rows) // SAMPLE)]
+    shape = (int(bucket.max(initial=0)) + 1, LEVELS)
+    if not len(rows):
+        return USUAL[level]
+    half = len(rows) // 2  # every entity in a document from the other half of the corpus
+    there = np.concatenate([documents[rows][half:], documents[rows][:half]])
+    order = np.argsort(there, kind="stable")
+    by_chance = levels(there[order], entities[rows][order], entries[rows][order], known)
+    right = np.zeros(shape)
+    chance = np.zeros(shape)
+    np.add.at(right, (bucket[rows], level[rows]), 1.0)
+    np.add.at(chance, (bucket[rows][order], by_chance), 1.0)
+    learnt = np.clip(TEMPER * np.log(_smooth(right) / _smooth(chance)), LEAST, MOST)
+    trust = len(rows) / (len(rows) + ENOUGH)
+    return (trust * learnt + (1 - trust) * USUAL)[bucket, level]
+
+
+def _smooth(counts: Floats) -> Floats:
+    """Shares of the levels in each bucket, drawn to those of all buckets as if by 20 places."""
+    overall = (counts.sum(axis=0) + 1.0) / (counts.sum() + counts.shape[1])
+    return (counts + 20.0 * overall) / (counts.sum(axis=1, keepdims=True) + 20.0)  # type: ignore[no-any-return]
+
+
+def _buckets(known: Surroundings) -> npt.NDArray[np.int64]:
+    """Entities with about as many facts, and with an article that tells something or none."""
+    degree = np.diff(known.facts[0])
+    bucket: npt.NDArray[np.int64] = (2 * np.minimum(np.ceil(np.log2(degree + 1)), 10) + (np.diff(known.article[0]) > 0)).astype(np.int64)
+    return bucket
+
+
+def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats) -> Floats:
+    """How sure each pair is (0 to 1; those of one place sum to at most 1).
+
+    ``features`` (entries × measures) describe the names; ``start`` are the weights that hold before anything is learnt, and that keep a corpus
+    of a few places from teaching nonsense; ``beside_start`` is the same for what stands beside places of each kind.
+    """
+    weights = start.copy()
+    rate = expected = _logistic(features @ weights)
+    floor = np.minimum(rate, FLOOR)
+    beside = beside_start.copy()
+    number: Floats = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
+    posterior = np.zeros(len(pairs.entry))
+    for _ in range(ROUNDS):
+        posterior = _posterior(pairs, rate, beside)
+        mass = np.bincount(pairs.entry, weights=posterior, minlength=len(features))
+        weights = _fitted(features, mass, number, start, weights)
+        odds = features @ weights
+        expected = _logistic(odds)
+        rate = (mass + LEAN * expected) / (number + LEAN)
+        rate = np.maximum(np.clip(rate, _logistic(odds - SPREAD), _logistic(odds + SPREAD)), floor)
+        beside = beside_start + 0.5 * _beside(pairs, posterior, len(beside))
+    return _posterior(pairs, rate, beside)
+
+
+def _posterior(pairs: Places, rate: Floats, beside: Floats) -> Floats:
+    """Bayes' rule at each place over its entities and something else."""
+    places = int(pairs.place.max(initial=-1)) + 1
+    prior = rate[pairs.entry]
+    total = np.bincount(pairs.place, weights=prior, minlength=places)
+    prior = prior / np.maximum(total / 0.98, 1.0)[pairs.place]
+    something_else = np.maximum(1.0 - np.minimum(total, 0.98), 0.02)
+    weight = prior * pairs.odds * np.exp(beside)[pairs.kind]
+    whole = np.bincount(pairs.place, weights=weight, minlength=places) + something_else
+    return weight / whole[pairs.place]
+
+
+def _beside(pairs: Places, posterior: Floats, kinds: int) -> Floats:
+    """Log of how much oftener each kind of place is found with right names than with wrong ones."""
+    right = np.bincount(pairs.kind, weights=posterior, minlength=kinds)
+    first = np.diff(pairs.place, prepend=-1) > 0
+    wrong = np.maximum(np.bincount(pairs.kind[first], minlength=kinds) - right, 0.0)
+    share = (right + 5.0 * right.sum() / max(right.sum() + wrong.sum(), 1.0)) / (right.sum() + 5.0)
+    other = (wrong + 5.0 * wrong.sum() / max(right.sum() + wrong.sum(), 1.0)) / (wrong.sum() + 5.0)
+    return np.clip(np.log(np.maximum(share, 1e-9) / np.maximum(other, 1e-9)), -3.0, 1.5)  # type: ignore[no-any-return]
+
+
+def _logistic(values: Floats) -> Floats:
+    return 1.0 / (1.0 + np.exp(-values))  # type: ignore[no-any-return]
+
+
+def _fitted(features: Floats, mass: Floats, number: Floats, start: Floats, weights: Floats) -> Floats:
+    """Weights of the regression of ``mass`` out of ``number``, near ``start``: three steps of Newton's method.
+
+    A name in very many places counts like one in 30, or the regression would know a few names only.
+    """
+    seen = number > 0
+    x, share = features[seen], mass[seen] / number[seen]
+    count = np.minimum(number[seen], 30.0)
+    ridge = RIDGE
+    for _ in range(3):
+        now = _logistic(x @ weights)
+        gradient = x.T @ (count * (share - now)) - ridge * (weights - start)
+        hessian = (x * (count * now * (1 - now))[:, None]).T @ x + ridge * np.eye(x.shape[1])
+        weights = weights + np.linalg.solve(hessian, gradient)
+    return weights
+
+
+ONE, SEVERAL, ADJECTIVE = range(3)
+"""Sorts of names: of one word, of several, and of one word that mostly stands before a noun."""
+
+
+def kinds_of(context: npt.NDArray[np.int32], sort: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    """Class of each place: its context, apart for each sort of name."""
+    out: npt.NDArray[np.int32] = (context + CONTEXTS * sort).astype(np.int32)
+    return out
+
+
+def start_beside() -> Floats:
+    """What each kind of place says before anything is learnt: a capitalised neighbour goes on with a name, the more so with one of one word."""
+    before, after, _ = parts(np.arange(CONTEXTS, dtype=np.int32))
+    out = np.zeros(3 * CONTEXTS)
+    for sort, beside in ((ONE, 1.0), (SEVERAL, 0.3), (ADJECTIVE, 1.0)):
+        side = np.zeros(CONTEXTS)
+        for neighbour, says in ((COMMON_CAPITAL, -2.5), (PROPER_CAPITAL, -2.5), (NAME, -0.7)):
+            side += says * ((after == neighbour) + (before == neighbour) * beside)
+        out[sort * CONTEXTS : (sort + 1) * CONTEXTS] = side - (2.0 * (after == NOUN) if sort == ADJECTIVE else 0.0)
+    return out

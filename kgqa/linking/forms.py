@@ -1,0 +1,77 @@
+"""Other forms of a possible answer's name in English: plurals ("actors"), and the adjectives and peoples of places ("Scottish", "Germans").
+
+A form states the answer and leaks it, so it is an occurrence. The plural of a common noun links like the noun. Two sources, no list of
+countries: a morphological rule, whose results must be words that the names of the tables use with a capital; and the graph, where a fact joins a
+place to what its adjective is short for ("Spanish language").
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+ENDINGS = (
+    (("ish", "ese", "ian", "ean", "an"), ("", "a", "e", "o", "y", "ia", "en", "ey", "land", "lands", "an", "es")),
+    (("n", "i", "ic"), ("",)),
+    (("i",), ("ia",)),
+)
+"""What English adds to the stem of a name for its adjective, and what may fall away before it: Scot(land)+ish, Ital(y)+ian, Iraq+i."""
+ADJECTIVE = r"(?:sh|ch|ss|an|ese|ic|i|ek)$"
+"""How the short name of what a fact joins to a place must end to be its adjective: French, Swiss, Greek."""
+SHORTEST = 4
+"""Letters of a name that has forms; of a shorter one too much would fit."""
+STEM = 3
+"""Letters of a stem."""
+
+
+def adjectives(names: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
+    """``entity, name, of``: adjectives and peoples for the capitalised one-word names of possible candidates.
+
+    ``names`` has ``entity, name, candidate, word, adds, main, links``; ``facts`` has ``head, tail``.
+    """
+    of = names.filter(
+        pl.col("candidate") & pl.col("word") & pl.col("links") & pl.col("main") & pl.col("name").str.contains(r"^\p{Lu}\p{Ll}+$")
+        & (pl.col("name").str.len_chars() >= SHORTEST)
+    ).select("entity", of="name")  # fmt: skip
+    words = names.select(name=pl.col("name").str.extract_all(r"\p{Lu}\p{Ll}{3,}")).explode("name").drop_nulls().unique()
+    # "Indian" is short for what is called "Indian people"; "Francis" is a name of its own.
+    short = names.filter("adds")["name"].unique().implode()
+    taken = names.filter(pl.col("main") & ~pl.col("name").is_in(short))["name"].unique().implode()
+    found = pl.concat([_derived(of, words.filter(~pl.col("name").is_in(taken))), _joined(of, names, facts)]).unique()
+    peoples = (
+        found.filter(pl.col("name").str.contains(r"(?:n|i|k)$")).with_columns(name=pl.col("name") + "s").join(words, on="name", how="semi")
+    )
+    return pl.concat([found, peoples]).filter(pl.col("name") != pl.col("of")).unique().sort("entity", "name", "of")
+
+
+def _derived(of: pl.DataFrame, words: pl.DataFrame) -> pl.DataFrame:
+    """Words that are a stem of the name and a suffix, the last letter of the stem doubled or not ("Scottish")."""
+    found = []
+    for suffixes, ends in ENDINGS:
+        parts = [of.filter(pl.col("of").str.ends_with(end)).with_columns(stem=pl.col("of").str.strip_suffix(end)) for end in ends]
+        stems = pl.concat(parts).filter(pl.col("stem").str.len_chars() >= STEM).unique()
+        doubled = stems.with_columns(stem=pl.col("stem") + pl.col("stem").str.slice(-1))
+        found += [pl.concat([stems, doubled]).with_columns(name=pl.col("stem") + suffix) for suffix in suffixes]
+    return pl.concat(found).join(words, on="name", how="semi").select("entity", "name", "of")
+
+
+def _joined(of: pl.DataFrame, names: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
+    """Short names of what facts join to the place, if they begin like it and end like an adjective."""
+    short = names.filter(pl.col("adds") & pl.col("name").str.contains(r"^\p{Lu}\p{Ll}+" + ADJECTIVE)).select(other="entity", name="name")
+    pairs = pl.concat([facts.select(entity="head", other="tail"), facts.select(entity="tail", other="head")])
+    joined = pairs.unique().join(short.unique(), on="other").join(of, on="entity")
+    return joined.filter(_skeleton(pl.col("name")) == _skeleton(pl.col("of"))).select("entity", "name", "of")
+
+
+def _skeleton(name: pl.Expr) -> pl.Expr:
+    """The first letter and the next consonant: D and n of Danish and Denmark, but not of German and Gossau."""
+    return name.str.slice(0, 1) + name.str.slice(1).str.replace_all("[aeiouy]", "").str.slice(0, 1)
+
+
+def plural(name: pl.Expr) -> pl.Expr:
+    """The regular plural of an English noun; null for what has one already or is no word."""
+    ended = (
+        pl.when(name.str.contains(r"[^aeiou]y$")).then(name.str.replace(r"y$", "ies"))
+        .when(name.str.contains(r"(?:x|z|ch|sh)$")).then(name + "es")
+        .otherwise(name + "s")
+    )  # fmt: skip
+    return pl.when(name.str.contains(r"\p{Ll}{2}$") & ~name.str.contains("s$")).then(ended)

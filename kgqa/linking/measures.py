@@ -1,0 +1,196 @@
+"""What is known of a name before any place of it is looked at: measures of the name, its words in the corpus, and its entity in the graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from kgqa.arrays.tokens import word_hashes
+from kgqa.linking.dictionary import EXACT, Dictionary
+from kgqa.linking.surroundings import COMMON, FUNCTION, HEAD, INNER, PREFIX
+from kgqa.linking.usage import Usage
+from kgqa.linking.words import token_frequencies
+from kgqa.settings.linking import LinkingSettings
+from kgqa.sources.tables import arrow
+
+Floats = npt.NDArray[np.float64]
+RARE = 3.0
+"""Words below this Zipf frequency are not everyday in any degree."""
+HEADS = 5
+"""A word is the head of names if at least so many names before it belong to other entities, and most of those that do stand before it."""
+JOINS = 600
+"""A word that is one in so many or more joins others: of, in, was."""
+MANY = 256
+"""A word begins many names if it does those of one in so many entities."""
+FREQUENT = 5.5
+"""Words of this Zipf frequency stand inside no name before its head ("insulin and its receptor")."""
+SOME = 0.05
+"""Where fewer of the entities have an article or a description, that one has none says nothing."""
+
+START = {
+    "bias": 2.5,
+    "one word": -0.5,
+    "few letters": -1.0,
+    "four letters": -0.5,
+    "everyday": -1.0,
+    "everyday alias": -1.2,
+    "written small": -2.5,
+    "common noun": 0.5,
+    "undescribed": -1.5,
+    "shortened": -0.7,
+    "degree": 0.1,
+    "bearers": -0.7,
+    "alias": -0.4,
+    "another has more claim": -1.8,
+    "candidate": 0.0,
+    "adjective": -2.0,
+    "family": -0.4,
+}
+"""Measure → its weight before anything is learnt, as log odds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """One row for each of a dictionary's names."""
+
+    features: Floats
+    start: Floats
+    single: npt.NDArray[np.bool_]
+    """Whether the name is one word."""
+    unique: npt.NDArray[np.bool_]
+    """Whether no other entity has it."""
+    proper: npt.NDArray[np.bool_]
+    """Whether some word of it is hardly ever written small, or it is no everyday word."""
+    common: npt.NDArray[np.bool_]
+    """Whether it may be written small."""
+    everyday: npt.NDArray[np.bool_]
+    """Whether it is one everyday word."""
+
+
+def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64], settings: LinkingSettings) -> Measures:
+    """The measures of all names; ``degree`` counts the facts of each entity."""
+    table = dictionary.names
+    bounds, hashes = word_hashes(arrow(table.select("name"))["name"])
+    number = np.diff(bounds)
+    distinct, token = np.unique(hashes, return_inverse=True)
+    at = _numbers(dictionary, distinct)
+    share = np.where(at >= 0, usage.small_share()[np.maximum(at, 0)], 0.0)
+    zipf = token_frequencies(distinct) if settings.language == "en" else np.zeros(len(distinct))
+    least_small, least_zipf = _least(share[token], bounds), _least(zipf[token], bounds)
+    single = number <= 1
+    exact = table["case"].to_numpy() == EXACT
+    letters = table["letters"].to_numpy()
+    linking = table.with_columns(rank=pl.when("links").then("rank")).with_columns(claim=pl.col("rank").rank("max").over("group"))
+    bearers = linking["claim"].fill_null(1).to_numpy()
+    alone = (linking.select(pl.when("links").then(pl.col("entity")).n_unique().over("group").alias("n")))["n"].to_numpy() == 1
+    rank = table["rank"].to_numpy()
+    best = linking.select(pl.col("rank").min().over("group").fill_null(0))["rank"].to_numpy()
+    alias = rank > table.select(pl.col("rank").filter(pl.col("rank") >= 0).min().over("entity").fill_null(0))["rank"].to_numpy()
+    described = table["described"].to_numpy()
+    digit = table["name"].str.contains(r"\p{N}").to_numpy()
+    # A word that the corpus never writes small is no everyday word there, whatever a list says: "January".
+    everyday = np.maximum(least_zipf - RARE, 0.0) * np.where(exact, np.minimum(0.1 + 2 * least_small, 1.0), 1.0)
+    candidate = table["candidate"].to_numpy()
+    columns = {
+        "bias": np.ones(len(table)),
+        "one word": single,
+        "few letters": letters + digit <= 3,
+        "four letters": (letters + digit == 4) & ~digit,
+        "everyday": everyday * single * np.where(candidate & ~alias, 0.5, 1.0),  # what can be an answer is named on purpose
+        "everyday alias": np.maximum(everyday, np.maximum(least_zipf - RARE + 1.0, 0.0) * ~exact) * alias,
+        "written small": least_small * exact,
+        "common noun": ~exact,
+        "undescribed": single & ~described & (described.mean() > SOME),
+        "shortened": table["shortened"].to_numpy(),
+        "degree": np.log1p(degree[table["entity"].to_numpy()]),
+        "bearers": np.log(np.maximum(bearers, 1)),
+        "alias": alias,
+        "another has more claim": rank > best,
+        "candidate": candidate,
+        "adjective": table["adjective"].to_numpy(),
+        "family": np.log1p(_family(table)),
+    }
+    assert list(columns) == list(START)
+    return Measures(
+        features=np.stack([np.asarray(column, np.float64) for column in columns.values()], axis=1),
+        start=np.array(list(START.values())),
+        single=single,
+        unique=alone,
+        proper=np.where(exact, least_small < 0.3, least_zipf < np.where(alias & single, RARE - 1.5, RARE + 0.5)),
+        common=~exact,
+        everyday=single & (least_zipf >= 4.0),
+    )
+
+
+def _family(table: pl.DataFrame) -> npt.NDArray[np.int64]:
+    """How many other entities' names end with each name after a word with a capital or a digit, or after any where names are not capitalised."""
+    parted = table.filter("links").select("entity", name=pl.col("name").str.to_lowercase(), word=pl.col("name").str.split(" "))
+    parted = parted.filter(pl.col("word").list.len() > 1)
+    ends = [
+        parted.filter(pl.col("word").list.len() > size).select(
+            "entity", before=pl.col("word").list.get(-size - 1), name=pl.col("word").list.tail(size).list.join(" ").str.to_lowercase()
+        )
+        for size in range(1, 4)
+    ]
+    small = pl.col("before").str.contains(r"^\p{Ll}{1,3}$")  # "of", "in", "de": what stands after them is a name of its own
+    counts = pl.concat(ends).filter(~small).group_by("name").agg(number=pl.col("entity").n_unique())
+    named = table.select(name=pl.col("name").str.to_lowercase()).join(counts, on="name", how="left", maintain_order="left")
+    return named["number"].fill_null(0).to_numpy()
+
+
+def _numbers(dictionary: Dictionary, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """The trie's numbers of tokens: their rank among all tokens of the names."""
+    known = np.sort(dictionary.trie.vocabulary["key"][dictionary.trie.vocabulary["key"] != np.uint64(0xFFFFFFFFFFFFFFFF)])
+    at = np.minimum(np.searchsorted(known, hashes), max(len(known) - 1, 0))
+    return np.where(known[at] == hashes, at, -1) if len(known) else np.full(len(hashes), -1)
+
+
+def _least(values: Floats, bounds: npt.NDArray[np.int64]) -> Floats:
+    """The least value of each stretch; 0 for empty ones."""
+    out = np.zeros(len(bounds) - 1)
+    filled = np.flatnonzero(np.diff(bounds) > 0)
+    if len(filled):
+        out[filled] = np.minimum.reduceat(values, bounds[:-1][filled])
+    return out
+
+
+def word_flags(dictionary: Dictionary, usage: Usage, settings: LinkingSettings) -> npt.NDArray[np.uint8]:
+    """What is known of each token of the trie, for :mod:`kgqa.linking.surroundings`."""
+    joins = usage.small * JOINS > usage.small.sum()
+    flags = (np.where(usage.small_share() >= 0.5, COMMON, 0) | np.where(joins, FUNCTION, 0)).astype(np.uint8)
+    if not settings.head_nouns:
+        return flags
+    names = dictionary.names.filter("links")
+    heads, inner = _heads(names)
+    for words, flag in ((heads, HEAD), (inner, INNER), (_prefixes(names), PREFIX)):
+        bounds, hashes = word_hashes(arrow(words.to_frame("word"))["word"])
+        one = hashes[bounds[:-1][np.diff(bounds) == 1]]
+        if flag == INNER and settings.language == "en":
+            one = one[token_frequencies(one) < FREQUENT]
+        at = _numbers(dictionary, one)
+        flags[at[at >= 0]] |= np.uint8(flag)
+    return flags
+
+
+def _prefixes(names: pl.DataFrame) -> pl.Series:
+    """Words that begin the names of many entities before a hyphen: "beta-", but not "anti-"."""
+    begins = names.select("entity", word=pl.col("name").str.to_lowercase().str.extract(r"^(\p{L}{3,})-")).drop_nulls()
+    counts = begins.group_by("word").agg(number=pl.col("entity").n_unique())
+    return counts.filter(pl.col("number") * MANY > names["entity"].n_unique())["word"].sort()
+
+
+def _heads(names: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+    """Last words of names that make another thing of the name before them, and the words that stand inside such names."""
+    lower = names.select("entity", name=pl.col("name").str.to_lowercase()).unique()
+    parted = lower.with_columns(
+        first=pl.col("name").str.extract(r"^(.+)[ -][^\s-]+$", 1), last=pl.col("name").str.extract(r"[ -](\p{L}{4,})$", 1)
+    ).drop_nulls()
+    before = lower.select(first="name", bearer="entity")
+    pairs = parted.join(before, on="first").group_by("last", "first").agg(same=(pl.col("entity") == pl.col("bearer")).any())
+    counts = pairs.group_by("last").agg(other=(~pl.col("same")).sum(), number=pl.len())
+    heads = counts.filter((pl.col("other") >= HEADS) & (2 * pl.col("other") > pl.col("number")))["last"].sort()
+    inside = parted.filter(pl.col("last").is_in(heads.implode())).select(pl.col("first").str.split(" ").list.tail(3).explode())
+    return pl.concat([heads, heads + "s"]), inside["first"].unique().sort()

@@ -1,0 +1,174 @@
+"""Pairs of place and entity → mentions: at each place the entity that is most probable, if it is probable enough."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from kgqa.linking.belief import ADJECTIVE, ONE, SEVERAL, Places, beliefs, kinds_of, start_beside, worth_of_levels
+from kgqa.linking.dictionary import Dictionary
+from kgqa.linking.matcher import Pairs, Spans
+from kgqa.linking.measures import START, Measures, measures
+from kgqa.linking.support import SUBJECT, levels, surroundings_of
+from kgqa.linking.surroundings import ALONE, CAPITAL, COMMON_CAPITAL, COMPOUND, HEAD_NOUN, NAME, NOUN, PROPER_CAPITAL, SMALL, joined, parts
+from kgqa.linking.usage import Usage
+from kgqa.settings.linking import LinkingSettings
+from kgqa.sources.tables import frame
+
+SEEN, ATTRIBUTIVE = 5, 0.45
+"""A name is an adjective if it stands before a noun at so many places at least, and in more than this share of them."""
+
+MARGIN = 1.25
+"""How many times as probable as the next one an entity of a shared name must be."""
+FEW = 20
+"""Documents in which any word may stand before it is thought to bridge too many."""
+
+PLACE_RULES = {
+    "shared name": "the name there belongs to several entities, and none of them is probable enough (linking.belief)",
+    "doubtful": "the words there probably mean something else than the entity (linking.belief)",
+    "longer name": "the name stands before the last word of other entities' names, or is the part of a compound (linking.head_nouns)",
+    "everyday bridge": "the word is everyday and in many documents, and no fact joins its entity to the document's subject (linking.hubs)",
+}
+"""Rule → the sentence that the funnel shows."""
+
+
+def resolve(
+    pairs: Pairs, dictionary: Dictionary, usage: Usage, tables: Mapping[str, pa.Table], settings: LinkingSettings
+) -> tuple[Spans, dict[str, int]]:
+    """The mentions, in the order of places, and how many places each rule took."""
+    heads, tails, subject = _rows(tables)
+    count = tables["entities"].num_rows
+    degree = np.bincount(heads, minlength=count) + np.bincount(tails, minlength=count)
+    known = measures(dictionary, usage, degree, settings)
+    name = dictionary.name[pairs.entry].astype(np.int64)
+    before, after, letter = _beside_names(pairs)
+    adjective = _adjectives(pairs, name, after, letter, known, frame(tables["documents"])["text"])
+    sure = _certain(pairs, name, known, before, after, letter) & ~adjective[name]
+    context = surroundings_of(
+        pairs.document[sure], pairs.entity[sure], name[sure].astype(np.int32), subject=subject, heads=heads, tails=tails, count=count
+    )
+    entry = name.astype(np.int32)
+    level = levels(pairs.document, pairs.entity, entry, context)
+    certain = sure & ~known.single[name]
+    worth = worth_of_levels(pairs.document, pairs.entity, entry, level, certain, known.common[name], context)
+    # A text about Sweden supports the Swedish language wherever it says "Swedish".
+    worth = np.where(adjective[name] & (level < SUBJECT), np.minimum(worth, 0.0), worth)
+    kind = kinds_of(joined(before, after, letter), np.where(adjective, ADJECTIVE, np.where(known.single, ONE, SEVERAL))[name])
+    features = known.features.copy()
+    features[:, list(START).index("adjective")] = adjective
+    belief = beliefs(Places(place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind), features, known.start, start_beside())
+    return _decided(pairs, belief, level, (before, after, letter), known.everyday[name], len(subject), settings)
+
+
+def _adjectives(
+    pairs: Pairs,
+    name: npt.NDArray[np.int64],
+    after: npt.NDArray[np.int32],
+    letter: npt.NDArray[np.int32],
+    known: Measures,
+    texts: pl.Series,
+) -> npt.NDArray[np.bool_]:
+    """Names of one word that are the adjective of a place, or that stand before different nouns as often as adjectives do."""
+    names = len(known.single)
+    written = letter != SMALL
+    noun = written & (after == NOUN)
+    number = np.bincount(name[written], minlength=names)
+    attributive = np.bincount(name[noun], minlength=names)
+    often = (attributive >= SEEN) & (attributive > ATTRIBUTIVE * number)
+    rows = np.flatnonzero(noun & often[name])
+    following = pl.DataFrame({"name": name[rows], "end": pairs.end[rows], "text": texts.gather(pairs.document[rows])})
+    following = following.select("name", word=pl.col("text").str.slice(pl.col("end") + 1, 12).str.extract(r"^(\S+)"))
+    # "the Aisne department" is always the same noun.
+    most = following.group_by("name", "word").len().group_by("name").agg(pl.col("len").max())
+    often[most["name"].to_numpy()] &= 2 * most["len"].to_numpy() < attributive[most["name"].to_numpy()]
+    return known.single & ~known.common & (often | (known.features[:, list(START).index("adjective")] > 0))  # type: ignore[no-any-return]
+
+
+def _rows(tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Rows of the heads and tails of the facts, and for each document of what it is about (-1: nothing)."""
+    rows = frame(tables["entities"]).select("id").with_row_index("row")
+    facts = frame(tables["facts"]) if "facts" in tables else pl.DataFrame(schema={"head": pl.String, "tail": pl.String})
+    found = [
+        table.join(rows, left_on=column, right_on="id", how="left", maintain_order="left")["row"].fill_null(-1).cast(pl.Int32).to_numpy()
+        if table.height
+        else np.zeros(0, np.int32)
+        for table, column in (
+            (_cast(facts, "head"), "head"),
+            (_cast(facts, "tail"), "tail"),
+            (_cast(frame(tables["documents"]), "about"), "about"),
+        )
+    ]
+    there = (found[0] >= 0) & (found[1] >= 0)
+    return found[0][there], found[1][there], found[2]
+
+
+def _cast(table: pl.DataFrame, column: str) -> pl.DataFrame:
+    return table.select(pl.col(column).cast(pl.String))
+
+
+def _beside_names(pairs: Pairs) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """The three parts of the contexts; a capitalised word after a place that begins another place is a name."""
+    before, after, letter = parts(pairs.context)
+    first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
+    follows = np.zeros(len(first), np.bool_)
+    follows[:-1] = (pairs.document[first[:-1]] == pairs.document[first[1:]]) & (pairs.end[first[:-1]] + 1 == pairs.start[first[1:]])
+    capital = (after == COMMON_CAPITAL) | (after == PROPER_CAPITAL)
+    return before, np.where(capital & follows[pairs.place], NAME, after).astype(np.int32), letter
+
+
+def _certain(
+    pairs: Pairs,
+    name: npt.NDArray[np.int64],
+    known: Measures,
+    before: npt.NDArray[np.int32],
+    after: npt.NDArray[np.int32],
+    letter: npt.NDArray[np.int32],
+) -> npt.NDArray[np.bool_]:
+    """Places that hardly need a decision: one entity, a name that is no ordinary word, nothing beside it that would go on with it."""
+    after = np.where(after == NOUN, ALONE, after)
+    alone_there = (before == ALONE) & (after == ALONE)
+    free = alone_there | (~known.single[name] & ((before == ALONE) | (before == NAME)) & ((after == ALONE) | (after == NAME)))
+    start = known.features @ known.start > 1.5
+    written = ~known.single[name] | (letter == CAPITAL) | ((letter == SMALL) & ~known.everyday[name])
+    alone = np.bincount(pairs.place, minlength=1)[pairs.place] == 1
+    return free & written & alone & known.proper[name] & known.unique[name] & start[name]  # type: ignore[no-any-return]
+
+
+def _decided(
+    pairs: Pairs,
+    belief: npt.NDArray[np.float64],
+    level: npt.NDArray[np.uint8],
+    beside: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]],
+    everyday: npt.NDArray[np.bool_],
+    documents: int,
+    settings: LinkingSettings,
+) -> tuple[Spans, dict[str, int]]:
+    """The most probable entity of each place, unless a rule takes it."""
+    first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
+    most = np.maximum.reduceat(belief, first)
+    top = np.flatnonzero(belief == most[pairs.place])  # the better claim comes first, so that it wins a draw
+    best = top[np.diff(pairs.place[top], prepend=-1) > 0]
+    several = np.bincount(pairs.place, minlength=len(best))[pairs.place[best]] > 1
+    before, after, letter = (part[best] for part in beside)
+    entity = pairs.entity[best]
+    others = belief.copy()
+    others[best] = 0.0
+    close = MARGIN * np.maximum.reduceat(others, first) > belief[best]
+    weak = (belief[best] < settings.belief) | close
+    longer = settings.head_nouns & ((after == HEAD_NOUN) | (before == COMPOUND))
+    number = np.bincount(entity[np.flatnonzero(np.diff(entity.astype(np.int64) * (documents + 1) + pairs.document[best], prepend=-1))])
+    wide = number[entity] > max(settings.hubs * documents, FEW)
+    common = (letter == SMALL) & everyday[best] & wide & (level[best] < SUBJECT)
+    reasons = {
+        "longer name": longer,
+        "shared name": weak & several & ~longer,
+        "doubtful": weak & ~several & ~longer,
+        "everyday bridge": common & ~weak & ~longer & (settings.hubs < 1),
+    }
+    kept = best[~np.logical_or.reduce(list(reasons.values()))]
+    spans = Spans(document=pairs.document[kept], start=pairs.start[kept], end=pairs.end[kept], entity=pairs.entity[kept])
+    return spans, {rule: int(reasons[rule].sum()) for rule in PLACE_RULES}

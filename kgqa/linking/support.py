@@ -1,0 +1,122 @@
+"""What a document says for an entity beyond its name: facts and articles that join it to what the document is about and mentions.
+
+Five levels, the strongest that holds. They are evidence, not rules: :mod:`kgqa.linking.belief` learns what each is worth from the same corpus.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import row_bounds
+
+NOTHING, TOPIC, NEIGHBOUR, SUBJECT, TWIN = range(5)
+"""No support; the entity's article and the document mention the same; a fact joins it to what the document mentions; a fact joins it to the
+document's subject, or its own article mentions that; the document has another name of the same entity."""
+LEVELS = 5
+BROAD = 512
+"""An entity with more facts than this, or an anchor in more documents, tells nothing about what it is joined to."""
+
+Ints = npt.NDArray[np.int32]
+Rows = tuple[npt.NDArray[np.int64], Ints]
+"""``offsets, targets``: those of row i are ``targets[offsets[i]:offsets[i + 1]]``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What is known of documents and entities before shared and doubtful names are decided."""
+
+    subject: Ints
+    """Document → row of the entity that it is about, or -1."""
+    facts: Rows
+    """Entity → entities that a fact joins it to, in either direction."""
+    anchors: Rows
+    """Document → entities that it mentions beyond doubt."""
+    anchor_entry: Ints
+    """Beside the targets of ``anchors``: the entry by which it is mentioned, -2 where there are several."""
+    article: Rows
+    """Entity → the anchors of its own article that are not in too many documents."""
+
+
+def rows_of(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer], count: int) -> Rows:
+    """Pairs → for each of ``count`` firsts its distinct seconds, sorted."""
+    table = pl.DataFrame({"first": first.astype(np.int32), "second": second.astype(np.int32)}).unique().sort("first", "second")
+    return row_bounds(table["first"].to_numpy(), count), table["second"].to_numpy().astype(np.int32)
+
+
+def surroundings_of(documents: Ints, entities: Ints, entries: Ints, *, subject: Ints, heads: Ints, tails: Ints, count: int) -> Surroundings:
+    """From anchor mentions (``documents``, ``entities``, ``entries`` side by side), subjects and facts; ``count`` entities."""
+    facts = rows_of(np.concatenate([heads, tails]), np.concatenate([tails, heads]), count)
+    table = pl.DataFrame({"document": documents, "entity": entities, "entry": entries})
+    several = pl.when(pl.col("entry").min() == pl.col("entry").max()).then(pl.col("entry").min()).otherwise(-2)
+    table = table.group_by("document", "entity").agg(entry=several).sort("document", "entity")
+    each, what = table["document"].to_numpy(), table["entity"].to_numpy()
+    about = subject[each] if len(subject) else np.zeros(0, np.int32)
+    telling = (np.bincount(what, minlength=count)[what] <= BROAD) & (about >= 0) & (about != what)
+    # An article tells what belongs to its entity by what it mentions; the subject of another article may be in many of them.
+    return Surroundings(
+        subject=subject,
+        facts=facts,
+        anchors=(row_bounds(each, len(subject)), what.astype(np.int32)),
+        anchor_entry=table["entry"].to_numpy().astype(np.int32),
+        article=rows_of(about[telling], what[telling], count),
+    )
+
+
+def levels(documents: Ints, entities: Ints, entries: Ints, known: Surroundings) -> npt.NDArray[np.uint8]:
+    """The level of each (document, entity) pair; ``documents`` ascending. O(pairs + facts of what the documents mention)."""
+    return _levels(documents, entities, entries, known.subject, *known.facts, *known.anchors, known.anchor_entry, *known.article)  # type: ignore[no-any-return]
+
+
+@kernel
+def _levels(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over the pairs of each document
+    documents, entities, entries, subject, fact_offsets, fact_targets, anchor_offsets, anchors, anchor_entry, offsets, targets
+):  # fmt: skip
+    count = len(fact_offsets) - 1
+    joined = np.full(count, -1, np.int32)
+    beside = np.full(count, -1, np.int32)
+    here = np.full(count, -1, np.int32)
+    by = np.zeros(count, np.int32)
+    out = np.zeros(len(documents), np.uint8)
+    at = 0
+    while at < len(documents):
+        document = documents[at]
+        about = subject[document]
+        if about >= 0:
+            joined[about] = document
+            for k in range(fact_offsets[about], fact_offsets[about + 1]):
+                joined[fact_targets[k]] = document
+        for k in range(anchor_offsets[document], anchor_offsets[document + 1]):
+            anchor = anchors[k]
+            here[anchor], by[anchor] = document, anchor_entry[k]
+            if fact_offsets[anchor + 1] - fact_offsets[anchor] <= BROAD:
+                for j in range(fact_offsets[anchor], fact_offsets[anchor + 1]):
+                    beside[fact_targets[j]] = document
+        while at < len(documents) and documents[at] == document:
+            entity = entities[at]
+            level = NOTHING
+            if here[entity] == document and by[entity] != entries[at]:
+                level = TWIN
+            elif joined[entity] == document:
+                level = SUBJECT
+            elif beside[entity] == document:
+                level = NEIGHBOUR
+            if level < SUBJECT:
+                for k in range(offsets[entity], offsets[entity + 1]):
+                    if targets[k] == about:
+                        level = SUBJECT
+                        break
+                    if here[targets[k]] == document and level < TOPIC:
+                        level = TOPIC
+            if level < NEIGHBOUR and fact_offsets[entity + 1] - fact_offsets[entity] <= BROAD:
+                for k in range(fact_offsets[entity], fact_offsets[entity + 1]):
+                    if here[fact_targets[k]] == document:
+                        level = NEIGHBOUR
+                        break
+            out[at] = level
+            at += 1
+    return out
