@@ -17,7 +17,7 @@ from kgqa.arrays.narrow import narrow
 from kgqa.arrays.rows import Adjacency, IntArray, Rows, row_bounds
 from kgqa.formats.columns import MENTION, PARAGRAPH, SCHEMA
 from kgqa.formats.qangaroo import PLACEHOLDER
-from kgqa.recipes.qangaroo.corpus import Places, article_of, expression_numbers, places
+from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places, row_numbers
 from kgqa.recipes.qangaroo.masking import MaskedTexts, mask_texts
 from kgqa.recipes.qangaroo.readable import Forms, find_forms, left_readable
 from kgqa.recipes.qangaroo.samples import CANDIDATES, CHAINS, DOCUMENTS, NODES, Samples, list_array
@@ -59,7 +59,7 @@ class InstanceMaker:
         titles = tables["documents"]["title"]
         self._occurrences = joined(places(tables["occurrences"], tables), find_forms(tables["documents"]["text"], self._forms))
         self._title_occurrences = joined(places(tables["title_occurrences"], tables), find_forms(titles, self._forms))
-        self._title_mentions = whole_titles(titles, article_of(tables))
+        self._title_mentions = whole_titles(tables)
         self._mention_lists = mention_lists(self._mentions, self._entities)
         self._expressions = expression_numbers(tables["entities"], settings.section(QangarooSettings).surface)
 
@@ -207,16 +207,14 @@ def joined(one: Places, other: Places) -> Places:
     return Places(offsets=one.offsets + other.offsets, entity=entity, start=start, end=end)
 
 
-def whole_titles(titles: pa.ChunkedArray, articles: IntArray) -> Places:
-    """A mention for each title of an article: all of it means the entity; ``articles`` is :func:`article_of`."""
-    entity = np.flatnonzero(articles >= 0).astype(np.int32)
-    document = articles[entity]
-    order = np.argsort(document)
+def whole_titles(tables: Mapping[str, pa.Table]) -> Places:
+    """A mention for each title of an article: all of it means the entity that the article is about."""
+    titles, about = tables["documents"]["title"], tables["documents"]["about"]
     lengths = pc.utf8_length(titles).combine_chunks().to_numpy().astype(np.int32)
-    document, entity = document[order], entity[order]
-    filled = lengths[document] > 0
-    document, entity = document[filled], entity[filled]
-    return Places(offsets=row_bounds(document, len(titles)), entity=entity, start=np.zeros_like(entity), end=lengths[document])
+    document = np.flatnonzero(np.asarray(pc.is_valid(about)) & (lengths > 0))
+    entity = row_numbers(about.take(pa.array(document)), tables["entities"]["id"])
+    offsets = row_bounds(document, len(titles))
+    return Places(offsets=offsets, entity=entity, start=np.zeros_like(entity), end=lengths[document])
 
 
 def _answers(tables: Mapping[str, pa.Table]) -> pa.Array:

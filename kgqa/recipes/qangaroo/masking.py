@@ -39,7 +39,7 @@ def mask_texts(
     first among those of its document. ``placeholders`` has a number for each entry of ``candidates.targets``. Memory: the masked texts.
     """
     data, offsets = text_buffers(texts)
-    entities = int(max(occurrences.entity.max(initial=0), candidates.targets.max(initial=0))) + 1
+    entities = 1 + max(int(rows.max(initial=0)) for rows in (occurrences.entity, mentions.entity, candidates.targets))
     out, bounds, entity, start, end, counts, hidden = _mask(
         data, offsets,
         occurrences.offsets, occurrences.entity, occurrences.start, occurrences.end,

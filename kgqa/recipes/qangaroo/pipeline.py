@@ -71,7 +71,7 @@ STAGES = (
         run=ask_questions,
     ),
     Stage(name="traverse", version=1, doing="Traversing", depends_on=_traversed, run=traverse),
-    Stage(name="filter_samples", version=2, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
+    Stage(name="filter_samples", version=3, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
 )
 """In order; what they leave is turned into a dataset by :mod:`kgqa.recipes.qangaroo.dataset`."""
 

@@ -84,11 +84,11 @@ def find_forms(texts: pa.Array | pa.ChunkedArray, forms: Forms) -> Places:
     return Places(offsets=row_bounds(text, len(texts)), entity=rows[:, 2].copy(), start=rows[:, 0].copy(), end=rows[:, 1].copy())
 
 
-def named(texts: pa.Array | pa.ChunkedArray, forms: Forms) -> Adjacency:
-    """Text → the entities that can be read in it."""
-    found = find_forms(texts, forms)
-    counts = np.diff(found.offsets)
-    return Adjacency.from_pairs(np.repeat(np.arange(len(counts)), counts), found.entity, len(counts))
+def named_in_rows(texts: pa.ChunkedArray, rows: npt.NDArray[np.integer], forms: Forms) -> Adjacency:
+    """Row of ``texts`` → the entities that can be read there; only the given ``rows`` are looked at, the others are empty."""
+    asked = np.unique(rows)
+    found = find_forms(texts.take(pa.array(asked)), forms)
+    return Adjacency.from_pairs(np.repeat(asked, np.diff(found.offsets)), found.entity, len(texts))
 
 
 def left_readable(texts: pa.Array | pa.ChunkedArray, sample: npt.NDArray[np.integer], candidates: Rows, forms: Forms) -> npt.NDArray[np.int64]:
