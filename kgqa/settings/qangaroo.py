@@ -52,9 +52,9 @@ class BiasSettings(Settings):
     1: no cap."""
     answer_cap_of: Literal["entering", "kept"] = "entering"
     """Whether the share is of the samples that enter the filter or of those that leave it (docs/decisions/0005-answer-cap.md)."""
-    document_cue: Annotated[int | float, Field(ge=0)] = 0.00046
-    """Samples with a document-answer pair seen more often than this, with that answer correct, are dropped, but never all of a split. Below 1
-    a share of the split's samples, and at least 2 of them (the published 20 of 43,738); from 1 a number of samples; 0: none are."""
+    document_cue: Annotated[int | float, Field(ge=0, allow_inf_nan=False)] = 0.00046
+    """Samples with a document-answer pair seen more often than this, with that answer correct, are dropped, but never all of a split. Below
+    1 it is a share of the split's samples, and at least 2 of them (published: 20 of 43,738); from 1 a number of samples; 0: none are."""
     named_answer: bool = True
     """Whether samples are dropped whose query, or whose subject's own article, has any form of any name of the answer."""
 

@@ -52,9 +52,9 @@ _BASELINES = (
 def _masked(hidden: Hidden) -> str:
     named = hidden.places + hidden.readable
     return (
-        f"Names left readable in the masked twin: {hidden.readable:,} of {named:,}. Sought on token boundaries in all masked texts and titles: "
-        "labels and all other names of a sample's candidates, their plurals, possessives, and adjectives derived from proper nouns by English "
-        "endings; not numbers, single characters, and function words by which the texts never mean the entity."
+        f"Names left readable in the masked twin: {hidden.readable:,} of {named:,}. Sought on token boundaries in all masked texts and "
+        "titles: labels and all other names of a sample's candidates, their plurals and possessives, and adjectives that English endings "
+        "derive from proper nouns; not numbers, single characters, and function words by which the texts never mean the entity."
     )
 
 

@@ -252,7 +252,7 @@ class DocumentCue(SampleGate):
             number, least, entering, name = self.number(len(here)), int(here.min()), len(here), SPLITS[split]
             if least > number:
                 yield f"with {number:,}, nothing would be left of {name}; there a document may be seen with an answer {least:,} times"
-            elif number > max(1.0, self.limit * entering + ROUNDING) and self.limit < 1:
+            elif self.limit < 1 and number > self.limit * entering + ROUNDING and here.max() >= number:
                 yield (
                     f"{self.limit:.6g} of the {entering:,} samples of {name} is less than {number:,}; there a document may be seen with an "
                     f"answer {number:,} times"

@@ -132,9 +132,7 @@ def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass 
             number[candidates[i]] = placeholders[i]
         for pair in range(document_offsets[sample], document_offsets[sample + 1]):
             document = documents[pair]
-            found = _collect(
-                document, mention_offsets, mention_entity, mention_start, mention_end, 0, stamp, sample, number, spans, 0
-            )
+            found = _collect(document, mention_offsets, mention_entity, mention_start, mention_end, 0, stamp, sample, number, spans, 0)
             found = _collect(
                 document, occurrence_offsets, occurrence_entity, occurrence_start, occurrence_end, 1, stamp, sample, number, spans, found
             )

@@ -91,7 +91,9 @@ def named_in_rows(texts: pa.ChunkedArray, rows: npt.NDArray[np.integer], forms: 
     return Adjacency.from_pairs(np.repeat(asked, np.diff(found.offsets)), found.entity, len(texts))
 
 
-def left_readable(texts: pa.Array | pa.ChunkedArray, sample: npt.NDArray[np.integer], candidates: Rows, forms: Forms) -> npt.NDArray[np.int64]:
+def left_readable(
+    texts: pa.Array | pa.ChunkedArray, sample: npt.NDArray[np.integer], candidates: Rows, forms: Forms
+) -> npt.NDArray[np.int64]:
     """For each of ``texts`` at how many places a candidate of its ``sample`` can be read; texts of one sample follow each other."""
     text, _ = _scan(texts, forms, sample.astype(np.int64), candidates.offsets, candidates.targets)
     return np.bincount(text, minlength=len(texts)).astype(np.int64)
@@ -142,9 +144,10 @@ def _index(bounds, hashes, slots, firsts, group):  # type: ignore[no-untyped-def
 
 
 @kernel
-def _find(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over the tokens
-    data, offsets, classes, folded, plain, slots, firsts, entry_offsets, entity, case, spelling, samples, candidate_offsets, candidates, entities
-):
+def _find(  # type: ignore[no-untyped-def]
+    data, offsets, classes, folded, plain, slots, firsts, entry_offsets, entity, case, spelling,
+    samples, candidate_offsets, candidates, entities,
+):  # fmt: skip
     longest = 1
     for text in range(len(offsets) - 1):
         longest = max(longest, offsets[text + 1] - offsets[text])

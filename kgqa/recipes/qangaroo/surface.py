@@ -21,8 +21,8 @@ from kgqa.sources.tables import frame
 NAME, INFLECTED, DERIVED = 0, 1, 2
 """Kinds of form; where several begin at one place and are equally long, the lower kind has the better claim."""
 FUNCTION_WORD = 6.0
-"""A word of at least this Zipf frequency, one in a thousand of all words, is nobody's name where it stands in small letters and never links:
-"in" is a name of India in the table, the domain of its addresses."""
+"""A word of at least this Zipf frequency, one in a thousand of all words, is nobody's name where it stands in small letters and never
+links: "in" is a name of India in the table, as its addresses end with it."""
 QUALIFIED = r"^(.*\S) \([^()]+\)$"
 """A title with a qualifier; the name before it is what texts write."""
 LAST_WORD = r"(\p{L}{3,})$"
@@ -88,7 +88,8 @@ def _inflected(names: pl.DataFrame) -> pl.DataFrame:
     men = pl.when(word.str.ends_with("man")).then(form.str.replace(r"man$", "men"))
     ies = word.str.ends_with("ies")
     no_plural = word.str.contains(r"(?:ss|us|is)$") | (word.str.len_chars() < 5)
-    singular = pl.when(ies).then(form.str.replace(r"ies$", "y")).when(word.str.ends_with("s") & ~no_plural).then(form.str.replace(r"s$", ""))
+    with_s = word.str.ends_with("s") & ~no_plural
+    singular = pl.when(ies).then(form.str.replace(r"ies$", "y")).when(with_s).then(form.str.replace(r"s$", ""))
     from_es = pl.when(word.str.contains(r"(?:s|x|z|ch|sh)es$")).then(form.str.replace(r"es$", ""))
     from_men = pl.when(word.str.ends_with("men")).then(form.str.replace(r"men$", "man"))
     inflections = (plural, plain, men, singular, from_es, from_men)
