@@ -1,7 +1,7 @@
 """What guessers that only count reach on a masked twin, where all of them should be at chance.
 
-``python -m benchmarks.masked DATASET`` prints, for the dev split, the accuracy of each in per cent and how far it is from chance, the mean of
-1 / candidates. Where several candidates have the best score, the answer counts as the share of them that it is.
+``python -m benchmarks.masked DATASET`` prints, for the dev split, the accuracy of each in per cent and how far it is from chance, which is
+the mean of 1 / candidates. Where several candidates have the best score, the answer counts as the share of them that it is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Where a text lets an entity be read, in any of its surface forms: for the mask, which hides it, and for the check of what is masked.
 
-A search of its own, over hashes of token sequences; the linker's matcher, its rules and its spans take no part.
+A search of its own, over hashes of token sequences; the linker's matcher, its rules and its spans take no part. Hyphens and quotation
+marks are passed over: "sci-fi" is "sci fi", and 'Kate "Katie" Holmes' lets Katie Holmes be read.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import HASH_PRIME, HASH_START, mixed, table_size
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, Rows, row_bounds
-from kgqa.arrays.texts import text_buffers
+from kgqa.arrays.texts import decode, text_buffers
 from kgqa.arrays.tokens import TOKEN_STEP, character_tables, spellings, token_hashes, tokenize
 from kgqa.linking.dictionary import FREE, INITIAL
 from kgqa.recipes.qangaroo.corpus import Places
@@ -25,6 +26,9 @@ from kgqa.recipes.qangaroo.samples import BoolArray
 from kgqa.recipes.qangaroo.surface import surface_forms
 from kgqa.sources.tables import arrow
 
+PASSED_OVER = r"[-‐‑‒–—−\"“”]"
+"""Hyphens, dashes and double quotation marks; tokens fold them into ``-`` and ``\"``."""
+HYPHEN, QUOTE = 45, 34
 NOT_THERE, PREFIX = -2, -1
 FIRST = np.uint64(21)
 """Bits of a hash that tell whether a form may begin with a token: most tokens need no look-up in the large table."""
@@ -56,7 +60,7 @@ class Forms:
 
 def build_forms(surface: pl.DataFrame) -> Forms:
     """The index of ``surface`` (:func:`surface_forms`). O(tokens of all forms)."""
-    forms = arrow(surface.select("form"))["form"]
+    forms = arrow(surface.select(pl.col("form").str.replace_all(PASSED_OVER, " ")))["form"]
     bounds, hashes = token_hashes(forms)
     slots = np.zeros(table_size(len(hashes)), SLOT)
     slots["group"] = NOT_THERE
@@ -144,6 +148,20 @@ def _index(bounds, hashes, slots, firsts, group):  # type: ignore[no-untyped-def
 
 
 @kernel
+def _passing_over(data, begin, tokens, plain, starts, ends, hashes, written, initials):  # type: ignore[no-untyped-def]
+    """Take hyphens and quotation marks out of the tokens; return how many are left."""
+    kept = 0
+    for i in range(tokens):
+        character, _ = decode(data, begin + starts[i])
+        if character < len(plain) and (plain[character] == HYPHEN or plain[character] == QUOTE):
+            continue
+        starts[kept], ends[kept], hashes[kept] = starts[i], ends[i], hashes[i]
+        written[kept], initials[kept] = written[i], initials[i]
+        kept += 1
+    return kept
+
+
+@kernel
 def _find(  # type: ignore[no-untyped-def]
     data, offsets, classes, folded, plain, slots, firsts, entry_offsets, entity, case, spelling,
     samples, candidate_offsets, candidates, entities,
@@ -163,6 +181,7 @@ def _find(  # type: ignore[no-untyped-def]
                 stamp[candidates[i]] = sample
         begin = offsets[text]
         tokens = tokenize(data, begin, offsets[text + 1], classes, folded, plain, starts, ends, hashes, written, initials)
+        tokens = _passing_over(data, begin, tokens, plain, starts, ends, hashes, written, initials)
         first_here = count
         for i in range(tokens):
             bit = hashes[i] & ((np.uint64(1) << FIRST) - np.uint64(1))

@@ -24,7 +24,7 @@ FORMS = st.lists(
     min_size=1, max_size=8, unique=True,
 )  # fmt: skip
 TEXTS = st.lists(
-    st.lists(st.sampled_from([*WORDS, "YORK", "Yorks", ",", "-", "__", "😀", "é"]), max_size=10).flatmap(
+    st.lists(st.sampled_from([*WORDS, "YORK", "Yorks", ",", "-", '"', "__", "😀", "é"]), max_size=10).flatmap(
         lambda words: st.sampled_from([" ", "  ", "-"]).map(lambda space: space.join(words))
     ),
     min_size=1, max_size=4,
@@ -41,7 +41,7 @@ def column(texts: list[str]) -> pa.ChunkedArray:
 
 
 def tokens(text: str) -> list[re.Match[str]]:
-    return list(re.finditer(r"[^\W_]+|[^\w\s]|_", text))
+    return list(re.finditer(r'[^\W_]+|[^\w\s"-]|_', text))
 
 
 def found_plainly(text: str, forms: list[Form]) -> set[tuple[int, int, int]]:
