@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import Formatter
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from kgqa.settings.base import Positive, RecipeSettings, Settings, Share
 
@@ -54,9 +54,18 @@ class BiasSettings(Settings):
     1: no cap."""
     answer_cap_of: Literal["entering", "kept"] = "entering"
     """Whether the share is of the samples that enter the filter or of those that leave it (docs/decisions/0005-answer-cap.md)."""
-    document_cue: int = Field(default=20, ge=0)
-    """Samples with a document-answer pair seen more often than this, with that answer correct, are dropped, but never all of a split;
-    0: none are."""
+    document_cue: Annotated[int | float, Field(ge=0, allow_inf_nan=False)] = 0.00046
+    """Samples with a document-answer pair seen more often than this, with that answer correct, are dropped, but never all of a split. Below
+    1 it is a share of the split's samples, and at least 2 of them (published: 20 of 43,738); from 1 a number of samples; 0: none are."""
+    named_answer: bool = True
+    """Whether samples are dropped whose query, or whose subject's own article, has any form of any name of the answer."""
+
+    @field_validator("document_cue", mode="after")
+    @classmethod
+    def _a_number_is_whole(cls, value: float) -> float:
+        if value > 1 and value != int(value):
+            raise ValueError(f"a share is below 1 and a number of samples is whole, {value:g} is neither")
+        return value
 
 
 class EvidenceSettings(Settings):

@@ -8,10 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from kgqa.arrays.rows import Rows
+from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.baselines import BaselineData, Baselines
-from kgqa.recipes.qangaroo.corpus import row_numbers
-from kgqa.recipes.qangaroo.gates import AnswerTooFrequent, DocumentCue, SampleGate
-from kgqa.recipes.qangaroo.rejected import gate_rows, pass_gates, rejected_table
+from kgqa.recipes.qangaroo.corpus import article_of, row_numbers
+from kgqa.recipes.qangaroo.gates import AnswerNamedInQuery, AnswerNamedInSubjectDocument, AnswerTooFrequent, DocumentCue, SampleGate
+from kgqa.recipes.qangaroo.readable import Forms, named_in_rows
+from kgqa.recipes.qangaroo.rejected import empty_sentence, gate_rows, pass_gates, rejected_table
 from kgqa.recipes.qangaroo.samples import Samples, splits_note
 from kgqa.records import SPLITS
 from kgqa.runs.funnel import FunnelRow
@@ -23,7 +25,11 @@ def filter_samples(run: Run) -> StageOutput:
     """Samples → those that the bias filters keep, with the baselines before and after each filter."""
     settings = run.domain.settings.section(QangarooSettings).bias
     samples, plain = (Samples.from_table(run.table(name)) for name in ("samples", "plain"))
-    tables = run.tables("entities", "relations", "documents", "links")
+    tables = run.tables("entities", "relations", "documents", "links", "names", "mentions")
+    entering = len(samples)
+    samples, rejections = pass_gates(samples, named_gates(samples, run, tables) if settings.named_answer else ())
+    if not len(samples):
+        raise EmptyResult(empty_sentence(gate_rows("filter", entering, rejections)))
     gates: list[SampleGate] = []
     if settings.answer_cap < 1:
         entering = {split: int((plain.questions.split == split).sum()) for split in range(len(SPLITS))}
@@ -39,7 +45,7 @@ def filter_samples(run: Run) -> StageOutput:
         measured["the paper's recipe"] = baselines.scores(plain, rng=rng)
     measured["before the filters"] = baselines.scores(samples, rng=rng)
     run.progress.advance(1)
-    entering, rejections, remarks = len(samples), [], list[FunnelRow]()
+    remarks = list[FunnelRow]()
     for gate in gates:
         for sentence in gate.raised(samples):
             remarks.append(FunnelRow(stage="filter", what="questions", reason=sentence, removed=None, left=None, setting=gate.setting))
@@ -61,6 +67,20 @@ def filter_samples(run: Run) -> StageOutput:
         },
         note=splits_note(counts),
     )
+
+
+def named_gates(samples: Samples, run: Run, tables: dict[str, pa.Table]) -> list[SampleGate]:
+    """The gates that ask where the answers of ``samples`` can be read."""
+    wanted = np.zeros(tables["entities"].num_rows, np.bool_)
+    wanted[samples.questions.answer] = True
+    forms = Forms.of(tables, wanted)
+    gates: list[SampleGate] = [AnswerNamedInQuery(named=named_in_rows(tables["entities"]["label"], samples.questions.head, forms))]
+    if run.domain.settings.section(QangarooSettings).answer_stated == "subject_document":
+        articles = article_of(tables)
+        shown = articles[samples.questions.head]
+        named = named_in_rows(tables["documents"]["text"], shown[shown >= 0], forms)
+        gates.append(AnswerNamedInSubjectDocument(articles=articles, named=named))
+    return gates
 
 
 def baseline_data(tables: dict[str, pa.Table]) -> BaselineData:

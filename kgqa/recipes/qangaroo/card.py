@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from kgqa.recipes.qangaroo.instances import Hidden
 from kgqa.runs.card import baseline_table, front_matter, funnel_table, settings_table, table
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.domain import DomainSettings
@@ -24,7 +25,7 @@ LIMITS = {
 
 def dataset_card(
     settings: DomainSettings, *, seed: int, counts: dict[str, int], funnel: Iterable[FunnelRow], baselines: dict[str, list[dict[str, Any]]],
-    digest: str, is_seed: bool,
+    hidden: Hidden, digest: str, is_seed: bool,
 ) -> str:  # fmt: skip
     """The text of README.md; depends on data and settings alone, never on the clock."""
     sections = [
@@ -33,6 +34,7 @@ def dataset_card(
         "## Size\n\n" + table(["split", "samples"], [[split, f"{count:,}"] for split, count in counts.items()]),
         "## What was dropped, and why\n\n" + funnel_table(funnel),
         "## How far it can be guessed\n\n" + _BASELINES + "\n\n" + baseline_table(baselines),
+        f"## What the masked twin hides\n\n{_masked(hidden)}",
         f"## Limits\n\n{LIMITS[settings.source.layout]}",
         f"## Licence\n\n{settings.licence}: texts and facts keep the licence of their source.",
         f"## How it was made\n\nRecipe `qangaroo` with seed {seed}; content hash `{digest}`. "
@@ -45,6 +47,15 @@ _BASELINES = (
     "Accuracy in per cent with 95% bootstrap intervals over samples. None of them reasons; majority and document-cue are fitted on train: "
     "what it scores can be had without reading. The filters are applied one after the other, from left to right."
 )
+
+
+def _masked(hidden: Hidden) -> str:
+    named = hidden.places + hidden.readable
+    return (
+        f"Names left readable in the masked twin: {hidden.readable:,} of {named:,}. Sought on token boundaries in all masked texts and "
+        "titles: labels and all other names of a sample's candidates, their plurals and possessives, and adjectives that English endings "
+        "derive from proper nouns; not numbers, single characters, and function words by which the texts never mean the entity."
+    )
 
 
 def _about(settings: DomainSettings, *, is_seed: bool) -> str:

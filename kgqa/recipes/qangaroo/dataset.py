@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 from kgqa.formats.columns import SCHEMA
 from kgqa.recipes.qangaroo.card import dataset_card
 from kgqa.recipes.qangaroo.gates import GATES
-from kgqa.recipes.qangaroo.instances import InstanceMaker, instance_ids
+from kgqa.recipes.qangaroo.instances import Hidden, InstanceMaker, instance_ids
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import SPLITS
 from kgqa.runs.files import file_hashes, write_parquet
@@ -26,18 +27,21 @@ CHUNK = 2048
 """Samples that are turned into Instances at a time."""
 
 
-def write_splits(folder: Path, samples: Samples, maker: InstanceMaker, *, run: Run) -> None:
-    """``train``, ``dev``, ``test`` and their masked twins. Memory: one chunk of samples with its texts."""
+def write_splits(folder: Path, samples: Samples, maker: InstanceMaker, *, run: Run) -> Hidden:
+    """``train``, ``dev``, ``test`` and their masked twins; what these hide. Memory: one chunk of samples with its texts."""
+    hidden = Hidden()
     for masked, target in ((False, folder), (True, folder / "masked")):
         target.mkdir(parents=True, exist_ok=True)
-        make = maker.masked if masked else maker.plain
         for number, split in enumerate(SPLITS):
             part = samples.select(samples.questions.split == number)
             with pq.ParquetWriter(target / f"{split}.parquet", SCHEMA, compression="zstd", compression_level=1) as writer:
                 for first in range(0, len(part), CHUNK):
                     chunk = part.slice(first, min(first + CHUNK, len(part)))
-                    writer.write_table(make(chunk))
+                    table, more = maker.masked(chunk) if masked else (maker.plain(chunk), Hidden())
+                    writer.write_table(table)
+                    hidden += more
                     run.progress.advance(len(chunk))
+    return hidden
 
 
 def write_rejected(path: Path, run: Run) -> None:
@@ -75,12 +79,14 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     run.progress.start("Writing the dataset", 2 * len(samples), "samples")
     counts = samples.questions.by_split()
     names = ("entities", "names", "relations", "documents", "mentions", "occurrences", "title_occurrences")
-    write_splits(folder, samples, InstanceMaker(run.tables(*names), run.domain.settings, seed=run.seed), run=run)
+    maker = InstanceMaker(run.tables(*names), run.domain.settings, candidates=samples.candidates.targets, seed=run.seed)
+    hidden = write_splits(folder, samples, maker, run=run)
     write_rejected(folder / "rejected.parquet", run)
     files = file_hashes(folder)
     digest = content_digest(files)
     card = dataset_card(
-        run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, baselines=baselines, digest=digest, is_seed=run.domain.is_seed
-    )
+        run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, baselines=baselines, hidden=hidden, digest=digest,
+        is_seed=run.domain.is_seed,
+    )  # fmt: skip
     (folder / "README.md").write_text(card, "utf-8")
-    return {"counts": counts, "content": digest, "files": files}
+    return {"counts": counts, "content": digest, "files": files, "masked": asdict(hidden)}

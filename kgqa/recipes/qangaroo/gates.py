@@ -316,31 +316,41 @@ class AnswerTooFrequent(SampleGate):
 class DocumentCue(SampleGate):
     """A document seen too often with one correct answer gives the answer away (section 3.2); counted within each split.
 
-    Where every sample of a split would go, the limit is raised for it to the smallest at which one stays.
+    Where a share of a split is less than ``LEAST`` samples, ``LEAST`` may share a pair: what is seen once gives nothing away. Where every
+    sample of a split would go, the limit is raised for it to the smallest at which one stays (docs/decisions/0013-small-sets.md).
     """
 
     reason: ClassVar[str] = "a support document gives the answer away: the two were seen together too often"
     setting: ClassVar[str] = "qangaroo.bias.document_cue"
-    limit: int
+    LEAST: ClassVar[int] = 2
+    limit: float
+    """From 1 a number of samples, below 1 a share of those of the split that arrive here."""
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """Some (document, answer) of the sample is in more than ``limit`` samples of the split with that answer."""
+        """Some (document, answer) of the sample is in more than the limit's number of samples of the split with that answer."""
         most = self._most(samples)
         result = np.zeros(len(samples), np.bool_)
         for split in np.unique(samples.questions.split):
             rows = samples.questions.split == split
-            result[rows] = most[rows] > max(self.limit, most[rows].min())
+            result[rows] = most[rows] > max(self.number(int(rows.sum())), most[rows].min())
         return result
 
+    def number(self, samples: int) -> int:
+        """The samples of a split of so many that may share a document and an answer."""
+        return int(self.limit) if self.limit >= 1 else max(self.LEAST, int(self.limit * samples + ROUNDING))
+
     def raised(self, samples: Samples) -> Iterator[str]:
-        """The splits of which nothing would be left."""
+        """The splits of which nothing would be left, and those of which the share is too small."""
         most = self._most(samples)
         for split in np.unique(samples.questions.split):
-            least = int(most[samples.questions.split == split].min())
-            if least > self.limit:
+            here = most[samples.questions.split == split]
+            number, least, entering, name = self.number(len(here)), int(here.min()), len(here), SPLITS[split]
+            if least > number:
+                yield f"with {number:,}, nothing would be left of {name}; there a document may be seen with an answer {least:,} times"
+            elif self.limit < 1 and number > self.limit * entering + ROUNDING and here.max() >= number:
                 yield (
-                    f"with {self.limit:,}, nothing would be left of {SPLITS[split]}; there a document may be seen with an answer "
-                    f"{least:,} times"
+                    f"{self.limit:.6g} of the {entering:,} samples of {name} is less than {number:,}; there a document may be seen with an "
+                    f"answer {number:,} times"
                 )
 
     def _most(self, samples: Samples) -> npt.NDArray[np.int64]:
@@ -355,11 +365,46 @@ class DocumentCue(SampleGate):
         return most
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerNamedInQuery(SampleGate):
+    """The query is shown as it is, in the masked twin too; no mask can hide there what the question asks for."""
+
+    reason: ClassVar[str] = "the query itself names the answer"
+    setting: ClassVar[str] = "qangaroo.bias.named_answer"
+    named: Adjacency
+    """Entity → entities that can be read in its label."""
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """The subject's label has a form of the answer's names."""
+        return self.named.contains(samples.questions.head, samples.questions.answer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerNamedInSubjectDocument(SampleGate):
+    """As :class:`AnswerStatedInSubjectDocument`, of all forms of all names, those too that are no occurrence."""
+
+    reason: ClassVar[str] = "the subject's own article has a plural, a derived form, or a name of the answer that does not link"
+    setting: ClassVar[str] = "qangaroo.bias.named_answer"
+    articles: IntArray
+    """Entity → row of the article about it, or -1."""
+    named: Adjacency
+    """Document → entities that can be read in its text; only articles about subjects are asked for."""
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """The answer can be read in the article."""
+        article = self.articles[samples.questions.head]
+        has = article >= 0
+        result = np.zeros(len(samples), np.bool_)
+        result[has] = self.named.contains(article[has], samples.questions.answer[has])
+        return result
+
+
 GATES: dict[str, type[Gate]] = {
     gate.__name__: gate
     for gate in (
         NoDocumentFromSubject, AnswerStatedInSubjectDocument, AnswerStatedBesideSubject, AnswerNotReached, TooFewCandidates,
         TooManyCandidates, TooManyDocuments, RelationSaysLittle, AnswerNotImplied, ChainAddsLittle, AnotherImpliedMore,
         RelationSeldomImplied, AnswerTooFrequent, DocumentCue,
+        AnswerNamedInQuery, AnswerNamedInSubjectDocument,
     )
 }  # fmt: skip

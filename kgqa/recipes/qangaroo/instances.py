@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +14,13 @@ import pyarrow.compute as pc
 
 from kgqa.arrays.column_draws import deal, shuffling
 from kgqa.arrays.narrow import narrow
-from kgqa.arrays.rows import Adjacency, Rows
+from kgqa.arrays.rows import Adjacency, IntArray, Rows, row_bounds
 from kgqa.formats.columns import GRADE, MENTION, PARAGRAPH, SCHEMA
 from kgqa.formats.qangaroo import PLACEHOLDER
-from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places
+from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places, row_numbers
 from kgqa.recipes.qangaroo.evidence import path_texts
-from kgqa.recipes.qangaroo.masking import mask_texts
+from kgqa.recipes.qangaroo.masking import MaskedTexts, mask_texts
+from kgqa.recipes.qangaroo.readable import Forms, find_forms, left_readable
 from kgqa.recipes.qangaroo.samples import CANDIDATES, CHAINS, DOCUMENTS, NODES, Samples, list_array
 from kgqa.rules.roles import TEXT_ROLES
 from kgqa.settings.domain import DomainSettings
@@ -26,11 +28,25 @@ from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.sources.tables import frame
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hidden:
+    """What masking did, and what the check after it found; for the card and the manifest."""
+
+    places: int = 0
+    """Places in texts and titles at which a placeholder stands for a candidate's name."""
+    readable: int = 0
+    """Places in the masked texts and titles at which some form of a candidate's name can still be read."""
+
+    def __add__(self, other: Hidden) -> Hidden:
+        """Both together."""
+        return Hidden(places=self.places + other.places, readable=self.readable + other.readable)
+
+
 class InstanceMaker:
     """Everything about a corpus that Instances show, prepared once. Memory: the texts and mentions of the corpus."""
 
-    def __init__(self, tables: Mapping[str, pa.Table], settings: DomainSettings, *, seed: int) -> None:
-        """``tables`` are those of the workspace, with mentions and occurrences."""
+    def __init__(self, tables: Mapping[str, pa.Table], settings: DomainSettings, *, candidates: IntArray, seed: int) -> None:
+        """``tables`` are those of the workspace, with mentions and occurrences; ``candidates`` (entity rows) can be masked."""
         self._settings = settings
         self._seed = seed
         self._entities = tables["entities"]["id"].combine_chunks()
@@ -39,12 +55,13 @@ class InstanceMaker:
         self._documents = tables["documents"].combine_chunks()
         self._answers = _answers(tables)
         self._mentions = places(tables["mentions"], tables)
-        self._occurrences = places(tables["occurrences"], tables)
-        self._title_occurrences = places(tables["title_occurrences"], tables)
-        self._no_mentions = Places(
-            offsets=np.zeros(tables["documents"].num_rows + 1, np.int64),
-            entity=np.empty(0, np.int32), start=np.empty(0, np.int32), end=np.empty(0, np.int32),
-        )  # fmt: skip
+        wanted = np.zeros(len(self._entities), np.bool_)
+        wanted[candidates] = True
+        self._forms = Forms.of(tables, wanted)
+        titles = tables["documents"]["title"]
+        self._occurrences = joined(places(tables["occurrences"], tables), find_forms(tables["documents"]["text"], self._forms))
+        self._title_occurrences = joined(places(tables["title_occurrences"], tables), find_forms(titles, self._forms))
+        self._title_mentions = whole_titles(tables)
         self._mention_lists = mention_lists(self._mentions, self._entities)
         self._expressions = expression_numbers(tables["entities"], settings.section(QangarooSettings).surface)
 
@@ -59,8 +76,8 @@ class InstanceMaker:
         answers = self._answers.take(pa.array(samples.questions.answer))
         return self._table(samples, documents, texts, titles, mentions, candidates, answers)
 
-    def masked(self, samples: Samples) -> pa.Table:
-        """Their masked twins: same ids, candidates' names replaced by placeholders, shown in the order of these."""
+    def masked(self, samples: Samples) -> tuple[pa.Table, Hidden]:
+        """Their masked twins: same ids, candidates' names replaced by placeholders, shown in the order of these; and what that hid."""
         size = self._settings.section(QangarooSettings).placeholders
         names = pa.array([f"{PLACEHOLDER}{number}___" for number in range(size)])
         text_rank = np.argsort(np.argsort(np.array(names.to_pylist()))).astype(np.int32)
@@ -69,11 +86,18 @@ class InstanceMaker:
         samples, numbers = samples.with_candidates_by(text_rank[numbers]), numbers[order]
         documents = self._shuffled(samples)
         text = mask_texts(self._documents["text"], self._occurrences, self._mentions, documents, samples.candidates, numbers)
-        title = mask_texts(self._documents["title"], self._title_occurrences, self._no_mentions, documents, samples.candidates, numbers)
+        title = mask_texts(self._documents["title"], self._title_occurrences, self._title_mentions, documents, samples.candidates, numbers)
+        hidden = self._checked(text, samples, documents) + self._checked(title, samples, documents)
         answer = names.take(pa.array(numbers[samples.is_answer()]))
         answers = pa.ListArray.from_arrays(np.arange(len(samples) + 1, dtype=np.int32), answer)
         mentions = mention_lists(text.mentions, self._entities)
-        return self._table(samples, documents, text.texts, title.texts.cast(pa.string()), mentions, names.take(pa.array(numbers)), answers)
+        shown = names.take(pa.array(numbers))
+        return self._table(samples, documents, text.texts, title.texts.cast(pa.string()), mentions, shown, answers), hidden
+
+    def _checked(self, masked: MaskedTexts, samples: Samples, documents: Rows) -> Hidden:
+        """What is hidden in the masked texts, and what can still be read there."""
+        left = left_readable(masked.texts, documents.sources(), samples.candidates, self._forms)
+        return Hidden(places=masked.hidden, readable=int(left.sum()))
 
     def _shuffled(self, samples: Samples) -> Rows:
         """The documents in the order shown: drawn by hash, so that it says nothing and never changes."""
@@ -186,6 +210,25 @@ def instance_ids(hashes: npt.NDArray[np.uint64], dataset: str) -> pa.Array:
     nibbles = (hashes[:, None] >> np.arange(60, -4, -4, dtype=np.uint64)) & np.uint64(15)
     text = np.ascontiguousarray(digits[nibbles.astype(np.int64)]).view("S16").ravel()
     return pc.binary_join_element_wise(dataset, pa.array(text).cast(pa.string()), "-")
+
+
+def joined(one: Places, other: Places) -> Places:
+    """Both, in each text first those of ``one``."""
+    texts = np.arange(len(one.offsets) - 1)
+    text = np.concatenate([np.repeat(texts, np.diff(one.offsets)), np.repeat(texts, np.diff(other.offsets))])
+    order = np.argsort(text, kind="stable")
+    entity, start, end = (np.concatenate([getattr(one, name), getattr(other, name)])[order] for name in ("entity", "start", "end"))
+    return Places(offsets=one.offsets + other.offsets, entity=entity, start=start, end=end)
+
+
+def whole_titles(tables: Mapping[str, pa.Table]) -> Places:
+    """A mention for each title of an article: all of it means the entity that the article is about."""
+    titles, about = tables["documents"]["title"], tables["documents"]["about"]
+    lengths = pc.utf8_length(titles).combine_chunks().to_numpy().astype(np.int32)
+    document = np.flatnonzero(np.asarray(pc.is_valid(about)) & (lengths > 0))
+    entity = row_numbers(about.take(pa.array(document)), tables["entities"]["id"])
+    offsets = row_bounds(document, len(titles))
+    return Places(offsets=offsets, entity=entity, start=np.zeros_like(entity), end=lengths[document])
 
 
 def _answers(tables: Mapping[str, pa.Table]) -> pa.Array:

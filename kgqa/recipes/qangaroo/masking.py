@@ -1,7 +1,8 @@
 """The masked twin: every expression of a candidate becomes a placeholder (Welbl et al. 2018, section 6.2).
 
-Placeholders are the same within a sample and drawn anew for each sample. All names of a candidate are replaced, on token boundaries,
-longest first, also where a name is shared or stands inside a longer one.
+Placeholders are the same within a sample and drawn anew for each sample. A mention that links to a candidate becomes that candidate's
+placeholder, whatever longer name it is part of. Then all other expressions of candidates are replaced, longest first, also where one is
+shared or stands inside a longer one.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ class MaskedTexts:
     texts: pa.Array
     mentions: Places
     """Mentions at their new places, grouped by text: the placeholders, and other mentions that no placeholder touches."""
+    hidden: int
+    """Places at which a placeholder stands."""
 
 
 def mask_texts(
@@ -32,11 +35,12 @@ def mask_texts(
 ) -> MaskedTexts:
     """Mask ``texts`` (one per document) for every (sample, document) pair of ``documents``, with the sample's ``candidates``.
 
-    ``placeholders`` has a number for each entry of ``candidates.targets``. Memory: the masked texts.
+    ``mentions`` overlap nowhere, ``occurrences`` may: of those that are equally long, the leftmost is taken, and then the one that comes
+    first among those of its document. ``placeholders`` has a number for each entry of ``candidates.targets``. Memory: the masked texts.
     """
     data, offsets = text_buffers(texts)
-    entities = int(max(occurrences.entity.max(initial=0), candidates.targets.max(initial=0))) + 1
-    out, bounds, entity, start, end, counts = _mask(
+    entities = 1 + max(int(rows.max(initial=0)) for rows in (occurrences.entity, mentions.entity, candidates.targets))
+    out, bounds, entity, start, end, counts, hidden = _mask(
         data, offsets,
         occurrences.offsets, occurrences.entity, occurrences.start, occurrences.end,
         mentions.offsets, mentions.entity, mentions.start, mentions.end,
@@ -44,44 +48,59 @@ def mask_texts(
     )  # fmt: skip
     large = pa.LargeStringArray.from_buffers(len(bounds) - 1, pa.py_buffer(bounds), pa.py_buffer(out))
     places = Places(offsets=Rows.from_counts(counts, entity).offsets, entity=entity, start=start, end=end)
-    return MaskedTexts(texts=large, mentions=places)
+    return MaskedTexts(texts=large, mentions=places, hidden=hidden)
 
 
 @kernel
-def _choose_spans(document, offsets, entity, start, end, stamp, sample, number, spans):  # type: ignore[no-untyped-def]
-    """The candidates' occurrences in ``document`` to be replaced, into ``spans`` (start, end, placeholder, entity) by start; how many."""
-    found = 0
+def _collect(document, offsets, entity, start, end, rank, stamp, sample, number, spans, found):  # type: ignore[no-untyped-def]
+    """Write the candidates' places in ``document`` into ``spans`` from ``found`` on; return how many there are then."""
     for i in range(offsets[document], offsets[document + 1]):
-        if stamp[entity[i]] != sample or found == len(spans):
-            continue
-        spans[found, 0], spans[found, 1], spans[found, 2], spans[found, 3] = start[i], end[i], number[entity[i]], entity[i]
-        found += 1
-    # Longest first, then leftmost, then the candidate that comes first: insertion sort, as a document holds few of them.
+        if stamp[entity[i]] == sample:
+            spans[found, 0], spans[found, 1], spans[found, 2], spans[found, 3] = start[i], end[i], number[entity[i]], entity[i]
+            spans[found, 4] = rank
+            found += 1
+    return found
+
+
+@kernel
+def _before(spans, one, other):  # type: ignore[no-untyped-def]
+    """Whether span ``one`` is chosen before ``other``: linked, then longest, then leftmost."""
+    if spans[one, 4] != spans[other, 4]:
+        return spans[one, 4] < spans[other, 4]
+    here, there = spans[one, 1] - spans[one, 0], spans[other, 1] - spans[other, 0]
+    return here > there if here != there else spans[one, 0] < spans[other, 0]
+
+
+@kernel
+def _swap(spans, one, other):  # type: ignore[no-untyped-def]
+    for k in range(5):
+        spans[one, k], spans[other, k] = spans[other, k], spans[one, k]
+
+
+@kernel
+def _without_overlap(spans, found, taken, mark):  # type: ignore[no-untyped-def]
+    """Of the first ``found`` spans leave those that are to be replaced, by start; return how many.
+
+    Insertion sort, as a document holds few of them; ``taken`` has ``mark`` for each character that is inside one.
+    """
     for i in range(1, found):
         j = i
-        while j > 0:
-            here, before = spans[j, 1] - spans[j, 0], spans[j - 1, 1] - spans[j - 1, 0]
-            if here < before or (here == before and spans[j, 0] >= spans[j - 1, 0]):
-                break
-            for k in range(4):
-                spans[j, k], spans[j - 1, k] = spans[j - 1, k], spans[j, k]
+        while j > 0 and _before(spans, j, j - 1):
+            _swap(spans, j, j - 1)
             j -= 1
     chosen = 0
     for i in range(found):
         free = True
-        for j in range(chosen):
-            if spans[i, 0] < spans[j, 1] and spans[j, 0] < spans[i, 1]:
-                free = False
-                break
+        for at in range(spans[i, 0], spans[i, 1]):
+            free = free and taken[at] != mark
         if free:
-            for k in range(4):
-                spans[chosen, k] = spans[i, k]
+            taken[spans[i, 0] : spans[i, 1]] = mark
+            _swap(spans, chosen, i)
             chosen += 1
     for i in range(1, chosen):
         j = i
         while j > 0 and spans[j, 0] < spans[j - 1, 0]:
-            for k in range(4):
-                spans[j, k], spans[j - 1, k] = spans[j - 1, k], spans[j, k]
+            _swap(spans, j, j - 1)
             j -= 1
     return chosen
 
@@ -94,10 +113,12 @@ def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass 
 ):  # fmt: skip
     samples = len(document_offsets) - 1
     stamp, number = np.full(entities, -1, np.int32), np.empty(entities, np.int32)
-    most = 1
+    most, longest = 1, 1
     for document in range(len(occurrence_offsets) - 1):
-        most = max(most, occurrence_offsets[document + 1] - occurrence_offsets[document])
-    spans = np.empty((most, 4), np.int32)
+        named = occurrence_offsets[document + 1] - occurrence_offsets[document]
+        most = max(most, named + mention_offsets[document + 1] - mention_offsets[document])
+        longest = max(longest, text_offsets[document + 1] - text_offsets[document])
+    spans, taken, hidden = np.empty((most, 5), np.int32), np.full(longest, -1, np.int64), 0
     out, size = np.empty(1 << 20, np.uint8), 0
     bounds = np.zeros(len(documents) + 1, np.int64)
     entity, start, end = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32)
@@ -111,9 +132,12 @@ def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass 
             number[candidates[i]] = placeholders[i]
         for pair in range(document_offsets[sample], document_offsets[sample + 1]):
             document = documents[pair]
-            chosen = _choose_spans(
-                document, occurrence_offsets, occurrence_entity, occurrence_start, occurrence_end, stamp, sample, number, spans
+            found = _collect(document, mention_offsets, mention_entity, mention_start, mention_end, 0, stamp, sample, number, spans, 0)
+            found = _collect(
+                document, occurrence_offsets, occurrence_entity, occurrence_start, occurrence_end, 1, stamp, sample, number, spans, found
             )
+            chosen = _without_overlap(spans, found, taken, pair)
+            hidden += chosen
             first, last = text_offsets[document], text_offsets[document + 1]
             out = grown(out, size + (last - first) + 20 * (chosen + 1))
             need = written + chosen + mention_offsets[document + 1] - mention_offsets[document]
@@ -169,4 +193,4 @@ def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass 
                 character += 1
             bounds[pair + 1] = size
             counts[pair] = written - begin_written
-    return out[:size].copy(), bounds, entity[:written].copy(), start[:written].copy(), end[:written].copy(), counts
+    return out[:size].copy(), bounds, entity[:written].copy(), start[:written].copy(), end[:written].copy(), counts, hidden

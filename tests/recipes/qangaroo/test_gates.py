@@ -12,10 +12,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from pydantic import ValidationError
 
 from kgqa.arrays.rows import Adjacency
 from kgqa.recipes.qangaroo import gates
 from kgqa.recipes.qangaroo.gates import (
+    AnswerNamedInQuery,
+    AnswerNamedInSubjectDocument,
     AnswerNotReached,
     AnswerStatedBesideSubject,
     AnswerStatedInSubjectDocument,
@@ -30,6 +33,7 @@ from kgqa.recipes.qangaroo.gates import (
     TooManyDocuments,
 )
 from kgqa.recipes.qangaroo.rejected import pass_gates
+from kgqa.settings.qangaroo import BiasSettings
 from kgqa.traversal.graph import Graph
 from tests.recipes.drawing import DOCUMENTS, ENTITIES, Record, records, to_samples, without
 
@@ -69,6 +73,16 @@ def beside(pairs: Pairs) -> tuple[Gate, Definition]:
     return AnswerStatedBesideSubject(stating=rows(pairs, ENTITIES)), both
 
 
+def named_in_query(pairs: Pairs) -> tuple[Gate, Definition]:
+    return AnswerNamedInQuery(named=rows(pairs, ENTITIES)), each(lambda r: (r.head, r.answer) in pairs)
+
+
+def named_in_article(pairs: Pairs, articles: dict[int, int]) -> tuple[Gate, Definition]:
+    column = np.array([articles.get(entity, -1) for entity in range(ENTITIES)], np.int32)
+    gate = AnswerNamedInSubjectDocument(articles=column, named=rows(turned(pairs), DOCUMENTS))
+    return gate, each(lambda r: (r.answer, articles.get(r.head, -1)) in pairs)
+
+
 def cap_of(sizes: list[int], share: float, of: str) -> int:
     """The cap by its definition: of those that enter, or the largest that holds among those that stay; never below one.
 
@@ -93,12 +107,17 @@ def too_frequent(share: float, of: str) -> tuple[Gate, Definition]:
     return AnswerTooFrequent(share=share, of=of), definition
 
 
-def cue(limit: int) -> tuple[Gate, Definition]:
+def cue(limit: float) -> tuple[Gate, Definition]:
+    """A number of samples, or a share of those of the split and at least two."""
+
+    def number(made: list[Record], split: int) -> int:
+        return int(limit) if limit >= 1 else max(2, math.floor(Fraction(str(limit)) * sum(r.split == split for r in made)))
+
     def definition(made: list[Record]) -> list[bool]:
         seen = Counter((record.split, record.answer, document) for record in made for document in record.documents)
         most = [max((seen[record.split, record.answer, document] for document in record.documents), default=0) for record in made]
         least = {record.split: min(n for n, other in zip(most, made, strict=True) if other.split == record.split) for record in made}
-        return [n > max(limit, least[record.split]) for n, record in zip(most, made, strict=True)]
+        return [n > max(number(made, record.split), least[record.split]) for n, record in zip(most, made, strict=True)]
 
     return DocumentCue(limit=limit), definition
 
@@ -116,7 +135,11 @@ CASES: dict[type[Gate], st.SearchStrategy[tuple[Gate, Definition]]] = {
     TooManyCandidates: SMALL.map(lambda n: (TooManyCandidates(maximum=n), each(lambda r: len(r.chains) > n))),
     TooManyDocuments: SMALL.map(lambda n: (TooManyDocuments(maximum=n), each(lambda r: len(r.documents) > n))),
     AnswerTooFrequent: st.builds(too_frequent, SHARES, st.sampled_from(["entering", "kept"])),
-    DocumentCue: st.integers(0, 4).map(cue),
+    DocumentCue: (st.integers(1, 4) | st.sampled_from([0.001, 0.2, 0.29, 0.3, 0.5, 0.99])).map(cue),
+    AnswerNamedInQuery: st.builds(named_in_query, st.sets(st.tuples(st.integers(0, ENTITIES - 1), st.integers(0, ENTITIES - 1)))),
+    AnswerNamedInSubjectDocument: st.builds(
+        named_in_article, PAIRS, st.dictionaries(st.integers(0, ENTITIES - 1), st.integers(0, DOCUMENTS - 1), max_size=ENTITIES)
+    ),
 }
 RECORDS = records(most=14, chains=1, answers=3).flatmap(
     lambda made: st.lists(st.booleans(), min_size=len(made), max_size=len(made)).map(
@@ -267,6 +290,26 @@ def test_a_cue_that_leaves_nothing_of_a_split_is_raised_for_it_and_says_so() -> 
     other = [replace(record, id=100 + record.id, split=2) for record in alike({1: 5, 2: 2})]
     assert Counter(pass_gates(to_samples(other), [gate])[0].questions.answer.tolist()) == {2: 2}
     assert list(gate.raised(to_samples(other))) == []
+
+
+def test_a_share_of_less_than_two_samples_lets_two_share_a_document_and_says_so() -> None:
+    gate, made = DocumentCue(limit=0.01), alike({1: 3, 2: 2, 3: 1})
+    assert Counter(pass_gates(to_samples(made), [gate])[0].questions.answer.tolist()) == {2: 2, 3: 1}
+    said = "0.01 of the 6 samples of train is less than 2; there a document may be seen with an answer 2 times"
+    assert list(gate.raised(to_samples(made))) == [said]
+    assert list(gate.raised(to_samples(alike({1: 1, 2: 1})))) == []
+    assert list(DocumentCue(limit=0.5).raised(to_samples(made))) == []
+
+
+def test_the_published_share_is_the_published_number() -> None:
+    assert DocumentCue(limit=BiasSettings().document_cue).number(43_738) == 20
+    assert DocumentCue(limit=20).number(10) == 20
+
+
+@pytest.mark.parametrize("value", [1.5, -1, float("nan"), float("inf")])
+def test_a_cue_that_is_neither_a_share_nor_a_number_is_refused(value: float) -> None:
+    with pytest.raises(ValidationError):
+        BiasSettings(document_cue=value)
 
 
 def test_a_share_is_meant_as_it_is_written() -> None:

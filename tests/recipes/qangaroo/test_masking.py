@@ -55,9 +55,9 @@ def masked(case: Case) -> tuple[list[str], list[list[Span]]]:
     return found.texts.to_pylist(), [listed[a:b] for a, b in zip(spans.offsets[:-1], spans.offsets[1:], strict=True)]
 
 
-def chosen(occurrences: list[Span], candidates: dict[int, int]) -> list[Span]:
-    """Longest first, then leftmost, then the one that comes first; none over another; in the order of the text."""
-    kept: list[Span] = []
+def chosen(occurrences: list[Span], mentions: list[Span], candidates: dict[int, int]) -> list[Span]:
+    """Linked ones, then longest first, then leftmost, then the one that comes first; none over another; in the order of the text."""
+    kept = [span for span in mentions if span[2] in candidates]
     for span in sorted((s for s in occurrences if s[2] in candidates), key=lambda span: (span[0] - span[1], span[0])):
         if all(span[1] <= other[0] or other[1] <= span[0] for other in kept):
             kept.append(span)
@@ -66,7 +66,7 @@ def chosen(occurrences: list[Span], candidates: dict[int, int]) -> list[Span]:
 
 def plainly_masked(text: str, occurrences: list[Span], mentions: list[Span], candidates: dict[int, int]) -> tuple[str, list[Span]]:
     """The same in plain Python."""
-    spans = chosen(occurrences, candidates)
+    spans = chosen(occurrences, mentions, candidates)
     free = [m for m in mentions if all(m[1] <= span[0] or span[1] <= m[0] for span in spans)]
     out, found, at = "", [], 0
     for start, end, entity in sorted(spans + free):
@@ -120,7 +120,8 @@ def test_putting_the_names_back_gives_the_text_back(case: Case) -> None:
     shown = [(d, candidates) for documents, candidates in case.samples for d in documents]
     for (document, candidates), text in zip(shown, masked(case)[0], strict=True):
         if not MASK.search(case.texts[document]):
-            names = iter([case.texts[document][start:end] for start, end, _ in chosen(case.occurrences[document], candidates)])
+            spans = chosen(case.occurrences[document], case.mentions[document], candidates)
+            names = iter([case.texts[document][start:end] for start, end, _ in spans])
             assert MASK.sub(lambda _, names=names: next(names), text) == case.texts[document]  # type: ignore[misc]
 
 
@@ -137,6 +138,40 @@ def test_no_name_of_a_candidate_is_left(corpus: tuple[list[Name], list[str]], wa
     case = Case(texts=texts, occurrences=occurrences, mentions=[[] for _ in texts], samples=[(list(range(len(texts))), numbers)])
     left = places(match(column(masked(case)[0]), known).occurrences)
     assert not [place for place in left if place[3] in wanted]
+
+
+@given(case=cases())
+@example(case=Case(texts=["The York Times"], occurrences=[[(0, 14, 1)]], mentions=[[(4, 8, 0)]], samples=[([0], {0: 4, 1: 5})])).via(
+    "the name of another candidate is longer"
+)
+def test_a_linked_candidate_has_a_place_of_its_own_and_nothing_of_it_is_left(case: Case) -> None:
+    shown = [(d, candidates) for documents, candidates in case.samples for d in documents]
+    for (document, candidates), spans, text in zip(shown, masked(case)[1], masked(case)[0], strict=True):
+        linked = [mention for mention in case.mentions[document] if mention[2] in candidates]
+        placeholders = [text[start:end] for start, end, entity in spans if entity in candidates]
+        for entity in candidates:
+            own = placeholders.count(f"___MASK{candidates[entity]}___")
+            assert own >= sum(mention[2] == entity for mention in linked) * (list(candidates.values()).count(candidates[entity]) == 1)
+        kept = "".join(c for at, c in enumerate(case.texts[document]) if not any(start <= at < end for start, end, _ in linked))
+        if not MASK.search(case.texts[document]):
+            assert is_part("".join(MASK.split(text)[::2]), kept)
+
+
+def is_part(short: str, long: str) -> bool:
+    """Whether the characters of ``short`` stand in ``long`` in this order."""
+    left = iter(long)
+    return all(character in left for character in short)
+
+
+def test_a_mention_of_an_entity_that_no_occurrence_reaches() -> None:
+    case = Case(texts=["a b"], occurrences=[[(0, 1, 0)]], mentions=[[(2, 3, 4000)]], samples=[([0], {0: 7})] * 50)
+    assert masked(case) == (["___MASK7___ b"] * 50, [[(0, 11, 0), (12, 13, 4000)]] * 50)
+
+
+def test_places_that_are_hidden_are_counted() -> None:
+    texts, occurrences = column(["a b c"]), as_places([[(0, 1, 0), (2, 3, 1)]])
+    found = mask_texts(texts, occurrences, as_places([[]]), rows([[0], [0]]), rows([[0], [0, 1]]), np.array([1, 2, 3], np.int32))
+    assert found.hidden == 3
 
 
 def test_placeholders_of_one_two_and_three_digits() -> None:
