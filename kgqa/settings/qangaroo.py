@@ -49,7 +49,7 @@ class BalanceSettings(Settings):
 class BiasSettings(Settings):
     """What is done against shortcuts (section 3.2)."""
 
-    answer_cap: Share = 0.001
+    answer_cap: Share = 0.005
     """No answer keeps more than this share of a split's samples; where that is less than one sample, as many as answers have on average;
     1: no cap."""
     answer_cap_of: Literal["entering", "kept"] = "entering"

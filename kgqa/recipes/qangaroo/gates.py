@@ -324,7 +324,9 @@ class DocumentCue(SampleGate):
     setting: ClassVar[str] = "qangaroo.bias.document_cue"
     LEAST: ClassVar[int] = 2
     limit: float
-    """From 1 a number of samples, below 1 a share of those of the split that arrive here."""
+    """From 1 a number of samples, below 1 a share of those of the split that enter the filters."""
+    entering: Mapping[int, int] = field(default_factory=dict)
+    """As for :class:`AnswerTooFrequent`."""
 
     def rejected(self, samples: Samples) -> BoolArray:
         """Some (document, answer) of the sample is in more than the limit's number of samples of the split with that answer."""
@@ -332,8 +334,11 @@ class DocumentCue(SampleGate):
         result = np.zeros(len(samples), np.bool_)
         for split in np.unique(samples.questions.split):
             rows = samples.questions.split == split
-            result[rows] = most[rows] > max(self.number(int(rows.sum())), most[rows].min())
+            result[rows] = most[rows] > max(self.number(self._entering(int(split), int(rows.sum()))), most[rows].min())
         return result
+
+    def _entering(self, split: int, arriving: int) -> int:
+        return max(self.entering.get(split, 0), arriving)
 
     def number(self, samples: int) -> int:
         """The samples of a split of so many that may share a document and an answer."""
@@ -344,7 +349,8 @@ class DocumentCue(SampleGate):
         most = self._most(samples)
         for split in np.unique(samples.questions.split):
             here = most[samples.questions.split == split]
-            number, least, entering, name = self.number(len(here)), int(here.min()), len(here), SPLITS[split]
+            entering = self._entering(int(split), len(here))
+            number, least, name = self.number(entering), int(here.min()), SPLITS[split]
             if least > number:
                 yield f"with {number:,}, nothing would be left of {name}; there a document may be seen with an answer {least:,} times"
             elif self.limit < 1 and number > self.limit * entering + ROUNDING and here.max() >= number:
