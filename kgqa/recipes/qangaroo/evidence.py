@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import Adjacency, IntArray, Offsets
 from kgqa.recipes.qangaroo.hops import TextHops
 from kgqa.recipes.qangaroo.samples import GRADE, Samples
 from kgqa.rules.implied import ImpliedRelations
@@ -48,7 +49,7 @@ class Evidence:
         self._arrays = (
             facts.offsets, facts.targets, facts.roles, facts.role_count, hops.offsets, hops.before, hops.after, hops.grades,
             number, np.append(first, len(path)).astype(np.int64), rules.relation, rules.confidence.astype(np.float32),
-            implied.confidence.astype(np.float32),
+            implied.confidence.astype(np.float32), *_relations_of(facts, 0), *_relations_of(facts, 1),
         )  # fmt: skip
 
     def grade(self, samples: Samples, *, workers: int | None = None) -> Grades:
@@ -90,6 +91,29 @@ def path_texts(grades: Grades, labels: Sequence[str]) -> list[str]:
     paths, inverse = np.unique(grades[["first", "second", "third"]], return_inverse=True)
     joined = [" → ".join(texts[role] for role in path.tolist() if role >= 0) for path in paths]
     return [joined[i] for i in inverse.tolist()]
+
+
+def _relations_of(facts: RoleGraph, backwards: int) -> tuple[Offsets, IntArray]:
+    """The relations of which each entity is a subject (``backwards`` 0) or an object (1), as rows that ascend."""
+    entity = np.repeat(np.arange(facts.entities, dtype=np.int32), np.diff(facts.offsets))
+    here = facts.roles % 2 == backwards
+    if backwards:
+        # A symmetric relation has one role for both directions.
+        here |= np.isin(facts.roles // 2, np.setdiff1d(facts.roles[~here] // 2, facts.roles[here] // 2))
+    rows = Adjacency.from_pairs(entity[here], facts.roles[here] // 2, facts.entities)
+    return rows.offsets, rows.targets
+
+
+@kernel
+def _has(entity, relation, offsets, relations):  # type: ignore[no-untyped-def]
+    low, high = offsets[entity], offsets[entity + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if relations[middle] < relation:
+            low = middle + 1
+        else:
+            high = middle
+    return low < offsets[entity + 1] and relations[low] == relation
 
 
 @kernel
@@ -144,8 +168,15 @@ def _rule(first, second, relation, role_count, number, bounds, relations):  # ty
 
 
 @kernel
-def _implied_between(left, lefts, right, rights, role_count, number, bounds, relations, confidence, implied, sure, parts):  # type: ignore[no-untyped-def]
-    """What the roles of two hops imply of their ends, how surely, and by which two roles; how many, at most as there is room for."""
+def _implied_between(  # type: ignore[no-untyped-def]
+    x, y, known, knowns, left, lefts, right, rights, role_count, number, bounds, relations, confidence,
+    subjects, of_subject, objects, of_object, implied, sure, parts,
+):  # fmt: skip
+    """What the roles of two hops imply of their ends x and y, how surely, and by which two roles; how many, at most as there is room for.
+
+    Where the graph has it as a fact (``known`` roles), it is sure. Where the graph knows other objects of x alone, it is taken for false,
+    and where y is never an object of the relation, for meaningless.
+    """
     count = 0
     for i in range(lefts):
         for j in range(rights):
@@ -153,8 +184,15 @@ def _implied_between(left, lefts, right, rights, role_count, number, bounds, rel
             if path < 0:
                 continue
             for rule in range(bounds[path], bounds[path + 1]):
-                if confidence[rule] >= SURE and count < MOST_IMPLIED:
-                    implied[count], sure[count] = 2 * relations[rule], confidence[rule]
+                if confidence[rule] < SURE or count == MOST_IMPLIED:
+                    continue
+                relation = relations[rule]
+                value = confidence[rule]
+                for k in range(knowns):
+                    if known[k] == 2 * relation:
+                        value = np.float32(1.0)
+                if value == 1.0 or (not _has(x, relation, subjects, of_subject) and _has(y, relation, objects, of_object)):
+                    implied[count], sure[count] = 2 * relation, value
                     parts[count, 0], parts[count, 1] = left[i], right[j]
                     count += 1
     return count
@@ -163,11 +201,12 @@ def _implied_between(left, lefts, right, rights, role_count, number, bounds, rel
 @kernel
 def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a time, so that nothing is allocated for it
     node_offsets, nodes, chains, asked, first_chain, last_chain, offsets, targets, roles, role_count,
-    hop_offsets, before, after, hop_grades, number, bounds, relations, confidence, alone, out,
+    hop_offsets, before, after, hop_grades, number, bounds, relations, confidence, alone,
+    subjects, of_subject, objects, of_object, out,
 ):  # fmt: skip
     hop, counts = np.empty((MOST_HOPS, MOST_ROLES + 1), np.int32), np.zeros(MOST_HOPS, np.int64)
     implied, sure = np.empty(MOST_IMPLIED, np.int32), np.empty(MOST_IMPLIED, np.float32)
-    parts = np.empty((MOST_IMPLIED, 2), np.int32)
+    parts, known = np.empty((MOST_IMPLIED, 2), np.int32), np.empty(MOST_ROLES, np.int32)
     texts = role_count - len(TEXT_ROLES)
     for entry in range(first_chain, last_chain):
         begin = node_offsets[chains[entry]]
@@ -199,9 +238,10 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
                         out[entry].first, out[entry].second = hop[0, i], hop[1, j]
         else:
             for side in range(2):
+                x, y = nodes[begin + 2 * side], nodes[begin + 2 * side + 4]
                 found = _implied_between(
-                    hop[side], counts[side], hop[side + 1], counts[side + 1], role_count, number, bounds, relations, confidence,
-                    implied, sure, parts,
+                    x, y, known, _edges(x, y, offsets, targets, roles, known), hop[side], counts[side], hop[side + 1], counts[side + 1], role_count, number, bounds, relations, confidence,
+                    subjects, of_subject, objects, of_object, implied, sure, parts,
                 )  # fmt: skip
                 other = 2 if side == 0 else 0
                 for i in range(found):
