@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kgqa.linking.support import LEVELS, Surroundings, levels
-from kgqa.linking.surroundings import COMMON_CAPITAL, CONTEXTS, NAME, NOUN, PROPER_CAPITAL, parts
+from kgqa.linking.surroundings import CAPITAL, COMMON_CAPITAL, CONTEXTS, NAME, NOUN, PROPER_CAPITAL, parts
 
 Floats = npt.NDArray[np.float64]
 ROUNDS = 4
@@ -164,8 +164,8 @@ def _fitted(features: Floats, mass: Floats, number: Floats, start: Floats, weigh
     return weights
 
 
-ONE, SEVERAL, ADJECTIVE = range(3)
-"""Sorts of names: of one word, of several, and of one word that mostly stands before a noun."""
+ONE, SEVERAL, ADJECTIVE, COMMON_NOUN = range(4)
+"""Sorts of names: of one word, of several, of one word that mostly stands before a noun, and of one word that is written small."""
 
 
 def kinds_of(context: npt.NDArray[np.int32], sort: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
@@ -176,11 +176,15 @@ def kinds_of(context: npt.NDArray[np.int32], sort: npt.NDArray[np.int64]) -> npt
 
 def start_beside() -> Floats:
     """What each kind of place says before anything is learnt: a capitalised neighbour goes on with a name, the more so with one of one word."""
-    before, after, _ = parts(np.arange(CONTEXTS, dtype=np.int32))
-    out = np.zeros(3 * CONTEXTS)
-    for sort, beside in ((ONE, 1.0), (SEVERAL, 0.3), (ADJECTIVE, 1.0)):
+    before, after, letter = parts(np.arange(CONTEXTS, dtype=np.int32))
+    out = np.zeros(4 * CONTEXTS)
+    for sort, beside in ((ONE, 1.0), (SEVERAL, 0.3), (ADJECTIVE, 1.0), (COMMON_NOUN, 1.0)):
         side = np.zeros(CONTEXTS)
         for neighbour, says in ((COMMON_CAPITAL, -2.5), (PROPER_CAPITAL, -2.5), (NAME, -0.7)):
             side += says * ((after == neighbour) + (before == neighbour) * beside)
-        out[sort * CONTEXTS : (sort + 1) * CONTEXTS] = side - (2.0 * (after == NOUN) if sort == ADJECTIVE else 0.0)
+        if sort == ADJECTIVE:
+            side -= 2.0 * (after == NOUN)
+        if sort == COMMON_NOUN:  # "the House of Hanover"
+            side -= 2.5 * (letter == CAPITAL)
+        out[sort * CONTEXTS : (sort + 1) * CONTEXTS] = side
     return out

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.linking.belief import ADJECTIVE, ONE, SEVERAL, Places, beliefs, kinds_of, start_beside, worth_of_levels
+from kgqa.linking.belief import ADJECTIVE, COMMON_NOUN, ONE, SEVERAL, Places, beliefs, kinds_of, start_beside, worth_of_levels
 from kgqa.linking.dictionary import Dictionary
 from kgqa.linking.matcher import Pairs, Spans
 from kgqa.linking.measures import START, Measures, measures
@@ -57,7 +57,8 @@ def resolve(
     worth = worth_of_levels(pairs.document, pairs.entity, entry, level, certain, known.common[name], context)
     # A text about Sweden supports the Swedish language wherever it says "Swedish".
     worth = np.where(adjective[name] & (level < SUBJECT), np.minimum(worth, 0.0), worth)
-    kind = kinds_of(joined(before, after, letter), np.where(adjective, ADJECTIVE, np.where(known.single, ONE, SEVERAL))[name])
+    sort = np.select([adjective, known.noun, known.single], [ADJECTIVE, COMMON_NOUN, ONE], SEVERAL)
+    kind = kinds_of(joined(before, after, letter), sort[name])
     features = known.features.copy()
     features[:, list(START).index("adjective")] = adjective
     belief = beliefs(Places(place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind), features, known.start, start_beside())
