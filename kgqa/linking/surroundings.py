@@ -91,8 +91,8 @@ def surroundings(data, begin, length, first, last, count, starts, ends, tokens, 
             common = tokens[at] >= 0 and flags[tokens[at]] & COMMON
             if after_name:
                 before = NAME
-            elif common and opens(data, begin, at, starts, ends):
-                before = ALONE
+            elif common and (opens(data, begin, at, starts, ends) or flags[tokens[at]] & FUNCTION):
+                before = ALONE  # "In Germany", "The Netherlands"
             else:
                 before = COMMON_CAPITAL if common else PROPER_CAPITAL
     after = ALONE
