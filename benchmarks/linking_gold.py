@@ -1,9 +1,12 @@
 """How often linking is right, against mentions that others made: ``python -m benchmarks.linking_gold``.
 
-The paragraphs of HotpotQA and 2WikiMultihopQA come from an encyclopedia that is not the corpus of the wikidata domain. In the paragraphs of one
+The paragraphs of HotpotQA and 2WikiMultihopQA come from an encyclopedia that is not the corpus of the wikidata domain. In the paragraphs
+of one
 question a title of another of its paragraphs, or an entity of its evidence, that stands there word for word is taken for a mention of that
-entity, if the domain's dictionary has the title as a name of it; a year is no name. "Chicago (2002 film)" does not stand anywhere word for word,
-so it is asked for nowhere. The evidence of 2WikiMultihopQA has nationalities ("Italian"), which linking takes for adjectives on purpose; the
+entity, if the domain's dictionary has the title as a name of it; a year is no name. "Chicago (2002 film)" does not stand anywhere word
+for word,
+so it is asked for nowhere. The evidence of 2WikiMultihopQA has nationalities ("Italian"), which linking takes for adjectives on purpose;
+the
 table counts them apart. The rules are made on other texts.
 """
 

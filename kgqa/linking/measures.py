@@ -1,4 +1,5 @@
-"""What is known of a name before any place of it is looked at: measures of the name, its words in the corpus, and its entity in the graph."""
+"""What is known of a name before any place of it is looked at: measures of the name, its words in the corpus, and its entity in the
+graph."""
 
 from __future__ import annotations
 
@@ -129,7 +130,8 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
 
 
 def _family(table: pl.DataFrame) -> npt.NDArray[np.int64]:
-    """How many other entities' names end with each name after a word with a capital or a digit, or after any where names are not capitalised."""
+    """How many other entities' names end with each name after a word with a capital or a digit, or after any where names are not
+    capitalised."""
     parted = table.filter("links").select("entity", name=pl.col("name").str.to_lowercase(), word=pl.col("name").str.split(" "))
     parted = parted.filter(pl.col("word").list.len() > 1)
     ends = [

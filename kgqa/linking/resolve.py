@@ -86,7 +86,7 @@ def _adjectives(
     # "the Aisne department" is always the same noun.
     most = following.group_by("name", "word").len().group_by("name").agg(pl.col("len").max())
     often[most["name"].to_numpy()] &= 2 * most["len"].to_numpy() < attributive[most["name"].to_numpy()]
-    return known.single & ~known.common & (often | (known.features[:, list(START).index("adjective")] > 0))  # type: ignore[no-any-return]
+    return known.single & ~known.common & (often | (known.features[:, list(START).index("adjective")] > 0))
 
 
 def _rows(tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
