@@ -1,9 +1,13 @@
 """How often linking is right, against mentions that others made: ``python -m benchmarks.linking_gold``.
 
-The paragraphs of HotpotQA and 2WikiMultihopQA come from an encyclopedia that is not the corpus of the wikidata domain. In the paragraphs of one
+The paragraphs of HotpotQA and 2WikiMultihopQA come from an encyclopedia that is not the corpus of the wikidata domain. In the paragraphs
+of one
 question a title of another of its paragraphs, or an entity of its evidence, that stands there word for word is taken for a mention of that
-entity, if the domain's dictionary has the title as a name of it; a year is no name. "Chicago (2002 film)" does not stand anywhere word for word,
-so it is asked for nowhere. The rules are made on other texts.
+entity, if the domain's dictionary has the title as a name of it; a year is no name. "Chicago (2002 film)" does not stand anywhere word
+for word,
+so it is asked for nowhere. The evidence of 2WikiMultihopQA has nationalities ("Italian"), which linking takes for adjectives on purpose;
+the
+table counts them apart. The rules are made on other texts.
 """
 
 from __future__ import annotations
@@ -102,8 +106,13 @@ def measured(tables: Mapping[str, pa.Table], settings: DomainSettings, rows: pl.
         }
     )
     table = []
-    for name in FILES:
-        part = gold.filter(pl.col("set") == name)
+    places = frame(everything["documents"]).select(document="id", text="text")
+    gold = gold.join(places, on="document").with_columns(
+        surface=pl.struct("text", "start", "end").map_elements(lambda row: row["text"][row["start"] : row["end"]], return_dtype=pl.String)
+    )
+    adjective = pl.col("surface").str.contains(r"^\p{Lu}\p{Ll}+(?:ish|ese|an|ch)$")
+    parts = {name: gold.filter((pl.col("set") == name) & ~adjective) for name in FILES}
+    for name, part in {**parts, "nationalities": gold.filter(adjective), "all but these": gold.filter(~adjective)}.items():
         table += [(name, what, *figures(part, found)) for what, found in (("longest match", plain), ("kgqa", linked))]
     return Table(
         title="Gold mentions found, and mentions at their places that are right",

@@ -244,7 +244,7 @@ OWN = 'extends = "wikidata"\nseed_domain = "wikidata"\n'
 SETTINGS = {
     "unknown": ("[qangaroo]\nmin_candidate = 3", ("own.toml", "unknown setting 'qangaroo.min_candidate'", "did you mean min_candidates?")),
     "unknown section": ("[qangaro]\nx = 3", ("unknown setting 'qangaro'", "did you mean qangaroo?")),
-    "unknown in a list": ("[[linking.plain_words]]\nzipff = 3", ("linking.plain_words.0.zipff", "did you mean zipf?")),
+    "unknown deep down": ("[linking.shared]\nprefer_kind = ['x']", ("linking.shared.prefer_kind", "did you mean prefer_kinds?")),
     "wrong type": ("[qangaroo]\nmin_candidates = 'many'", ("'qangaroo.min_candidates' cannot be 'many'", "integer")),
     "out of range": ("[qangaroo]\nmin_candidates = 1", ("'qangaroo.min_candidates' cannot be 1", "greater than or equal to 2")),
     "unknown choice": ("[qangaroo]\nsurface = 'labels'", ("'qangaroo.surface' cannot be 'labels'", "'label' or 'id'")),

@@ -1,8 +1,10 @@
 """How sure a mention is: what is known of the name, of the place and of the document, weighed by what the same corpus shows.
 
-Every place of a name either means one of the entities that have the name, or something that no table knows. The share of a name's places that
+Every place of a name either means one of the entities that have the name, or something that no table knows. The share of a name's places
+that
 mean an entity is not known, but support is rare by chance and frequent where a name is right, so the share can be told from how often the
-name's places are supported (a mixture of two known distributions, by expectation and maximisation). Names with few places lean on names like
+name's places are supported (a mixture of two known distributions, by expectation and maximisation). Names with few places lean on names
+like
 them (a logistic regression on a handful of measures), and so does what stands beside a place.
 """
 
@@ -14,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kgqa.linking.support import LEVELS, Surroundings, levels
-from kgqa.linking.surroundings import COMMON_CAPITAL, CONTEXTS, NAME, NOUN, PROPER_CAPITAL, parts
+from kgqa.linking.surroundings import CAPITAL, COMMON_CAPITAL, CONTEXTS, NAME, NOUN, PROPER_CAPITAL, parts
 
 Floats = npt.NDArray[np.float64]
 ROUNDS = 4
@@ -100,7 +102,8 @@ def _buckets(known: Surroundings) -> npt.NDArray[np.int64]:
 def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats) -> Floats:
     """How sure each pair is (0 to 1; those of one place sum to at most 1).
 
-    ``features`` (entries × measures) describe the names; ``start`` are the weights that hold before anything is learnt, and that keep a corpus
+    ``features`` (entries × measures) describe the names; ``start`` are the weights that hold before anything is learnt, and that keep a
+    corpus
     of a few places from teaching nonsense; ``beside_start`` is the same for what stands beside places of each kind.
     """
     weights = start.copy()
@@ -112,7 +115,7 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
     for _ in range(ROUNDS):
         posterior = _posterior(pairs, rate, beside)
         mass = np.bincount(pairs.entry, weights=posterior, minlength=len(features))
-        weights = _fitted(features, mass, number, start, weights)
+        weights = _fitted(features, mass.astype(np.float64), number.astype(np.float64), start, weights)
         odds = features @ weights
         expected = _logistic(odds)
         rate = (mass + LEAN * expected) / (number + LEAN)
@@ -140,11 +143,12 @@ def _beside(pairs: Places, posterior: Floats, kinds: int) -> Floats:
     wrong = np.maximum(np.bincount(pairs.kind[first], minlength=kinds) - right, 0.0)
     share = (right + 5.0 * right.sum() / max(right.sum() + wrong.sum(), 1.0)) / (right.sum() + 5.0)
     other = (wrong + 5.0 * wrong.sum() / max(right.sum() + wrong.sum(), 1.0)) / (wrong.sum() + 5.0)
-    return np.clip(np.log(np.maximum(share, 1e-9) / np.maximum(other, 1e-9)), -3.0, 1.5)  # type: ignore[no-any-return]
+    out: Floats = np.clip(np.log(np.maximum(share, 1e-9) / np.maximum(other, 1e-9)), -3.0, 1.5)
+    return out
 
 
 def _logistic(values: Floats) -> Floats:
-    return 1.0 / (1.0 + np.exp(-values))  # type: ignore[no-any-return]
+    return 1.0 / (1.0 + np.exp(-values))
 
 
 def _fitted(features: Floats, mass: Floats, number: Floats, start: Floats, weights: Floats) -> Floats:
@@ -164,8 +168,8 @@ def _fitted(features: Floats, mass: Floats, number: Floats, start: Floats, weigh
     return weights
 
 
-ONE, SEVERAL, ADJECTIVE = range(3)
-"""Sorts of names: of one word, of several, and of one word that mostly stands before a noun."""
+ONE, SEVERAL, ADJECTIVE, COMMON_NOUN = range(4)
+"""Sorts of names: of one word, of several, of one word that mostly stands before a noun, and of one word that is written small."""
 
 
 def kinds_of(context: npt.NDArray[np.int32], sort: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
@@ -175,12 +179,17 @@ def kinds_of(context: npt.NDArray[np.int32], sort: npt.NDArray[np.int64]) -> npt
 
 
 def start_beside() -> Floats:
-    """What each kind of place says before anything is learnt: a capitalised neighbour goes on with a name, the more so with one of one word."""
-    before, after, _ = parts(np.arange(CONTEXTS, dtype=np.int32))
-    out = np.zeros(3 * CONTEXTS)
-    for sort, beside in ((ONE, 1.0), (SEVERAL, 0.3), (ADJECTIVE, 1.0)):
+    """What each kind of place says before anything is learnt: a capitalised neighbour goes on with a name, the more so with one of one
+    word."""
+    before, after, letter = parts(np.arange(CONTEXTS, dtype=np.int32))
+    out = np.zeros(4 * CONTEXTS)
+    for sort, beside in ((ONE, 1.0), (SEVERAL, 0.3), (ADJECTIVE, 1.0), (COMMON_NOUN, 1.0)):
         side = np.zeros(CONTEXTS)
         for neighbour, says in ((COMMON_CAPITAL, -2.5), (PROPER_CAPITAL, -2.5), (NAME, -0.7)):
             side += says * ((after == neighbour) + (before == neighbour) * beside)
-        out[sort * CONTEXTS : (sort + 1) * CONTEXTS] = side - (2.0 * (after == NOUN) if sort == ADJECTIVE else 0.0)
+        if sort == ADJECTIVE:
+            side -= 2.0 * (after == NOUN)
+        if sort == COMMON_NOUN:  # "the House of Hanover"
+            side -= 2.5 * (letter == CAPITAL)
+        out[sort * CONTEXTS : (sort + 1) * CONTEXTS] = side
     return out

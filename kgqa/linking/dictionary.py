@@ -60,7 +60,8 @@ class Dictionary:
     name: npt.NDArray[np.uint32]
     """Row of :attr:`names`."""
     names: pl.DataFrame
-    """``entity`` (row), ``name``, ``source``, ``candidate``, ``described``, ``article``, ``shortened``, ``links``: the names that took part."""
+    """``entity`` (row), ``name``, ``source``, ``candidate``, ``described``, ``article``, ``shortened``, ``links``: the names that took
+    part."""
     removed: dict[str, int]
     """Rule → names removed."""
 
@@ -93,7 +94,8 @@ def build_dictionary(
     table = table.with_columns(group=pl.Series(group), spelling=pl.Series(_spelling(kept, case)), priority=_priority(settings))
     table = table.with_row_index("at")
     described = table.select(
-        "name", "source", "candidate", "described", "article", "shortened", "links", "letters", "word", "case", "group", "adjective", entity="row",
+        "name", "source", "candidate", "described", "article", "shortened", "links", "letters", "word", "case", "group", "adjective",
+        entity="row",
         rank=pl.col("priority") % 16 + 4 * (pl.col("priority") // 16),
     )  # fmt: skip
     table = table.filter(pl.col("group") >= 0).sort("group", "priority", "row", "case", "spelling", "at")
@@ -133,7 +135,7 @@ def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSett
     table = table.with_columns(rule=pl.coalesce(*(pl.when(test).then(pl.lit(rule)) for rule, test in rules.items())))
     removed = {rule: int((table["rule"] == rule).sum()) for rule in rules}
     links = pl.col("rule").is_null()
-    # What a reader sees stated is masked, whether it links or not: exactly as the table has it, or "body" would state Body wherever it stands.
+    # What a reader sees stated is masked, whether it links or not: exactly as the table has it, or "body" would state Body.
     seen = pl.col("candidate") & ~pl.col("rule").is_in(["excluded name", "only digits"])
     table = table.with_columns(links=links, case=pl.when(links).then("case").otherwise(pl.lit(EXACT, pl.UInt8)))
     return table.filter(links | seen).drop("rule"), removed
@@ -149,7 +151,8 @@ def _turned_round(table: pl.DataFrame) -> pl.Expr:
 
 
 def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
-    """What the rules and the beliefs look at: ``letters`` (and digits), whether the name is one ``word``, its ``case``, and the entity's texts."""
+    """What the rules and the beliefs look at: ``letters`` (and digits), whether the name is one ``word``, its ``case``, and the entity's
+    texts."""
     about = texts.filter(pl.col("about").is_not_null())["about"].unique().implode()
     lower = pl.col("name").str.to_lowercase()
     article = pl.col("entity").is_in(about)
@@ -224,8 +227,9 @@ def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSetti
 
 
 def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
-    """Let all entities of "United Kingdom" compete for "the United Kingdom" where that is a name too; the article is no part of their mention."""
-    article = f"(?i)^(?:{settings.articles}) "
+    """Let all entities of "United Kingdom" compete for "the United Kingdom" where that is a name too; the article is no part of their
+    mention."""
+    article = f"^(?:{settings.articles}) "  # small: "The Sun" is a name as it stands
     if not settings.articles:
         return table
     longer = table.filter(pl.col("links") & pl.col("name").str.contains(article)).select(

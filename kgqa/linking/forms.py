@@ -1,7 +1,8 @@
 """Other forms of a possible answer's name in English: plurals ("actors"), and the adjectives and peoples of places ("Scottish", "Germans").
 
 A form states the answer and leaks it, so it is an occurrence. The plural of a common noun links like the noun. Two sources, no list of
-countries: a morphological rule, whose results must be words that the names of the tables use with a capital; and the graph, where a fact joins a
+countries: a morphological rule, whose results must be words that the names of the tables use with a capital; and the graph, where a fact
+joins a
 place to what its adjective is short for ("Spanish language").
 """
 

@@ -1,4 +1,5 @@
-"""What is known of a name before any place of it is looked at: measures of the name, its words in the corpus, and its entity in the graph."""
+"""What is known of a name before any place of it is looked at: measures of the name, its words in the corpus, and its entity in the
+graph."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from kgqa.arrays.tokens import word_hashes
-from kgqa.linking.dictionary import EXACT, Dictionary
+from kgqa.linking.dictionary import EXACT, INITIAL, Dictionary
 from kgqa.linking.surroundings import COMMON, FUNCTION, HEAD, INNER, PREFIX
 from kgqa.linking.usage import Usage
 from kgqa.linking.words import token_frequencies
@@ -66,6 +67,8 @@ class Measures:
     """Whether some word of it is hardly ever written small, or it is no everyday word."""
     common: npt.NDArray[np.bool_]
     """Whether it may be written small."""
+    noun: npt.NDArray[np.bool_]
+    """Whether it is one word that the tables or its article write small."""
     everyday: npt.NDArray[np.bool_]
     """Whether it is one everyday word."""
 
@@ -121,12 +124,14 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
         unique=alone,
         proper=np.where(exact, least_small < 0.3, least_zipf < np.where(alias & single, RARE - 1.5, RARE + 0.5)),
         common=~exact,
+        noun=single & (table["case"].to_numpy() == INITIAL),
         everyday=single & (least_zipf >= 4.0),
     )
 
 
 def _family(table: pl.DataFrame) -> npt.NDArray[np.int64]:
-    """How many other entities' names end with each name after a word with a capital or a digit, or after any where names are not capitalised."""
+    """How many other entities' names end with each name after a word with a capital or a digit, or after any where names are not
+    capitalised."""
     parted = table.filter("links").select("entity", name=pl.col("name").str.to_lowercase(), word=pl.col("name").str.split(" "))
     parted = parted.filter(pl.col("word").list.len() > 1)
     ends = [

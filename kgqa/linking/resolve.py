@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.linking.belief import ADJECTIVE, ONE, SEVERAL, Places, beliefs, kinds_of, start_beside, worth_of_levels
+from kgqa.linking.belief import ADJECTIVE, COMMON_NOUN, ONE, SEVERAL, Places, beliefs, kinds_of, start_beside, worth_of_levels
 from kgqa.linking.dictionary import Dictionary
 from kgqa.linking.matcher import Pairs, Spans
 from kgqa.linking.measures import START, Measures, measures
@@ -57,7 +57,8 @@ def resolve(
     worth = worth_of_levels(pairs.document, pairs.entity, entry, level, certain, known.common[name], context)
     # A text about Sweden supports the Swedish language wherever it says "Swedish".
     worth = np.where(adjective[name] & (level < SUBJECT), np.minimum(worth, 0.0), worth)
-    kind = kinds_of(joined(before, after, letter), np.where(adjective, ADJECTIVE, np.where(known.single, ONE, SEVERAL))[name])
+    sort = np.select([adjective, known.noun, known.single], [ADJECTIVE, COMMON_NOUN, ONE], SEVERAL)
+    kind = kinds_of(joined(before, after, letter), sort[name])
     features = known.features.copy()
     features[:, list(START).index("adjective")] = adjective
     belief = beliefs(Places(place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind), features, known.start, start_beside())
@@ -85,7 +86,7 @@ def _adjectives(
     # "the Aisne department" is always the same noun.
     most = following.group_by("name", "word").len().group_by("name").agg(pl.col("len").max())
     often[most["name"].to_numpy()] &= 2 * most["len"].to_numpy() < attributive[most["name"].to_numpy()]
-    return known.single & ~known.common & (often | (known.features[:, list(START).index("adjective")] > 0))  # type: ignore[no-any-return]
+    return known.single & ~known.common & (often | (known.features[:, list(START).index("adjective")] > 0))
 
 
 def _rows(tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -1,6 +1,7 @@
 """What a document says for an entity beyond its name: facts and articles that join it to what the document is about and mentions.
 
-Five levels, the strongest that holds. They are evidence, not rules: :mod:`kgqa.linking.belief` learns what each is worth from the same corpus.
+Five levels, the strongest that holds. They are evidence, not rules: :mod:`kgqa.linking.belief` learns what each is worth from the same
+corpus.
 """
 
 from __future__ import annotations

@@ -13,11 +13,13 @@ import numpy.typing as npt
 from kgqa.arrays.kernel import kernel
 
 COMMON, INNER, HEAD, PREFIX, FUNCTION = 1, 2, 4, 8, 16
-"""What is known of a word: mostly written small; stands inside names before a head; ends names that mean something else; begins many names with
+"""What is known of a word: mostly written small; stands inside names before a head; ends names that mean something else; begins many
+names with
 a hyphen, as "alpha-"; is so frequent that it joins other words."""
 
 ALONE, COMMON_CAPITAL, PROPER_CAPITAL, NAME, HEAD_NOUN, COMPOUND, NOUN = range(7)
-"""What stands on one side: nothing to think of; a common noun with a capital; another capitalised word; another name of the dictionary; (after)
+"""What stands on one side: nothing to think of; a common noun with a capital; another capitalised word; another name of the dictionary;
+(after)
 the head of a longer name; (before) a small word with a hyphen ("anti-"); (after) a small word that joins nothing, as after an adjective."""
 SIDES = 7
 CAPITAL, OPENING, SMALL = range(3)
@@ -62,7 +64,7 @@ def _close(data, begin, end, start):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def surroundings(data, begin, length, first, last, count, starts, ends, tokens, initials, flags, after_name):  # type: ignore[no-untyped-def]
+def surroundings(data, begin, length, first, last, count, starts, ends, tokens, initials, flags, after_name):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - what stands on two sides
     """The context of the tokens ``first`` to ``last``; ``after_name`` tells that another name ends directly before them. O(1)."""
     zero = np.uint64(0)
     # The article is no part of "the Netherlands", so that the second word tells how the name is written.
@@ -91,8 +93,8 @@ def surroundings(data, begin, length, first, last, count, starts, ends, tokens, 
             common = tokens[at] >= 0 and flags[tokens[at]] & COMMON
             if after_name:
                 before = NAME
-            elif common and opens(data, begin, at, starts, ends):
-                before = ALONE
+            elif common and (opens(data, begin, at, starts, ends) or flags[tokens[at]] & FUNCTION):
+                before = ALONE  # "In Germany", "The Netherlands"
             else:
                 before = COMMON_CAPITAL if common else PROPER_CAPITAL
     after = ALONE
@@ -103,9 +105,11 @@ def surroundings(data, begin, length, first, last, count, starts, ends, tokens, 
             at += 1
         if initials[at] != zero and (hyphen or _close(data, begin, ends[last], starts[at])):
             after = COMMON_CAPITAL if tokens[at] >= 0 and flags[tokens[at]] & COMMON else PROPER_CAPITAL
-        elif not hyphen and tokens[at] >= 0 and flags[tokens[at]] & COMMON and flags[tokens[at]] & FUNCTION == 0:
-            if _close(data, begin, ends[last], starts[at]) and data[begin + starts[at]] >= 97:
-                after = NOUN
+        elif (
+            not hyphen and tokens[at] >= 0 and flags[tokens[at]] & COMMON and flags[tokens[at]] & FUNCTION == 0
+            and _close(data, begin, ends[last], starts[at]) and data[begin + starts[at]] >= 97
+        ):  # fmt: skip
+            after = NOUN
         for step in range(AHEAD):
             if at + step >= count:
                 break

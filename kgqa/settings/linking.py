@@ -23,13 +23,15 @@ class LinkingSettings(Settings):
     """How names become mentions (docs/linking.md shows what each rule removes)."""
 
     language: Literal["en", ""] = "en"
-    """The language of the texts. What is known of English (frequent words, plurals, adjectives of names) helps there; empty: another language."""
+    """The language of the texts. What is known of English (frequent words, plurals, adjectives of names) helps there; empty: another
+    language."""
     articles: str = "the"
     """The definite article, as a regular expression: a name with it is compared with the same name without it; empty: none."""
     belief: float = Field(default=0.4, ge=0, lt=1)
     """How probable it must be that a place means the entity; more makes fewer mentions, of which more are right; 0: all places link."""
     hubs: Share = 0.002
-    """An everyday word that is written small and stands in more than this share of the documents links only where a fact joins its entity to the
+    """An everyday word that is written small and stands in more than this share of the documents links only where a fact joins its entity
+    to the
     document's subject; 1: always."""
     head_nouns: bool = True
     """Whether a name makes no mention before a word that ends other entities' names ("insulin receptor") or after "anti-" and the like."""

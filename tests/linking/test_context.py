@@ -15,7 +15,6 @@ from kgqa.linking.usage import usage
 from kgqa.sources.tables import frame
 from tests.linking.test_dictionary import Names, found, link
 
-
 WIKI = {"language": "en", "belief": 0.5, "case": {"title": "as_written", "label": "as_written", "alias": "exact"}}
 FILLER = "The river runs through the valley. In the valley the people of the village sing, in the valley, and the village is old."
 
