@@ -119,7 +119,7 @@ def _lines(number: int, reading: Reading) -> Iterator[str]:
     texts = {paragraph.id: paragraph for paragraph in instance.paragraphs}
     yield f"=== {number}. {instance.question}   ({instance.id}, {reading.split})"
     yield f"Answer: {reading.answer}" + (f" ({instance.answer_id})" if instance.answer_id else "")
-    yield from (f"{name}: {value}" for name, value in reading.grades.items())
+    yield from (f"Grade of {name}: {value}" for name, value in reading.grades.items())
     for chain in reading.answer_chains[:1]:
         yield f"Chain: {_chain(reading, chain)}"
         for hop in chain:

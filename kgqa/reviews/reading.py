@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from kgqa.formats import native
-from kgqa.formats.columns import SCHEMA
 from kgqa.records import Candidate, Instance
 from kgqa.reviews.draw import Drawn
 from kgqa.runs.labels import Pair, labels, names_in, relations_among, workspace_of
@@ -45,8 +37,18 @@ class Reading:
     """Candidate, or answer → its chains."""
     knows_graph: bool
     """Whether facts were looked up; else the dataset lies outside of its workspace, and hops have none."""
-    grades: Mapping[str, str]
-    """What the dataset says of the sample in columns of its own, as its grade; name → value."""
+
+    @property
+    def grades(self) -> dict[str, str]:
+        """Who is graded → how surely its chain implies it, in words: the answer, and the best other candidate; empty without grades."""
+        pairs = zip(self.instance.candidates or (), self.instance.grades or (), strict=False)
+        graded = [(candidate, grade) for candidate, grade in pairs if grade is not None]
+        shown = {"the answer": str(grade) for candidate, grade in graded if candidate.id == self.instance.answer_id}  # noqa: B035 - there is one
+        others = [entry for entry in graded if entry[0].id != self.instance.answer_id]
+        if others:
+            candidate, grade = max(others, key=lambda entry: entry[1].confidence)
+            shown[f"the best other, {candidate.text}"] = str(grade)
+        return shown
 
     @property
     def answer_chains(self) -> tuple[tuple[Hop, ...], ...]:
@@ -68,11 +70,9 @@ def readings(dataset: Path, drawn: Drawn) -> tuple[Reading, ...]:
     """The samples that were drawn, in their order; memory: these. Raises as reading the dataset does."""
     files = native.split_files(dataset)
     instances: dict[str, Instance] = {}
-    grades: dict[str, dict[str, str]] = {}
     for split in dict.fromkeys(drawn.splits.values()):
         wanted = {sample for sample, place in drawn.splits.items() if place == split}
         instances |= {instance.id: instance for instance in native.take(files[split], wanted)}
-        grades |= _grades(files[split], wanted)
     chains = {sample: _by_end(instance) for sample, instance in instances.items()}
     entities = {entity for found in chains.values() for paths in found.values() for path in paths for entity in path[::2]}
     place = workspace_of(dataset)
@@ -85,7 +85,6 @@ def readings(dataset: Path, drawn: Drawn) -> tuple[Reading, ...]:
             names=_names(instances[sample], chains[sample], named),
             chains={end: tuple(_hops(path, facts) for path in paths) for end, paths in chains[sample].items()},
             knows_graph=place is not None,
-            grades=grades.get(sample, {}),
         )
         for sample, split in drawn.splits.items()
     )
@@ -118,21 +117,3 @@ def _hops(chain: tuple[str, ...], facts: Mapping[Pair, tuple[str, ...]]) -> tupl
         )
         for before, document, entity in zip(chain[::2], chain[1::2], chain[2::2], strict=False)
     )
-
-
-def _grades(path: Path, ids: set[str]) -> dict[str, dict[str, str]]:
-    """Sample → its values in columns that are not of an Instance; none where there are none that can be read."""
-    with suppress(pa.ArrowException, OSError), path.open("rb") as file, pq.ParquetFile(file) as table:
-        more = [name for name in table.schema_arrow.names if name not in SCHEMA.names]
-        found: dict[str, dict[str, str]] = {}
-        for rows in table.iter_batches(columns=["id", *more]) if more else ():
-            for row in rows.filter(pc.is_in(rows["id"], value_set=pa.array(sorted(ids), pa.string()))).to_pylist():
-                found[row["id"]] = {name: _text(row[name]) for name in more if row[name] is not None}
-        return found
-    return {}
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.3g}"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +13,8 @@ import pytest
 
 from kgqa.errors import EmptyResult, MissingInput, SettingsError
 from kgqa.formats import native
-from kgqa.reviews.draw import Drawn, draw
+from kgqa.records import Grade
+from kgqa.reviews.draw import draw
 from kgqa.reviews.reading import readings
 
 
@@ -108,13 +110,18 @@ def test_a_hop_has_the_facts_of_both_directions(seed_wikidata: Path) -> None:
     assert len(seen) >= 3
 
 
-def test_columns_that_are_no_instances_are_grades(wikihop: Path, tmp_path: Path) -> None:
+def test_grades_are_said_in_words(wikihop: Path, tmp_path: Path) -> None:
     moved = Path(shutil.copytree(wikihop, tmp_path / "moved"))
     for path in native.split_files(moved).values():
-        table = pq.read_table(path, memory_map=False)
-        more = table.append_column("grade", pa.array([0.123456] * table.num_rows)).append_column("path", pa.array([["a"]] * table.num_rows))
-        pq.write_table(more, path)
-    drawn: Drawn = draw(moved, sample=3, seed=1)
-    assert [each.grades for each in readings(moved, drawn)] == [{"grade": "0.123", "path": '["a"]'}] * 3
-    assert not any(each.knows_graph for each in readings(moved, drawn))
-    assert not any(each.grades for each in readings(wikihop, draw(wikihop, sample=3, seed=1)))
+        graded = []
+        for found in native.read(path):
+            candidates = found.candidates or ()
+            surely = [0.5 if each.id == found.answer_id else i / 1024 for i, each in enumerate(candidates)]
+            grades = tuple(Grade(confidence=value, path="a → b", text="t") for value in surely)
+            graded.append(replace(found, grades=grades))
+        native.write(graded, path)
+    for reading in readings(moved, draw(moved, sample=3, seed=1)):
+        last = [each for each in reading.instance.candidates or () if each.id != reading.instance.answer_id][-1]
+        assert list(reading.grades) == ["the answer", f"the best other, {last.text}"]
+        assert reading.grades["the answer"].startswith("0.5")
+        assert not reading.knows_graph
