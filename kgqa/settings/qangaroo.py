@@ -54,6 +54,8 @@ class BiasSettings(Settings):
     1: no cap."""
     answer_cap_of: Literal["entering", "kept"] = "entering"
     """Whether the share is of the samples that enter the filter or of those that leave it (docs/decisions/0005-answer-cap.md)."""
+    document_cue_drops: Literal["all", "surplus"] = "surplus"
+    """Whether all samples go that have such a pair, as in the paper, or only those above the limit, the best-graded ones last."""
     document_cue: Annotated[int | float, Field(ge=0, allow_inf_nan=False)] = 0.00046
     """Samples with a document-answer pair seen more often than this, with that answer correct, are dropped, but never all of a split. Below
     1 it is a share of the split's samples, and at least 2 of them (published: 20 of 43,738); from 1 a number of samples; 0: none are."""
@@ -77,24 +79,29 @@ class EvidenceSettings(Settings):
     """Training facts that a path must lead to before it is a rule."""
     min_confidence: Share = 0.1
     """Rules less sure than this are not kept."""
-    grade: Annotated[float, Field(ge=0, le=1)] = 0.4
+    grade: Annotated[float, Field(ge=0, le=1)] = 0.5
     """How surely the answer's chain must imply it."""
+    odds: Annotated[float, Field(ge=0)] = 30.0
+    """The chain must make the odds of the answer so many times those that its frequency alone gives it."""
+    grade_stated: Annotated[float, Field(ge=0, le=1)] = 0.15
+    """``grade`` where the first hop is stated: in one sentence, or where the article about the subject begins; so with ``odds_stated``."""
+    odds_stated: Annotated[float, Field(ge=0)] = 3.0
     margin: Annotated[float, Field(ge=0, le=1)] = 0.05
     """Candidates whose chain implies them nearly as surely as the answer's, within this, may be true and leave."""
-    better: Literal["reject", "leave"] = "reject"
+    better: Literal["reject", "leave"] = "leave"
     """Whether a sample goes in which the chain to another candidate implies more than that to the answer, or only the candidate."""
-    odds: Annotated[float, Field(ge=0)] = 3.0
-    """The chain must make the odds of the answer so many times those that its frequency alone gives it."""
     text: Literal["document", "near", "sentence"] = "document"
     """How the texts must at least bring together the entities of each hop of the answer's chain."""
-    max_objects: Annotated[float, Field(gt=0)] = 10.0
-    """Relations with more objects per subject say little about their subject, and are not asked about."""
+    max_objects: Annotated[float, Field(gt=0)] = 5.0
+    """Relations with more objects per subject, and with more subjects per object too, say little, and are not asked about."""
     text_lift: Annotated[float, Field(ge=0)] = 2.0
     """So many times oftener than a pair drawn by chance must a pair that a text names together be a fact of the relation."""
-    graded_share: Annotated[float, Field(ge=0, le=1)] = 0.05
+    graded_share: Annotated[float, Field(ge=0, le=1)] = 0.02
     """Relations of which a smaller share of the samples is implied are not asked about: what is implied there is so by accident."""
     second_truth: Annotated[float, Field(ge=0, le=1)] = 0.1
     """Candidates leave that a fact joins to the subject which implies the relation at least so surely."""
+    beside_answer: bool = True
+    """Whether candidates stay that a document of the answer's chain states too."""
     hierarchy: bool = True
     """Whether candidates leave that are a part of the answer, or that it is a part of."""
 

@@ -20,7 +20,7 @@ from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.qangaroo import BiasSettings, QangarooSettings
 
-PAPER = BiasSettings(answer_cap=0.001, document_cue=20, named_answer=False)
+PAPER = BiasSettings(answer_cap=0.001, document_cue=20, document_cue_drops="all", named_answer=False)
 """What Welbl et al. (2018, section 3.2) filter with."""
 
 
@@ -74,7 +74,7 @@ def _bias_gates(settings: BiasSettings, plain: Samples) -> list[SampleGate]:
     if settings.answer_cap < 1:
         gates.append(AnswerTooFrequent(share=settings.answer_cap, of=settings.answer_cap_of, entering=entering))
     if settings.document_cue:
-        gates.append(DocumentCue(limit=settings.document_cue, entering=entering))
+        gates.append(DocumentCue(limit=settings.document_cue, drops=settings.document_cue_drops, entering=entering))
     return gates
 
 

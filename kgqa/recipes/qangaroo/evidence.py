@@ -51,6 +51,7 @@ class Evidence:
             number, np.append(first, len(path)).astype(np.int64), rules.relation, rules.confidence.astype(np.float32),
             implied.confidence.astype(np.float32), *_relations_of(facts, 0), *_relations_of(facts, 1),
         )  # fmt: skip
+        self._turned = _turned(facts)
 
     def grade(self, samples: Samples, *, workers: int | None = None) -> Grades:
         """A ``GRADE`` for each entry of ``samples.chains.targets``; it does not depend on ``workers``."""
@@ -67,6 +68,16 @@ class Evidence:
             for _ in pool.map(run, range(0, len(relation), STEP)):
                 pass
         return grades
+
+    def implied_by_facts(self, samples: Samples) -> npt.NDArray[np.float32]:
+        """For each entry of ``candidates.targets`` how surely two facts in a row, whether any text has them or not, imply it."""
+        question = samples.question_of_candidate()
+        offsets, targets, roles, role_count = self._arrays[:4]
+        number, bounds, relations, confidence = self._arrays[8:12]
+        return _by_facts(  # type: ignore[no-any-return]
+            samples.questions.head[question], samples.candidates.targets, samples.questions.relation[question],
+            offsets, targets, roles, role_count, number, bounds, relations, confidence, self._turned,
+        )  # fmt: skip
 
 
 def with_best_chains(samples: Samples, grades: Grades, *, text: int, only: bool) -> Samples:
@@ -102,6 +113,47 @@ def _relations_of(facts: RoleGraph, backwards: int) -> tuple[Offsets, IntArray]:
         here |= np.isin(facts.roles // 2, np.setdiff1d(facts.roles[~here] // 2, facts.roles[here] // 2))
     rows = Adjacency.from_pairs(entity[here], facts.roles[here] // 2, facts.entities)
     return rows.offsets, rows.targets
+
+
+def _turned(facts: RoleGraph) -> IntArray:
+    """For each role the one that reads its edges from the other end; a symmetric relation has one for both."""
+    turned = np.arange(facts.role_count, dtype=np.int32)
+    plain = 2 * facts.relations
+    both = np.isin(turned[:plain], np.unique(facts.roles)).reshape(-1, 2).all(axis=1)
+    turned[:plain] = np.where(np.repeat(both, 2), turned[:plain] ^ 1, turned[:plain])
+    return turned
+
+
+@kernel
+def _by_facts(  # type: ignore[no-untyped-def]
+    heads, ends, asked, offsets, targets, roles, role_count, number, bounds, relations, confidence, turned
+):
+    out = np.zeros(len(ends), np.float32)
+    for i in range(len(ends)):
+        x, y = heads[i], ends[i]
+        short, stop, low, last = offsets[x], offsets[x + 1], offsets[y], offsets[y + 1]
+        swapped = stop - short > last - low
+        if swapped:
+            short, stop, low, last = low, last, short, stop
+        # The shorter row is walked, and in the longer one each of its entities is looked for; rows ascend, so the search goes on.
+        while short < stop:
+            z = targets[short]
+            high = last
+            while low < high:
+                middle = (low + high) // 2
+                if targets[middle] < z:
+                    low = middle + 1
+                else:
+                    high = middle
+            place = low
+            while z != x and z != y and place < last and targets[place] == z:
+                first, second = (roles[place], turned[roles[short]]) if swapped else (roles[short], turned[roles[place]])
+                rule = _rule(first, second, asked[i], role_count, number, bounds, relations)
+                if rule >= 0:
+                    out[i] = max(out[i], confidence[rule])
+                place += 1
+            short += 1
+    return out
 
 
 @kernel
@@ -219,6 +271,8 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
             x, document, z = nodes[begin + 2 * k], nodes[begin + 2 * k + 1], nodes[begin + 2 * k + 2]
             grade = _text_grade(document, x, z, hop_offsets, before, after, hop_grades)
             worst = min(worst, grade)
+            if k == 0:
+                out[entry].opening = grade
             counts[k] = _edges(x, z, offsets, targets, roles, hop[k])
             hop[k, counts[k]] = texts + grade
             counts[k] += 1

@@ -17,8 +17,11 @@ from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, find, paired
 from kgqa.recipes.qangaroo.samples import BoolArray, Questions, Samples
 from kgqa.records import SPLITS
+from kgqa.rules.roles import TEXT_ROLES
 from kgqa.traversal.graph import Graph
 
+STATED = len(TEXT_ROLES) - 1
+"""The best text grade."""
 ROUNDING = 1e-9
 """A share of 0.29 of 100 samples is 29, though their product as floats is a little less."""
 
@@ -188,12 +191,15 @@ class AnswerNotImplied(SampleGate):
     reason: ClassVar[str] = "no chain implies the answer surely enough"
     setting: ClassVar[str] = "qangaroo.evidence.grade, qangaroo.evidence.text"
     least: float
+    stated: float
+    """``least`` where the first hop of the chain has the best text grade."""
     text: int
 
     def rejected(self, samples: Samples) -> BoolArray:
         """The grade of the answer is too low."""
         grades = _of_answers(samples)
-        weak: BoolArray = (grades["confidence"] < np.float32(self.least)) | (grades["text"] < self.text)
+        least = np.where(grades["opening"] == STATED, np.float32(self.stated), np.float32(self.least))
+        weak: BoolArray = (grades["confidence"] < least) | (grades["text"] < self.text)
         return weak
 
 
@@ -204,6 +210,8 @@ class ChainAddsLittle(SampleGate):
     reason: ClassVar[str] = "the chain makes the answer hardly likelier than its frequency does"
     setting: ClassVar[str] = "qangaroo.evidence.odds"
     least: float
+    stated: float
+    """``least`` where the first hop of the chain has the best text grade."""
     share: npt.NDArray[np.float64]
     """For each question of the run, by place in ``of``, the share of the relation's subjects that have its answer as an object."""
     of: npt.NDArray[np.int64]
@@ -213,8 +221,9 @@ class ChainAddsLittle(SampleGate):
         """The odds by the chain are less than ``least`` times those by frequency."""
         at = find(self.of, paired(samples.questions.relation, samples.questions.answer))
         share = np.where(at >= 0, self.share[at] if len(self.share) else 0.0, 0.0)
-        sure = _of_answers(samples)["confidence"].astype(np.float64)
-        little: BoolArray = sure * (1 - share) < self.least * share * (1 - sure)
+        grades = _of_answers(samples)
+        sure, least = grades["confidence"].astype(np.float64), np.where(grades["opening"] == STATED, self.stated, self.least)
+        little: BoolArray = sure * (1 - share) < least * share * (1 - sure)
         return little
 
 
@@ -325,6 +334,8 @@ class DocumentCue(SampleGate):
     LEAST: ClassVar[int] = 2
     limit: float
     """From 1 a number of samples, below 1 a share of those of the split that enter the filters."""
+    drops: str = "all"
+    """``surplus``: of the samples with such a pair the limit's number stays, the best-graded ones, then by their ids' hashes."""
     entering: Mapping[int, int] = field(default_factory=dict)
     """As for :class:`AnswerTooFrequent`."""
 
@@ -334,8 +345,20 @@ class DocumentCue(SampleGate):
         result = np.zeros(len(samples), np.bool_)
         for split in np.unique(samples.questions.split):
             rows = samples.questions.split == split
-            result[rows] = most[rows] > max(self.number(self._entering(int(split), int(rows.sum()))), most[rows].min())
+            limit = max(self.number(self._entering(int(split), int(rows.sum()))), int(most[rows].min()))
+            result[rows] = most[rows] > limit
+            if self.drops == "surplus" and result[rows].any():
+                result[self._stay(samples, np.flatnonzero(rows), limit)] = False
         return result
+
+    def _stay(self, samples: Samples, rows: npt.NDArray[np.integer], limit: int) -> npt.NDArray[np.integer]:
+        """Those of ``rows`` that stay when they are taken one by one, as long as none of their pairs is there ``limit`` times."""
+        grade = np.zeros(len(samples), np.float32) if samples.grades is None else -_of_answers(samples)["confidence"]
+        order = rows[np.lexsort((samples.questions.id[rows], grade[rows]))]
+        documents = samples.documents.take(order)
+        pairs = paired(samples.questions.answer[order][documents.sources()], documents.targets)
+        _, number = np.unique(pairs, return_inverse=True)
+        return order[_within(documents.offsets, number.astype(np.int64), limit)]
 
     def _entering(self, split: int, arriving: int) -> int:
         return max(self.entering.get(split, 0), arriving)
@@ -403,6 +426,21 @@ class AnswerNamedInSubjectDocument(SampleGate):
         result = np.zeros(len(samples), np.bool_)
         result[has] = self.named.contains(article[has], samples.questions.answer[has])
         return result
+
+
+@kernel
+def _within(offsets, pairs, limit):  # type: ignore[no-untyped-def]
+    """For each row whether all its pairs are in fewer than ``limit`` rows that were taken before it."""
+    taken, seen = np.zeros(len(offsets) - 1, np.bool_), np.zeros(pairs.max() + 1 if len(pairs) else 1, np.int64)
+    for row in range(len(taken)):
+        room = True
+        for i in range(offsets[row], offsets[row + 1]):
+            room = room and seen[pairs[i]] < limit
+        taken[row] = room
+        if room:
+            for i in range(offsets[row], offsets[row + 1]):
+                seen[pairs[i]] += 1
+    return taken
 
 
 GATES: dict[str, type[Gate]] = {

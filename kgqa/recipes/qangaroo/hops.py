@@ -16,7 +16,9 @@ from kgqa.recipes.qangaroo.corpus import article_of, places
 from kgqa.rules.roles import Pairs
 from kgqa.traversal.graph import Graph
 
-NEAR = 200
+OPENING = 150
+"""Characters from the beginning of an article in which it says what its subject is."""
+NEAR = 300
 """Characters between two mentions that are near each other, and from the beginning of an article in which all is near its subject."""
 
 
@@ -45,7 +47,8 @@ def text_hops(graph: Graph, tables: Mapping[str, pa.Table]) -> TextHops:
     """The hops of every document of ``tables`` (``documents, entities, mentions``).
 
     Of two mentions in one sentence the grade is highest, next that of mentions within ``NEAR`` characters. An article is about its subject
-    throughout: its first sentence counts as one with the subject, and its first ``NEAR`` characters as near it. O(mentions of a document
+    throughout: what stands within its first ``OPENING`` characters counts as in one sentence with it, and its first ``NEAR`` characters as
+    near it. O(mentions of a document
     squared, over all documents); memory: 12 bytes a hop.
     """
     mentions = places(tables["mentions"], tables)
@@ -56,7 +59,7 @@ def text_hops(graph: Graph, tables: Mapping[str, pa.Table]) -> TextHops:
     leading = graph.documents_of.reversed(graph.documents)
     counts, before, after, grades = _text_hops(
         leading.offsets, leading.targets, graph.entities_of.offsets, graph.entities_of.targets,
-        mentions.offsets, mentions.entity, mentions.start, mentions.end, sentences.offsets, sentences.targets, subject, NEAR,
+        mentions.offsets, mentions.entity, mentions.start, mentions.end, sentences.offsets, sentences.targets, subject, OPENING, NEAR,
     )  # fmt: skip
     offsets = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
@@ -65,7 +68,7 @@ def text_hops(graph: Graph, tables: Mapping[str, pa.Table]) -> TextHops:
 
 @kernel
 def _text_hops(  # type: ignore[no-untyped-def]
-    leading_offsets, leading, out_offsets, out, mention_offsets, entities, starts, ends, sentence_offsets, sentences, subject, near
+    leading_offsets, leading, out_offsets, out, mention_offsets, entities, starts, ends, sentence_offsets, sentences, subject, opening, near
 ):
     counts = np.zeros(len(leading_offsets) - 1, np.int64)
     before, after, grades = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32)
@@ -96,7 +99,7 @@ def _text_hops(  # type: ignore[no-untyped-def]
                     if entities[j] != z:
                         continue
                     if x == subject[document]:
-                        if number[j - first] == 0:
+                        if starts[j] < opening:
                             grade = 2
                         elif starts[j] < near:
                             grade = max(grade, 1)

@@ -34,6 +34,16 @@ class RelationMeasures:
         return self.facts / np.maximum(self.subjects, 1)
 
     @property
+    def subjects_per_object(self) -> Measure:
+        """1 for an inverse functional relation, as that of a country to its counties: each county answers for one country."""
+        return self.facts / np.maximum(self.objects, 1)
+
+    @property
+    def fewest(self) -> Measure:
+        """The smaller of the two."""
+        return np.minimum(self.objects_per_subject, self.subjects_per_object)
+
+    @property
     def text_lift(self) -> Measure:
         """How many times oftener a pair that a text names together is a fact than a pair of any subject and any object."""
         chance = self.facts / np.maximum(self.subjects * self.objects, 1)
@@ -41,12 +51,12 @@ class RelationMeasures:
 
     def verdicts(self, settings: EvidenceSettings) -> list[str]:
         """For each relation why it is not asked about, as a sentence; empty where it is."""
-        many = self.objects_per_subject > settings.max_objects
+        many = self.fewest > settings.max_objects
         unstated = self.text_lift < settings.text_lift
         return [MANY if m else UNSTATED if u else "" for m, u in zip(many.tolist(), unstated.tolist(), strict=True)]
 
 
-MANY = "a subject has too many objects for one of them to be the answer"
+MANY = "a subject has too many objects, and an object too many subjects, for one of them to be the answer"
 UNSTATED = "texts that name subject and object together state it hardly oftener than chance"
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.rows import Adjacency
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.evidence import Evidence, with_best_chains
 from kgqa.recipes.qangaroo.gates import (
@@ -22,7 +23,7 @@ from kgqa.recipes.qangaroo.gates import (
 from kgqa.recipes.qangaroo.mining import Mined, Triples, fact_graph, read_mined, training_facts
 from kgqa.recipes.qangaroo.relations import RelationMeasures, relation_measures
 from kgqa.recipes.qangaroo.samples import Questions, Samples
-from kgqa.recipes.qangaroo.truths import kin_of_answers, second_truths
+from kgqa.recipes.qangaroo.truths import kin_of_answers, second_truths, stated_beside_answers
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run
@@ -33,6 +34,8 @@ TEXT = {"document": 0, "near": 1, "sentence": 2}
 SECOND_TRUTH = "a fact that implies the relation joins the candidate to the subject, so it may be true as well"
 KIN = "the candidate is a part of the answer, or the answer of it"
 EQUALLY = "the candidate's chain implies it nearly as surely as the answer's, so it may be true as well"
+BY_FACTS = "facts that no text need have imply the candidate nearly as surely as the answer, so it may be true as well"
+BESIDE = "a document of the answer's chain states the candidate too, so the two are as good"
 BEST_SHOWN = 5
 
 
@@ -47,14 +50,16 @@ class SampleEvidence:
     measures: RelationMeasures
     labels: list[str]
     """Of the relations."""
+    _evidence: Evidence
 
     @classmethod
     def read(cls, run: Run, tables: Mapping[str, pa.Table], questions: Questions) -> SampleEvidence:
         """From what :func:`kgqa.recipes.qangaroo.mining.mine_rules` wrote."""
         mined = read_mined({**tables, **run.tables("text_hops", "path_rules", "implied")})
-        known = training_facts(tables, questions)
+        known, facts = training_facts(tables, questions), fact_graph(tables)
         return cls(
-            settings=run.domain.settings.section(QangarooSettings).evidence, mined=mined, known=known, facts=fact_graph(tables),
+            _evidence=Evidence(facts, mined.hops, mined.rules, mined.implied),
+            settings=run.domain.settings.section(QangarooSettings).evidence, mined=mined, known=known, facts=facts,
             measures=relation_measures(known, mined, tables["relations"].num_rows, tables),
             labels=tables["relations"]["label"].to_pylist(),
         )  # fmt: skip
@@ -69,11 +74,9 @@ class SampleEvidence:
         out = np.array([bool(verdict) for verdict in self.measures.verdicts(self.settings)])
         asked = np.unique(samples.questions.relation)
         if len(asked) and out[asked].all():
-            best = asked[np.argsort(self.measures.objects_per_subject[asked], kind="stable")][:BEST_SHOWN]
-            named = ", ".join(
-                f"{self.labels[r]} ({self.measures.objects_per_subject[r]:.1f} objects per subject, text lift {self.measures.text_lift[r]:.1f})"
-                for r in best
-            )
+            best = asked[np.argsort(self.measures.fewest[asked], kind="stable")][:BEST_SHOWN]
+            lift = self.measures.text_lift
+            named = ", ".join(f"{self.labels[r]} ({self.measures.fewest[r]:.1f} objects, text lift {lift[r]:.1f})" for r in best)
             raise EmptyResult(
                 f"every relation says too little about its subject to be asked about; the best are {named}. Raise "
                 "qangaroo.evidence.max_objects or lower qangaroo.evidence.text_lift, or set qangaroo.evidence.use to false."
@@ -82,8 +85,8 @@ class SampleEvidence:
 
     def graded(self, samples: Samples, *, only: bool, workers: int) -> Samples:
         """The same samples with grades; ``only``: each candidate with its best chain alone."""
-        evidence = Evidence(self.facts, self.mined.hops, self.mined.rules, self.mined.implied)
-        return with_best_chains(samples, evidence.grade(samples, workers=workers), text=TEXT[self.settings.text], only=only)
+        grades = self._evidence.grade(samples, workers=workers)
+        return with_best_chains(samples, grades, text=TEXT[self.settings.text], only=only)
 
     def sample_gates(self, before: npt.NDArray[np.int64]) -> list[SampleGate]:
         """The rules about what chains imply; ``before`` are the samples of each relation that come to them."""
@@ -92,8 +95,8 @@ class SampleEvidence:
         of, count = np.unique(key, return_counts=True)
         share = count / np.maximum(self.measures.subjects[of >> 32], 1)
         return [
-            AnswerNotImplied(least=settings.grade, text=TEXT[settings.text]),
-            ChainAddsLittle(least=settings.odds, share=np.minimum(share, 1.0), of=of),
+            AnswerNotImplied(least=settings.grade, stated=settings.grade_stated, text=TEXT[settings.text]),
+            ChainAddsLittle(least=settings.odds, stated=settings.odds_stated, share=np.minimum(share, 1.0), of=of),
             *([AnotherImpliedMore()] if settings.better == "reject" else []),
             RelationSeldomImplied(least=settings.graded_share, samples=before),
         ]
@@ -105,12 +108,24 @@ class SampleEvidence:
         rows = [_row(SECOND_TRUTH, second, "qangaroo.evidence.second_truth"), _row(KIN, kin, "qangaroo.evidence.hierarchy")]
         return samples.without_candidates(second | kin), rows
 
-    def without_equally_implied(self, samples: Samples) -> tuple[Samples, list[FunnelRow]]:
-        """The same samples less the candidates that are implied nearly as surely as the answer."""
+    def without_equally_implied(self, samples: Samples, stated: Adjacency) -> tuple[Samples, list[FunnelRow]]:
+        """The same samples less the candidates that chains or facts imply nearly as surely as the answer, or that stand beside it.
+
+        ``stated`` says which entities each document states.
+        """
         assert samples.grades is not None
-        answer = samples.grades["confidence"][samples.is_answer()][samples.question_of_candidate()]
-        near = (samples.grades["confidence"] > answer - np.float32(self.settings.margin)) & ~samples.is_answer()
-        return samples.without_candidates(near), [_row(EQUALLY, near, "qangaroo.evidence.margin")]
+        other, least = ~samples.is_answer(), samples.grades["confidence"][samples.is_answer()][samples.question_of_candidate()]
+        least = least - np.float32(self.settings.margin)
+        near = other & (samples.grades["confidence"] > least)
+        known = other & ~near & (self._evidence.implied_by_facts(samples) > least)
+        beside = np.zeros(len(other), np.bool_)
+        if not self.settings.beside_answer:
+            beside = other & ~near & ~known & stated_beside_answers(samples, stated)
+        rows = [
+            _row(EQUALLY, near, "qangaroo.evidence.margin"), _row(BY_FACTS, known, "qangaroo.evidence.margin"),
+            _row(BESIDE, beside, "qangaroo.evidence.beside_answer"),
+        ]  # fmt: skip
+        return samples.without_candidates(near | known | beside), rows
 
 
 def _row(reason: str, dropped: npt.NDArray[np.bool_], setting: str) -> FunnelRow:

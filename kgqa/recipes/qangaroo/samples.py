@@ -16,11 +16,19 @@ BoolArray = npt.NDArray[np.bool_]
 Limit = tuple[str, str]
 """What there may be too many of, and what to do then (:func:`~kgqa.arrays.narrow.check_fits`)."""
 GRADE = np.dtype(
-    [("confidence", np.float32), ("text", np.int8), ("first", np.int32), ("second", np.int32), ("third", np.int32), ("implied", np.int32)],
+    [
+        ("confidence", np.float32),
+        ("text", np.int8),
+        ("opening", np.int8),
+        ("first", np.int32),
+        ("second", np.int32),
+        ("third", np.int32),
+        ("implied", np.int32),
+    ],
     align=True,
 )
-"""How surely a chain implies its end (:mod:`kgqa.recipes.qangaroo.evidence`), 0 where no rule fits; the worst text grade of its hops; the
-roles of the hops on the best path, -1 after the last; of three hops the relation that two of them imply, else -1."""
+"""How surely a chain implies its end (:mod:`kgqa.recipes.qangaroo.evidence`), 0 where no rule fits; the worst text grade of its hops, and that of
+the first; the roles of the hops on the best path, -1 after the last; of three hops the relation that two of them imply, else -1."""
 _FEWER_CHAINS = "lower qangaroo.traversal.max_chains, or set qangaroo.traversal.chains to tree"
 CHAINS: Limit = ("chains", _FEWER_CHAINS)
 NODES: Limit = ("nodes on chains", _FEWER_CHAINS)

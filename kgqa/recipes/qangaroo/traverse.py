@@ -171,7 +171,7 @@ class Search:
         samples = evidence.graded(self._with_chains(samples, simple=True), only=not balanced, workers=self.run.workers)
         samples, more = pass_gates(samples, evidence.sample_gates(before))
         rejections += more
-        samples, rows = evidence.without_equally_implied(samples)
+        samples, rows = evidence.without_equally_implied(samples, stated(self.tables["occurrences"], self.tables))
         counted += rows
         if balanced:
             samples = self._balanced(samples)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import Adjacency, Rows
 from kgqa.recipes.qangaroo.mining import Triples
 from kgqa.recipes.qangaroo.samples import BoolArray, Samples
 from kgqa.rules.implied import ImpliedRelations
@@ -51,6 +52,17 @@ def kin_of_answers(samples: Samples, facts: RoleGraph, known: Triples) -> BoolAr
         np.zeros(len(question), np.int32), says,
     )  # fmt: skip
     return found & ~samples.is_answer()  # type: ignore[no-any-return]
+
+
+def stated_beside_answers(samples: Samples, stated: Adjacency) -> BoolArray:
+    """For each entry of ``candidates.targets`` whether a document on the first chain to the answer states it; ``stated`` by document."""
+    first = samples.chains.take(np.flatnonzero(samples.is_answer()))
+    chains = first.targets[first.offsets[:-1]]
+    nodes = samples.nodes.take(chains)
+    documents = nodes.places() % 2 == 1
+    both = Rows(offsets=stated.offsets, targets=stated.targets).take(nodes.targets[documents])
+    pairs = Adjacency.from_pairs(nodes.sources()[documents][both.sources()], both.targets, len(samples))
+    return pairs.contains(samples.question_of_candidate(), samples.candidates.targets)
 
 
 @kernel
