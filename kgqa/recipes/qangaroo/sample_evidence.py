@@ -69,11 +69,9 @@ class SampleEvidence:
         out = np.array([bool(verdict) for verdict in self.measures.verdicts(self.settings)])
         asked = np.unique(samples.questions.relation)
         if len(asked) and out[asked].all():
-            best = asked[np.argsort(self.measures.objects_per_subject[asked], kind="stable")][:BEST_SHOWN]
-            named = ", ".join(
-                f"{self.labels[r]} ({self.measures.objects_per_subject[r]:.1f} objects per subject, text lift {self.measures.text_lift[r]:.1f})"
-                for r in best
-            )
+            objects, lift = self.measures.objects_per_subject, self.measures.text_lift
+            best = asked[np.argsort(objects[asked], kind="stable")][:BEST_SHOWN]
+            named = ", ".join(f"{self.labels[r]} ({objects[r]:.1f} objects per subject, text lift {lift[r]:.1f})" for r in best)
             raise EmptyResult(
                 f"every relation says too little about its subject to be asked about; the best are {named}. Raise "
                 "qangaroo.evidence.max_objects or lower qangaroo.evidence.text_lift, or set qangaroo.evidence.use to false."
