@@ -42,7 +42,7 @@ def _sentence_starts(data, offsets):  # type: ignore[no-untyped-def]
             skip = 0
             if byte == 10:
                 skip = 1
-            elif byte in (33, 46, 63) and data[at + 1] in (32, 10):  # ! . ?
+            elif byte in (33, 46, 63) and data[at + 1] == 32:  # ! . ?
                 initial = byte == 46 and at - first >= 1 and 65 <= data[at - 1] <= 90 and (at - first == 1 or data[at - 2] in (32, 46, 40))
                 if not initial and not 97 <= data[at + 2] <= 122:
                     skip = 2

@@ -206,7 +206,8 @@ def _supports(offsets, targets, roles, back_offsets, back_targets, back_roles, h
                 else:
                     high = middle
             place = low
-            while z != x and z != y and place < long_end and (targets[place] if swapped else back_targets[place]) == z:
+            # Not "z not in (x, y)": columns of facts may have two types.
+            while z != x and z != y and place < long_end and (targets[place] if swapped else back_targets[place]) == z:  # noqa: PLR1714
                 for i in range(short, stop):
                     first = roles[place] if swapped else roles[i]
                     second = back_roles[i] if swapped else back_roles[place]
@@ -228,7 +229,7 @@ def _supports(offsets, targets, roles, back_offsets, back_targets, back_roles, h
 
 
 @kernel
-def _count_bodies(  # type: ignore[no-untyped-def]
+def _count_bodies(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one entity at a time, so that its paths need be sorted but once
     offsets, targets, roles, role_count, number, bounds, relations, subjects, of_subject, objects, of_object, share,
     first_x, last_x, stride, relation_count,
 ):  # fmt: skip

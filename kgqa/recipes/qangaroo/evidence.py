@@ -294,8 +294,8 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
             for side in range(2):
                 x, y = nodes[begin + 2 * side], nodes[begin + 2 * side + 4]
                 found = _implied_between(
-                    x, y, known, _edges(x, y, offsets, targets, roles, known), hop[side], counts[side], hop[side + 1], counts[side + 1], role_count, number, bounds, relations, confidence,
-                    subjects, of_subject, objects, of_object, implied, sure, parts,
+                    x, y, known, _edges(x, y, offsets, targets, roles, known), hop[side], counts[side], hop[side + 1], counts[side + 1],
+                    role_count, number, bounds, relations, confidence, subjects, of_subject, objects, of_object, implied, sure, parts,
                 )  # fmt: skip
                 other = 2 if side == 0 else 0
                 for i in range(found):

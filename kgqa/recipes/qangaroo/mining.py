@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -146,5 +147,5 @@ def _nothing(tables: Mapping[str, pa.Table]) -> Mined:
     )  # fmt: skip
 
 
-def _column(table: pa.Table, name: str) -> npt.NDArray[np.generic]:
+def _column(table: pa.Table, name: str) -> npt.NDArray[Any]:
     return table[name].combine_chunks().to_numpy()  # type: ignore[no-any-return]

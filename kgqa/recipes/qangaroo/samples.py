@@ -174,7 +174,8 @@ class Samples:
         table = table.append_column("documents", list_array(self.documents, self.documents.targets, DOCUMENTS))
         if self.grades is None:
             return table
-        fields = pa.StructArray.from_arrays([np.ascontiguousarray(self.grades[name]) for name in GRADE.names], names=list(GRADE.names))
+        names = list(GRADE.names or ())
+        fields = pa.StructArray.from_arrays([np.ascontiguousarray(self.grades[name]) for name in names], names=names)
         return table.append_column("grades", list_array(self.candidates, fields, CANDIDATES))
 
     @classmethod
