@@ -46,15 +46,15 @@ def generate(
     neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
     if dry_run:
         plan = kgqa.plan(
-            domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal,
-            neo4j=neo4j,
+            domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
+            traversal=traversal, neo4j=neo4j,
         )  # fmt: skip
         _print_plan(console, plan)
         return
     with ConsoleProgress(console) as progress:
         report = kgqa.generate(
-            domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store, traversal=traversal,
-            neo4j=neo4j, progress=progress,
+            domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
+            traversal=traversal, neo4j=neo4j, progress=progress,
         )  # fmt: skip
     _print_report(console, report)
 

@@ -205,9 +205,12 @@ def find_chains(  # type: ignore[no-untyped-def]
                     if place % 2 == 1:
                         if document_stamp[before] != stamp or document_depth[before] > (place + 1) // 2:
                             continue
-                    elif entity_stamp[before] != stamp or entity_depth[before] > place // 2 or (before == head) != (place == 0):
-                        continue
-                    elif closed[before] and place > 0:
+                    elif (
+                        entity_stamp[before] != stamp
+                        or entity_depth[before] > place // 2
+                        or (before == head) != (place == 0)
+                        or (closed[before] and place > 0)
+                    ):
                         continue
                     repeated = False
                     for other in range(place + 2, top + 1, 2):

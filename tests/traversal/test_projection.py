@@ -96,6 +96,8 @@ RULES: dict[str, Callable[[Corpus, str, str], bool]] = {
     # Edge 3: protein → document if the document mentions it and a protein that interacts with it; a fact is kept once, for both ends.
     "protein_in_abstract_with_partner": lambda c, d, e: c.beside(d, e, c.partners),
     "partner_in_abstract_with_protein": lambda c, d, e: c.beside(d, e, {(q, p) for p, q in c.partners}),
+    # Beyond the paper: protein → document if the document mentions it and a drug that targets it.
+    "protein_in_abstract_with_drug": lambda c, d, e: c.beside(d, e, {(p, g) for g, p in c.targets}),
 }
 
 

@@ -358,7 +358,8 @@ class DocumentCue(SampleGate):
         documents = samples.documents.take(order)
         pairs = paired(samples.questions.answer[order][documents.sources()], documents.targets)
         _, number = np.unique(pairs, return_inverse=True)
-        return order[_within(documents.offsets, number.astype(np.int64), limit)]
+        stay: npt.NDArray[np.integer] = order[_within(documents.offsets, number.astype(np.int64), limit)]
+        return stay
 
     def _entering(self, split: int, arriving: int) -> int:
         return max(self.entering.get(split, 0), arriving)

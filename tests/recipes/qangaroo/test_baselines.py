@@ -12,8 +12,8 @@ from hypothesis import given, strategies as st
 
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.rows import Rows
-from kgqa.recipes.qangaroo.baselines import NAMES, BaselineData, Baselines, document_cue, majority, max_mention
-from kgqa.recipes.qangaroo.samples import Samples
+from kgqa.recipes.qangaroo.baselines import NAMES as ALL_NAMES, BaselineData, Baselines, document_cue, majority, max_mention
+from kgqa.recipes.qangaroo.samples import GRADE, Samples
 from tests.linking.oracle import tokens
 from tests.recipes.drawing import DOCUMENTS, ENTITIES, RELATIONS, Record, records, to_samples
 
@@ -82,6 +82,21 @@ def as_plain(samples: Samples, scores: np.ndarray) -> Scores:
 
 def split(made: list[Record], number: int) -> list[Record]:
     return [record for record in made if record.split == number]
+
+
+NAMES = ALL_NAMES[:-1]
+"""Without that for graded samples."""
+
+
+def test_the_rule_baseline_knows_grades_alone() -> None:
+    made = [Record(id=i, split=1, head=0, relation=0, answer=1, chains={1: [(0, 0, 1)], 2: [(0, 1, 2)]}) for i in range(8)]
+    corpus = Corpus(texts=["x"] * 2, labels=["x"] * 3, relations=["x"], links=[{}, {}])
+    samples = to_samples(made)
+    grades = np.zeros(len(samples.candidates.targets), GRADE)
+    grades["confidence"] = np.where(samples.is_answer(), [0.9, 0.9] * 6 + [0.1, 0.1] * 2, 0.5)
+    scores = Baselines(corpus.data()).scores(samples.with_grades(grades), rng=np.random.default_rng(1))
+    assert {score.baseline for score in scores} == set(ALL_NAMES)
+    assert [score.accuracy for score in scores if score.baseline == "rule"] == [0.75, None]
 
 
 @pytest.mark.parametrize("name", NAMES)
