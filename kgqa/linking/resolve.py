@@ -24,6 +24,8 @@ SEEN, ATTRIBUTIVE = 5, 0.45
 
 MARGIN = 1.25
 """How many times as probable as the next one an entity of a shared name must be."""
+CLAIMED = 20.0
+"""The same where another bearer has more claim to the name, as the state of today to that by which its predecessors went too."""
 FEW = 20
 """Documents in which any word may stand before it is thought to bridge too many."""
 
@@ -62,7 +64,8 @@ def resolve(
     features = known.features.copy()
     features[:, list(START).index("adjective")] = adjective
     belief = beliefs(Places(place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind), features, known.start, start_beside())
-    return _decided(pairs, belief, level, (before, after, letter), known.everyday[name], len(subject), settings)
+    less = features[:, list(START).index("another has more claim")][name] > 0
+    return _decided(pairs, belief, level, (before, after, letter), known.everyday[name], less, len(subject), settings)
 
 
 def _adjectives(
@@ -145,6 +148,7 @@ def _decided(
     level: npt.NDArray[np.uint8],
     beside: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]],
     everyday: npt.NDArray[np.bool_],
+    less: npt.NDArray[np.bool_],
     documents: int,
     settings: LinkingSettings,
 ) -> tuple[Spans, dict[str, int]]:
@@ -158,7 +162,7 @@ def _decided(
     entity = pairs.entity[best]
     others = belief.copy()
     others[best] = 0.0
-    close = MARGIN * np.maximum.reduceat(others, first) > belief[best]
+    close = np.where(less[best], CLAIMED, MARGIN) * np.maximum.reduceat(others, first) > belief[best]
     weak = (belief[best] < settings.belief) | close
     longer = settings.head_nouns & ((after == HEAD_NOUN) | (before == COMPOUND))
     number = np.bincount(entity[np.flatnonzero(np.diff(entity.astype(np.int64) * (documents + 1) + pairs.document[best], prepend=-1))])

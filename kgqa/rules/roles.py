@@ -39,6 +39,19 @@ class RoleGraph:
         """How many roles there are, text roles included."""
         return 2 * self.relations + len(TEXT_ROLES)
 
+    def functionality(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """For each role how few targets a source has, as sources per edge, and how few sources a target has; 0 where it has no edge.
+
+        1 is a function (Suchanek, Abiteboul and Senellart 2011, section 4).
+        """
+        sources = np.repeat(np.arange(self.entities, dtype=np.int64), np.diff(self.offsets))
+        edges = np.maximum(np.bincount(self.roles, minlength=self.role_count), 1)
+        found = []
+        for entity in (sources, self.targets):
+            distinct = np.unique(self.roles.astype(np.int64) * self.entities + entity) // max(self.entities, 1)
+            found.append(np.bincount(distinct, minlength=self.role_count) / edges)
+        return found[0], found[1]
+
     def reversed(self) -> RoleGraph:
         """The same edges by the entity that they lead to; roles stay as they are read forwards."""
         sources = np.repeat(np.arange(self.entities, dtype=np.int32), np.diff(self.offsets))

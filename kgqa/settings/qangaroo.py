@@ -79,13 +79,15 @@ class EvidenceSettings(Settings):
     """Training facts that a path must lead to before it is a rule."""
     min_confidence: Share = 0.1
     """Rules less sure than this are not kept."""
-    grade: Annotated[float, Field(ge=0, le=1)] = 0.5
+    grade: Annotated[float, Field(ge=0, le=1)] = 0.3
     """How surely the answer's chain must imply it."""
-    odds: Annotated[float, Field(ge=0)] = 30.0
+    odds: Annotated[float, Field(ge=0)] = 3.0
     """The chain must make the odds of the answer so many times those that its frequency alone gives it."""
-    grade_stated: Annotated[float, Field(ge=0, le=1)] = 0.15
-    """``grade`` where the first hop is stated: in one sentence, or where the article about the subject begins; so with ``odds_stated``."""
-    odds_stated: Annotated[float, Field(ge=0)] = 3.0
+    grade_long: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """``grade`` for chains of three documents, which are graded by composing rules; so with ``odds_long``."""
+    odds_long: Annotated[float, Field(ge=0)] = 10.0
+    functional: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """How functional the path to the answer must be, in one of its directions: the product of its hops, 1 for a function."""
     margin: Annotated[float, Field(ge=0, le=1)] = 0.05
     """Candidates whose chain implies them nearly as surely as the answer's, within this, may be true and leave."""
     better: Literal["reject", "leave"] = "leave"

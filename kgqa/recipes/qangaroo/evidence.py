@@ -146,7 +146,7 @@ def _by_facts(  # type: ignore[no-untyped-def]
                 else:
                     high = middle
             place = low
-            while z != x and z != y and place < last and targets[place] == z:
+            while z not in (x, y) and place < last and targets[place] == z:
                 first, second = (roles[place], turned[roles[short]]) if swapped else (roles[short], turned[roles[place]])
                 rule = _rule(first, second, asked[i], role_count, number, bounds, relations)
                 if rule >= 0:
@@ -271,8 +271,6 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
             x, document, z = nodes[begin + 2 * k], nodes[begin + 2 * k + 1], nodes[begin + 2 * k + 2]
             grade = _text_grade(document, x, z, hop_offsets, before, after, hop_grades)
             worst = min(worst, grade)
-            if k == 0:
-                out[entry].opening = grade
             counts[k] = _edges(x, z, offsets, targets, roles, hop[k])
             hop[k, counts[k]] = texts + grade
             counts[k] += 1

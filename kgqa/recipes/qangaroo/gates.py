@@ -17,11 +17,8 @@ from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, find, paired
 from kgqa.recipes.qangaroo.samples import BoolArray, Questions, Samples
 from kgqa.records import SPLITS
-from kgqa.rules.roles import TEXT_ROLES
 from kgqa.traversal.graph import Graph
 
-STATED = len(TEXT_ROLES) - 1
-"""The best text grade."""
 ROUNDING = 1e-9
 """A share of 0.29 of 100 samples is 29, though their product as floats is a little less."""
 
@@ -191,16 +188,39 @@ class AnswerNotImplied(SampleGate):
     reason: ClassVar[str] = "no chain implies the answer surely enough"
     setting: ClassVar[str] = "qangaroo.evidence.grade, qangaroo.evidence.text"
     least: float
-    stated: float
-    """``least`` where the first hop of the chain has the best text grade."""
+    long: float
+    """``least`` for chains of three documents."""
     text: int
 
     def rejected(self, samples: Samples) -> BoolArray:
         """The grade of the answer is too low."""
         grades = _of_answers(samples)
-        least = np.where(grades["opening"] == STATED, np.float32(self.stated), np.float32(self.least))
+        least = np.where(grades["third"] >= 0, np.float32(self.long), np.float32(self.least))
         weak: BoolArray = (grades["confidence"] < least) | (grades["text"] < self.text)
         return weak
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathLeadsAnywhere(SampleGate):
+    """What is so of a neighbour's neighbour, or of somebody in the same film, is so by likeness; no chain of documents shows it."""
+
+    reason: ClassVar[str] = "the path leads from such subjects to many ends, and to such ends from many subjects"
+    setting: ClassVar[str] = "qangaroo.evidence.functional"
+    least: float
+    forwards: npt.NDArray[np.float64]
+    """For each role its functionality; ``backwards`` that of the role read from the other end."""
+    backwards: npt.NDArray[np.float64]
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """The product of its roles' functionality is less than ``least`` in both directions."""
+        grades = _of_answers(samples)
+        forwards, backwards = np.ones(len(grades)), np.ones(len(grades))
+        for name in ("first", "second", "third"):
+            there = grades[name] >= 0
+            forwards[there] *= self.forwards[grades[name][there]]
+            backwards[there] *= self.backwards[grades[name][there]]
+        anywhere: BoolArray = np.maximum(forwards, backwards) < self.least
+        return anywhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,8 +230,8 @@ class ChainAddsLittle(SampleGate):
     reason: ClassVar[str] = "the chain makes the answer hardly likelier than its frequency does"
     setting: ClassVar[str] = "qangaroo.evidence.odds"
     least: float
-    stated: float
-    """``least`` where the first hop of the chain has the best text grade."""
+    long: float
+    """``least`` for chains of three documents."""
     share: npt.NDArray[np.float64]
     """For each question of the run, by place in ``of``, the share of the relation's subjects that have its answer as an object."""
     of: npt.NDArray[np.int64]
@@ -222,7 +242,7 @@ class ChainAddsLittle(SampleGate):
         at = find(self.of, paired(samples.questions.relation, samples.questions.answer))
         share = np.where(at >= 0, self.share[at] if len(self.share) else 0.0, 0.0)
         grades = _of_answers(samples)
-        sure, least = grades["confidence"].astype(np.float64), np.where(grades["opening"] == STATED, self.stated, self.least)
+        sure, least = grades["confidence"].astype(np.float64), np.where(grades["third"] >= 0, self.long, self.least)
         little: BoolArray = sure * (1 - share) < least * share * (1 - sure)
         return little
 
@@ -448,7 +468,7 @@ GATES: dict[str, type[Gate]] = {
     gate.__name__: gate
     for gate in (
         NoDocumentFromSubject, AnswerStatedInSubjectDocument, AnswerStatedBesideSubject, AnswerNotReached, TooFewCandidates,
-        TooManyCandidates, TooManyDocuments, RelationSaysLittle, AnswerNotImplied, ChainAddsLittle, AnotherImpliedMore,
+        TooManyCandidates, TooManyDocuments, RelationSaysLittle, AnswerNotImplied, PathLeadsAnywhere, ChainAddsLittle, AnotherImpliedMore,
         RelationSeldomImplied, AnswerTooFrequent, DocumentCue,
         AnswerNamedInQuery, AnswerNamedInSubjectDocument,
     )

@@ -39,10 +39,13 @@ class Mined:
     hops: TextHops
     rules: PathRules
     implied: ImpliedRelations
+    forwards: npt.NDArray[np.float64]
+    """For each role its functionality; ``backwards`` that of the role read from the other end."""
+    backwards: npt.NDArray[np.float64]
 
 
 def mine_rules(run: Run) -> StageOutput:
-    """Facts, edges and mentions → text_hops, path_rules, implied."""
+    """Facts, edges and mentions → text_hops, path_rules, implied, role_measures."""
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions", "edges")
     if not settings.evidence.use:
@@ -61,7 +64,8 @@ def mine_rules(run: Run) -> StageOutput:
     implied = mine_implied(graph, known.head, known.relation, known.tail)
     run.progress.advance(1)
     row = FunnelRow(stage="mine", what="path rules", reason="mined from the training facts", removed=None, left=len(rules))
-    found = Mined(hops=hops, rules=rules, implied=implied)
+    forwards, backwards = graph.functionality()
+    found = Mined(hops=hops, rules=rules, implied=implied, forwards=forwards, backwards=backwards)
     return StageOutput(tables=_tables(found), funnel=[row], report={"rules": len(rules)}, note=f"{len(rules):,} path rules")
 
 
@@ -118,6 +122,7 @@ def read_mined(tables: Mapping[str, pa.Table]) -> Mined:
         ),
         rules=PathRules(**rules),
         implied=ImpliedRelations(**matrices),
+        forwards=_column(tables["role_measures"], "forwards"), backwards=_column(tables["role_measures"], "backwards"),
     )  # fmt: skip
 
 
@@ -126,6 +131,7 @@ def _tables(mined: Mined) -> dict[str, pa.Table]:
     document = Rows(offsets=hops.offsets, targets=hops.before).sources()
     role, relation = (index.astype(np.int32) for index in np.nonzero(implied.typed))
     return {
+        "role_measures": pa.table({"forwards": mined.forwards, "backwards": mined.backwards}),
         "text_hops": pa.table({"document": document, "before": hops.before, "after": hops.after, "grade": hops.grades}),
         "path_rules": pa.table({field.name: getattr(mined.rules, field.name) for field in fields(PathRules)}),
         "implied": pa.table(
@@ -143,7 +149,7 @@ def _nothing(tables: Mapping[str, pa.Table]) -> Mined:
         rules=PathRules(
             first=none, second=none, relation=none, support=many, body=many, typed=many, expected=np.zeros(0), head_facts=many
         ),
-        implied=ImpliedRelations(support=empty, typed=empty),
+        implied=ImpliedRelations(support=empty, typed=empty), forwards=np.zeros(len(empty)), backwards=np.zeros(len(empty)),
     )  # fmt: skip
 
 

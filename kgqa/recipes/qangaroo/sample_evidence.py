@@ -16,6 +16,7 @@ from kgqa.recipes.qangaroo.gates import (
     AnotherImpliedMore,
     AnswerNotImplied,
     ChainAddsLittle,
+    PathLeadsAnywhere,
     RelationSaysLittle,
     RelationSeldomImplied,
     SampleGate,
@@ -55,7 +56,7 @@ class SampleEvidence:
     @classmethod
     def read(cls, run: Run, tables: Mapping[str, pa.Table], questions: Questions) -> SampleEvidence:
         """From what :func:`kgqa.recipes.qangaroo.mining.mine_rules` wrote."""
-        mined = read_mined({**tables, **run.tables("text_hops", "path_rules", "implied")})
+        mined = read_mined({**tables, **run.tables("text_hops", "path_rules", "implied", "role_measures")})
         known, facts = training_facts(tables, questions), fact_graph(tables)
         return cls(
             _evidence=Evidence(facts, mined.hops, mined.rules, mined.implied),
@@ -95,8 +96,9 @@ class SampleEvidence:
         of, count = np.unique(key, return_counts=True)
         share = count / np.maximum(self.measures.subjects[of >> 32], 1)
         return [
-            AnswerNotImplied(least=settings.grade, stated=settings.grade_stated, text=TEXT[settings.text]),
-            ChainAddsLittle(least=settings.odds, stated=settings.odds_stated, share=np.minimum(share, 1.0), of=of),
+            AnswerNotImplied(least=settings.grade, long=settings.grade_long, text=TEXT[settings.text]),
+            PathLeadsAnywhere(least=settings.functional, forwards=self.mined.forwards, backwards=self.mined.backwards),
+            ChainAddsLittle(least=settings.odds, long=settings.odds_long, share=np.minimum(share, 1.0), of=of),
             *([AnotherImpliedMore()] if settings.better == "reject" else []),
             RelationSeldomImplied(least=settings.graded_share, samples=before),
         ]

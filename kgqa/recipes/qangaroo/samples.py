@@ -19,7 +19,6 @@ GRADE = np.dtype(
     [
         ("confidence", np.float32),
         ("text", np.int8),
-        ("opening", np.int8),
         ("first", np.int32),
         ("second", np.int32),
         ("third", np.int32),
@@ -27,8 +26,8 @@ GRADE = np.dtype(
     ],
     align=True,
 )
-"""How surely a chain implies its end (:mod:`kgqa.recipes.qangaroo.evidence`), 0 where no rule fits; the worst text grade of its hops, and that of
-the first; the roles of the hops on the best path, -1 after the last; of three hops the relation that two of them imply, else -1."""
+"""How surely a chain implies its end (:mod:`kgqa.recipes.qangaroo.evidence`), 0 where no rule fits; the worst text grade of its hops;
+the roles of the hops on the best path, -1 after the last; of three hops the relation that two imply, else -1."""
 _FEWER_CHAINS = "lower qangaroo.traversal.max_chains, or set qangaroo.traversal.chains to tree"
 CHAINS: Limit = ("chains", _FEWER_CHAINS)
 NODES: Limit = ("nodes on chains", _FEWER_CHAINS)
