@@ -115,9 +115,7 @@ def known_things(draw: st.DrawFn) -> Known:
     roles, relations, entities = range(facts.roles), range(facts.relations), range(facts.entities)
     rules = {(a, b, r): counts() for a in roles for b in roles for r in relations if rng.random() < share}
     alone = {(a, r): counts() for a in roles for r in relations if rng.random() < share}
-    texts = {
-        (d, x, z): rng.randint(0, 2) for d in range(DOCUMENTS) for x in entities for z in entities if x != z and rng.random() < share
-    }
+    texts = {(d, x, z): rng.randint(0, 2) for d in range(DOCUMENTS) for x in entities for z in entities if x != z and rng.random() < share}
     return Known(facts=facts, rules=rules, alone=alone, texts=texts)
 
 

@@ -36,7 +36,9 @@ class World:
     def training(self) -> list[Fact]:
         """What may be learned from."""
         relations = {relation for _, relation, _ in self.asked}
-        return sorted(fact for fact in self.known.facts if self.asked.get(fact, 0) == 0 and (fact in self.asked or fact[1] not in relations))
+        return sorted(
+            fact for fact in self.known.facts if self.asked.get(fact, 0) == 0 and (fact in self.asked or fact[1] not in relations)
+        )
 
     def learned(self) -> Knowledge:
         """The training facts and the texts."""
@@ -58,7 +60,9 @@ class World:
         names = [[ids[entity] for entity in hop] for hop in hops]
         directions = [(direction, side) for direction, side in (("document_to_entity", 1), ("entity_to_document", 0))]
         edges = [(direction, d, name[side]) for direction, side in directions for d, name in zip(documents, names, strict=True)]
-        mentions = [(d, name, 5 * place, 5 * place + 4) for d, pair in zip(documents, names, strict=True) for place, name in enumerate(pair)]
+        mentions = [
+            (d, name, 5 * place, 5 * place + 4) for d, pair in zip(documents, names, strict=True) for place, name in enumerate(pair)
+        ]
         text = pa.string()
         return {
             "entities": pa.table({"id": pa.array(ids, text), "label": pa.array([f"entity {i}" for i in ids], text)}),
