@@ -9,10 +9,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 from kgqa.arrays.rows import Rows
-from kgqa.recipes.qangaroo.samples import CHAINS, Questions, Samples, chain_documents
+from kgqa.recipes.qangaroo.samples import CHAINS, GRADE, Questions, Samples, chain_documents
 
 ENTITIES, DOCUMENTS, RELATIONS = 12, 9, 3
 Chain = tuple[int, ...]
+Grade = tuple[float, int, int, int, int, int]
+"""The fields of ``GRADE``."""
+CONFIDENCES = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Few, so that many are equal, and exact, so that products are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +30,8 @@ class Record:
     answer: int
     chains: Mapping[int, Sequence[Chain]]
     """Candidate → its chains; candidates ascend."""
+    grades: Mapping[int, Grade] | None = None
+    """Candidate → the grade of its best chain, where chains are graded."""
 
     @property
     def documents(self) -> list[int]:
@@ -49,9 +55,12 @@ def to_samples(records: list[Record]) -> Samples:
     )
     chains = Rows.numbering(np.array([len(chains) for chains in lists], np.int64), *CHAINS)
     nodes = Rows.from_counts(np.array([len(chain) for chain in every], np.int64), np.array([n for chain in every for n in chain], np.int32))
-    return Samples(
+    samples = Samples(
         questions=questions, candidates=candidates, chains=chains, nodes=nodes, documents=chain_documents(candidates, chains, nodes)
     )
+    if not any(record.grades for record in records):
+        return samples
+    return samples.with_grades(np.array([record.grades[c] for record in records if record.grades for c in record.chains], GRADE))
 
 
 def to_records(samples: Samples) -> list[Record]:
@@ -65,6 +74,9 @@ def to_records(samples: Samples) -> list[Record]:
             chains[int(samples.candidates.targets[at])] = [nodes[number] for number in numbers]
         head, relation, answer = int(questions.head[i]), int(questions.relation[i]), int(questions.answer[i])
         record = Record(id=int(questions.id[i]), split=int(questions.split[i]), head=head, relation=relation, answer=answer, chains=chains)
+        if samples.grades is not None:
+            mine = samples.grades[samples.candidates.offsets[i] : samples.candidates.offsets[i + 1]].tolist()
+            record = replace(record, grades=dict(zip(chains, mine, strict=True)))
         assert samples.documents.targets[samples.documents.offsets[i] : samples.documents.offsets[i + 1]].tolist() == record.documents
         records.append(record)
     return records
@@ -72,7 +84,10 @@ def to_records(samples: Samples) -> list[Record]:
 
 def without(record: Record, *dropped: int) -> Record:
     """The same record less some candidates."""
-    return replace(record, chains={candidate: chains for candidate, chains in record.chains.items() if candidate not in dropped})
+    grades = record.grades and {candidate: grade for candidate, grade in record.grades.items() if candidate not in dropped}
+    return replace(
+        record, chains={candidate: chains for candidate, chains in record.chains.items() if candidate not in dropped}, grades=grades
+    )
 
 
 def check_chains(record: Record) -> None:
@@ -90,10 +105,13 @@ def chain_to(draw: st.DrawFn, head: int, candidate: int) -> Chain:
     return (head, *(node for step in zip(documents, entities, strict=True) for node in step))
 
 
+GRADES = st.tuples(st.sampled_from(CONFIDENCES), st.integers(0, 2), *[st.integers(-1, 9)] * 4)
+
+
 @st.composite
-def records(draw: st.DrawFn, *, most: int = 8, chains: int = 3, answers: int = ENTITIES) -> list[Record]:
-    """Up to ``most`` samples with different ids, whose answers are among the first ``answers`` entities."""
-    ids = draw(st.lists(st.integers(0, 2**64 - 1), max_size=most, unique=True))
+def records(draw: st.DrawFn, *, most: int = 8, chains: int = 3, answers: int = ENTITIES, graded: bool = False) -> list[Record]:
+    """Up to ``most`` samples (at least one if ``graded``) with different ids, whose answers are among the first ``answers`` entities."""
+    ids = draw(st.lists(st.integers(0, 2**64 - 1), min_size=int(graded), max_size=most, unique=True))
     made = []
     for number in ids:
         head = draw(st.integers(0, ENTITIES - 1))
@@ -101,5 +119,6 @@ def records(draw: st.DrawFn, *, most: int = 8, chains: int = 3, answers: int = E
         candidates = {answer} | draw(st.sets(st.integers(0, ENTITIES - 1), max_size=5))
         lists = {c: [chain_to(draw, head, c) for _ in range(draw(st.integers(1, chains)))] for c in sorted(candidates)}
         split, relation = draw(st.integers(0, 2)), draw(st.integers(0, RELATIONS - 1))
-        made.append(Record(id=number, split=split, head=head, relation=relation, answer=answer, chains=lists))
+        grades = {c: draw(GRADES) for c in lists} if graded else None
+        made.append(Record(id=number, split=split, head=head, relation=relation, answer=answer, chains=lists, grades=grades))
     return made

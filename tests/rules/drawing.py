@@ -64,12 +64,9 @@ def columns(rows: list[tuple[int, int, int]]) -> tuple[np.ndarray, np.ndarray, n
 
 
 @st.composite
-def knowledge(draw: st.DrawFn, *, most: int = 7, relations: int = 3, one_text: bool = False) -> Knowledge:
-    """Graphs with symmetric relations (facts of which may be there from both ends), hubs, repeated facts, loops and texts.
-
-    ``one_text``: no two texts for the same two entities, which is how the miner gets them.
-    """
-    entities = draw(st.integers(2, most))
+def knowledge(draw: st.DrawFn, *, least: int = 2, most: int = 7, relations: int = 3) -> Knowledge:
+    """Graphs with symmetric relations (facts of which may be there from both ends), hubs, repeated facts, loops and texts."""
+    entities = draw(st.integers(least, most))
     ids = st.integers(0, entities - 1)
     symmetric = tuple(draw(st.lists(st.booleans(), min_size=1, max_size=relations)))
     triples = st.tuples(ids, st.integers(0, len(symmetric) - 1), ids)
@@ -83,6 +80,4 @@ def knowledge(draw: st.DrawFn, *, most: int = 7, relations: int = 3, one_text: b
     noise = draw(st.lists(st.sampled_from(kept), max_size=3)) if kept else []
     noise += [(entity, 0, entity) for entity in draw(st.sets(ids, max_size=2))]
     texts = draw(st.sets(st.tuples(ids, ids, st.integers(0, len(TEXT_ROLES) - 1)), max_size=12))
-    if one_text:
-        texts = {(first, second, grade) for (first, second), grade in {(a, b): grade for a, b, grade in sorted(texts)}.items()}
     return Knowledge(entities=entities, symmetric=symmetric, facts=kept, noise=noise, texts=sorted(texts))

@@ -17,16 +17,21 @@ from pydantic import ValidationError
 from kgqa.arrays.rows import Adjacency
 from kgqa.recipes.qangaroo import gates
 from kgqa.recipes.qangaroo.gates import (
+    AnotherImpliedMore,
     AnswerNamedInQuery,
     AnswerNamedInSubjectDocument,
+    AnswerNotImplied,
     AnswerNotReached,
     AnswerStatedBesideSubject,
     AnswerStatedInSubjectDocument,
     AnswerTooFrequent,
+    ChainAddsLittle,
     DocumentCue,
     Gate,
     NoDocumentFromSubject,
     QuestionGate,
+    RelationSaysLittle,
+    RelationSeldomImplied,
     SampleGate,
     TooFewCandidates,
     TooManyCandidates,
@@ -35,7 +40,7 @@ from kgqa.recipes.qangaroo.gates import (
 from kgqa.recipes.qangaroo.rejected import pass_gates
 from kgqa.settings.qangaroo import BiasSettings
 from kgqa.traversal.graph import Graph
-from tests.recipes.drawing import DOCUMENTS, ENTITIES, Record, records, to_samples, without
+from tests.recipes.drawing import CONFIDENCES, DOCUMENTS, ENTITIES, RELATIONS, Record, records, to_samples, without
 
 Pairs = set[tuple[int, int]]
 Definition = Callable[[list[Record]], list[bool]]
@@ -83,35 +88,42 @@ def named_in_article(pairs: Pairs, articles: dict[int, int]) -> tuple[Gate, Defi
     return gate, each(lambda r: (r.answer, articles.get(r.head, -1)) in pairs)
 
 
-def cap_of(sizes: list[int], share: float, of: str) -> int:
+def cap_of(sizes: list[int], share: float, of: str, *, entering: int = 0) -> int:
     """The cap by its definition: of those that enter, or the largest that holds among those that stay; never below one.
 
-    Where less than one sample may enter for each answer, it is their mean.
+    Where less than one sample may enter for each answer, it is their mean; at least ``entering`` count as those that enter.
     """
     if of == "entering":
-        return math.floor(Fraction(str(share)) * sum(sizes)) or sum(sizes) // len(sizes)
+        return math.floor(Fraction(str(share)) * max(entering, sum(sizes))) or sum(sizes) // len(sizes)
     fitting = [cap for cap in range(1, max(sizes) + 1) if cap <= Fraction(str(share)) * sum(min(size, cap) for size in sizes)]
     return max(fitting, default=1)
 
 
-def too_frequent(share: float, of: str) -> tuple[Gate, Definition]:
+def too_frequent(share: float, of: str, entering: dict[int, int]) -> tuple[Gate, Definition]:
+    """The surest samples of an answer stay; among equals those with the lowest ids."""
+
+    def place(record: Record) -> tuple[float, int]:
+        return -record.grades[record.answer][0] if record.grades else 0, record.id
+
     def definition(made: list[Record]) -> list[bool]:
         result = []
         for record in made:
             split = [other for other in made if other.split == record.split]
-            cap = cap_of(list(Counter(other.answer for other in split).values()), share, of)
-            earlier = [other for other in split if other.answer == record.answer and other.id < record.id]
+            sizes = list(Counter(other.answer for other in split).values())
+            cap = cap_of(sizes, share, of, entering=entering.get(record.split, 0))
+            earlier = [other for other in split if other.answer == record.answer and place(other) < place(record)]
             result.append(len(earlier) >= cap)
         return result
 
-    return AnswerTooFrequent(share=share, of=of), definition
+    return AnswerTooFrequent(share=share, of=of, entering=entering), definition
 
 
-def cue(limit: float) -> tuple[Gate, Definition]:
+def cue(limit: float, entering: dict[int, int]) -> tuple[Gate, Definition]:
     """A number of samples, or a share of those of the split and at least two."""
 
     def number(made: list[Record], split: int) -> int:
-        return int(limit) if limit >= 1 else max(2, math.floor(Fraction(str(limit)) * sum(r.split == split for r in made)))
+        arriving = max(entering.get(split, 0), sum(r.split == split for r in made))
+        return int(limit) if limit >= 1 else max(2, math.floor(Fraction(str(limit)) * arriving))
 
     def definition(made: list[Record]) -> list[bool]:
         seen = Counter((record.split, record.answer, document) for record in made for document in record.documents)
@@ -119,11 +131,56 @@ def cue(limit: float) -> tuple[Gate, Definition]:
         least = {record.split: min(n for n, other in zip(most, made, strict=True) if other.split == record.split) for record in made}
         return [n > max(number(made, record.split), least[record.split]) for n, record in zip(most, made, strict=True)]
 
-    return DocumentCue(limit=limit), definition
+    return DocumentCue(limit=limit, entering=entering), definition
+
+
+def says_little(left_out: list[bool]) -> tuple[Gate, Definition]:
+    return RelationSaysLittle(left_out=np.array(left_out)), each(lambda r: left_out[r.relation])
+
+
+def answer_grade(record: Record) -> tuple[float, int]:
+    """The confidence and the text grade of the answer's best chain."""
+    assert record.grades is not None
+    return record.grades[record.answer][:2]
+
+
+def not_implied(least: float, text: int) -> tuple[Gate, Definition]:
+    gate = AnswerNotImplied(least=least, text=text)
+    return gate, each(lambda r: answer_grade(r)[0] < least or answer_grade(r)[1] < text)
+
+
+def adds_little(least: float, shares: dict[tuple[int, int], float]) -> tuple[Gate, Definition]:
+    """Odds as quotients; of what is certain they are without end, and an answer that nobody has needs none."""
+
+    def odds(share: float) -> float:
+        return share / (1 - share) if share < 1 else math.inf
+
+    def definition(record: Record) -> bool:
+        by_chain, by_frequency = odds(answer_grade(record)[0]), odds(shares.get((record.relation, record.answer), 0.0))
+        return least > 0 and by_chain < math.inf and by_chain < least * by_frequency
+
+    keys = sorted(shares)
+    of = np.array([(relation << 32) | answer for relation, answer in keys], np.int64)
+    return ChainAddsLittle(least=least, share=np.array([shares[key] for key in keys]), of=of), each(definition)
+
+
+def another_implied_more(record: Record) -> bool:
+    assert record.grades is not None
+    return any(grade[0] > record.grades[record.answer][0] for grade in record.grades.values())
+
+
+def seldom_implied(least: float, before: list[int]) -> tuple[Gate, Definition]:
+    def definition(made: list[Record]) -> list[bool]:
+        left = Counter(record.relation for record in made)
+        return [left[record.relation] < Fraction(str(least)) * before[record.relation] for record in made]
+
+    return RelationSeldomImplied(least=least, samples=np.array(before)), definition
 
 
 SMALL = st.integers(1, 6)
 SHARES = st.sampled_from([0.001, 0.1, 0.2, 0.25, 0.29, 0.3, 0.5, 0.7, 1.0])
+ENTERING = st.dictionaries(st.integers(0, 2), st.integers(0, 40))
+CONFIDENCE = st.sampled_from(CONFIDENCES)
 CASES: dict[type[Gate], st.SearchStrategy[tuple[Gate, Definition]]] = {
     NoDocumentFromSubject: st.builds(without_document, PAIRS),
     AnswerStatedInSubjectDocument: st.builds(
@@ -134,8 +191,19 @@ CASES: dict[type[Gate], st.SearchStrategy[tuple[Gate, Definition]]] = {
     TooFewCandidates: SMALL.map(lambda n: (TooFewCandidates(minimum=n), each(lambda r: len(r.chains) < n))),
     TooManyCandidates: SMALL.map(lambda n: (TooManyCandidates(maximum=n), each(lambda r: len(r.chains) > n))),
     TooManyDocuments: SMALL.map(lambda n: (TooManyDocuments(maximum=n), each(lambda r: len(r.documents) > n))),
-    AnswerTooFrequent: st.builds(too_frequent, SHARES, st.sampled_from(["entering", "kept"])),
-    DocumentCue: (st.integers(1, 4) | st.sampled_from([0.001, 0.2, 0.29, 0.3, 0.5, 0.99])).map(cue),
+    AnswerTooFrequent: st.builds(too_frequent, SHARES, st.sampled_from(["entering", "kept"]), ENTERING),
+    DocumentCue: st.builds(cue, st.integers(1, 4) | st.sampled_from([0.001, 0.2, 0.29, 0.3, 0.5, 0.99]), ENTERING),
+    RelationSaysLittle: st.builds(says_little, st.lists(st.booleans(), min_size=RELATIONS, max_size=RELATIONS)),
+    AnswerNotImplied: st.builds(not_implied, CONFIDENCE, st.integers(0, 2)),
+    ChainAddsLittle: st.builds(
+        adds_little,
+        st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0]),
+        st.dictionaries(st.tuples(st.integers(0, RELATIONS - 1), st.integers(0, 2)), CONFIDENCE),
+    ),
+    AnotherImpliedMore: st.just((AnotherImpliedMore(), each(another_implied_more))),
+    RelationSeldomImplied: st.builds(
+        seldom_implied, st.sampled_from([0.0, 0.05, 0.25, 0.5, 1.0]), st.lists(st.integers(0, 20), min_size=RELATIONS, max_size=RELATIONS)
+    ),
     AnswerNamedInQuery: st.builds(named_in_query, st.sets(st.tuples(st.integers(0, ENTITIES - 1), st.integers(0, ENTITIES - 1)))),
     AnswerNamedInSubjectDocument: st.builds(
         named_in_article, PAIRS, st.dictionaries(st.integers(0, ENTITIES - 1), st.integers(0, DOCUMENTS - 1), max_size=ENTITIES)
@@ -146,6 +214,15 @@ RECORDS = records(most=14, chains=1, answers=3).flatmap(
         lambda empty: [without(r, *r.chains) if none and r.id % 5 == 0 else r for r, none in zip(made, empty, strict=True)]
     )
 )
+GRADED = records(most=14, chains=1, answers=3, graded=True)
+ABOUT_GRADES = {AnswerNotImplied, ChainAddsLittle, AnotherImpliedMore}
+
+
+def records_for(kind: type[Gate]) -> st.SearchStrategy[list[Record]]:
+    """What can come to a gate: grades are asked for where there are some, and each sample then has its answer."""
+    return GRADED if kind in ABOUT_GRADES else RECORDS | GRADED
+
+
 EVERY_GATE = pytest.mark.parametrize("kind", list(CASES), ids=lambda kind: kind.__name__)
 
 
@@ -183,16 +260,16 @@ def test_every_gate_says_why_and_what_to_change(kind: type[Gate]) -> None:
 
 
 @EVERY_GATE
-@given(data=st.data(), made=RECORDS)
-def test_every_gate_rejects_what_its_definition_says(kind: type[Gate], data: st.DataObject, made: list[Record]) -> None:
-    gate, definition = data.draw(CASES[kind])
+@given(data=st.data())
+def test_every_gate_rejects_what_its_definition_says(kind: type[Gate], data: st.DataObject) -> None:
+    (gate, definition), made = data.draw(CASES[kind]), data.draw(records_for(kind))
     assert gate.rejected(items_for(gate, made)).tolist() == definition(made)  # type: ignore[attr-defined]
 
 
 @EVERY_GATE
-@given(data=st.data(), made=RECORDS)
-def test_kept_and_rejected_are_the_input(kind: type[Gate], data: st.DataObject, made: list[Record]) -> None:
-    gate, definition = data.draw(CASES[kind])
+@given(data=st.data())
+def test_kept_and_rejected_are_the_input(kind: type[Gate], data: st.DataObject) -> None:
+    (gate, definition), made = data.draw(CASES[kind]), data.draw(records_for(kind))
     kept, rejections = pass_gates(items_for(gate, made), [gate])
     assert [rejection.gate for rejection in rejections] == [kind]
     gone = ids(rejections[0].questions)
@@ -201,9 +278,9 @@ def test_kept_and_rejected_are_the_input(kind: type[Gate], data: st.DataObject, 
 
 
 @EVERY_GATE
-@given(data=st.data(), made=RECORDS)
-def test_a_gate_lets_through_what_it_let_through(kind: type[Gate], data: st.DataObject, made: list[Record]) -> None:
-    gate, _ = data.draw(CASES[kind])
+@given(data=st.data())
+def test_a_gate_lets_through_what_it_let_through(kind: type[Gate], data: st.DataObject) -> None:
+    (gate, _), made = data.draw(CASES[kind]), data.draw(records_for(kind))
     if isinstance(gate, AnswerTooFrequent) and gate.of == "entering":
         return  # Its share is of what arrives, which is less the second time.
     items = items_for(gate, made)

@@ -1,0 +1,151 @@
+"""What evidence does with samples: which candidates leave, which gates there are, and what is said where nothing is left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from kgqa.errors import EmptyResult
+from kgqa.recipes.qangaroo.gates import AnotherImpliedMore, AnswerNotImplied, ChainAddsLittle, RelationSeldomImplied
+from kgqa.recipes.qangaroo.relations import RelationMeasures
+from kgqa.recipes.qangaroo.sample_evidence import EQUALLY, KIN, SECOND_TRUTH, SampleEvidence
+from kgqa.recipes.qangaroo.samples import Samples
+from kgqa.recipes.qangaroo.truths import kin_of_answers, second_truths
+from tests.recipes.drawing import Record, records, to_records, to_samples, without
+from tests.recipes.qangaroo.mined import World, mined, worlds
+from tests.rules.drawing import Knowledge
+
+CHAIN = Knowledge(
+    entities=12, symmetric=(False, False), noise=[], texts=[(2, 3, 2), (3, 4, 2), (4, 5, 2)],
+    facts=sorted([*((x, 0, 10) for x in range(9)), (10, 0, 11), *((x, 1, 11) for x in range(9)), (9, 0, 10), (9, 1, 0)]),
+)  # fmt: skip
+"""Relation 0 twice implies relation 1, but of entity 9; three documents that say nothing of it."""
+
+
+def evidence(world: World, **options: object) -> SampleEvidence:
+    """As a stage that comes after reads it."""
+    with mined(world, min_support=1, min_confidence=0.01, **options) as (run, _):
+        return SampleEvidence.read(run, world.tables(), world.questions())
+
+
+@cache
+def learned() -> SampleEvidence:
+    """What :data:`CHAIN` teaches."""
+    return evidence(World(known=CHAIN, asked={}))
+
+
+@given(made=records(graded=True))
+@pytest.mark.parametrize("margin", [0.0, 0.1, 0.25, 1.0])
+def test_candidates_that_are_implied_nearly_as_surely_leave_and_are_counted(made: list[Record], margin: float) -> None:
+    def nearly(record: Record) -> set[int]:
+        assert record.grades is not None
+        sure = {candidate: grade[0] for candidate, grade in record.grades.items()}
+        return {candidate for candidate in sure if candidate != record.answer and sure[candidate] > sure[record.answer] - margin}
+
+    known = replace(learned(), settings=learned().settings.model_copy(update={"margin": margin}))
+    left, rows = known.without_equally_implied(to_samples(made))
+    gone = [nearly(record) for record in made]
+    assert to_records(left) == [without(record, *candidates) for record, candidates in zip(made, gone, strict=True)]
+    assert [(row.reason, row.removed, row.setting) for row in rows] == [(EQUALLY, sum(map(len, gone)), "qangaroo.evidence.margin")]
+
+
+@given(made=records())
+@pytest.mark.parametrize("hierarchy", [True, False])
+def test_second_truths_and_kin_leave_and_each_is_counted_once(made: list[Record], hierarchy: bool) -> None:
+    made = [replace(record, relation=record.relation % 2) for record in made]
+    known = replace(learned(), settings=learned().settings.model_copy(update={"hierarchy": hierarchy, "second_truth": 0.1}))
+    samples = to_samples(made)
+    second = second_truths(samples, known.facts, known.mined.implied, 0.1)
+    kin = kin_of_answers(samples, known.facts, known.known) & ~second & hierarchy
+    left, rows = known.without_second_truths(samples)
+    assert to_records(left) == to_records(samples.without_candidates(second | kin))
+    assert [(row.reason, row.removed) for row in rows] == [(SECOND_TRUTH, int(second.sum())), (KIN, int(kin.sum()))]
+    assert len(left.candidates.targets) + sum(row.removed or 0 for row in rows) == len(samples.candidates.targets)
+    assert left.is_answer().sum() == len(made)
+
+
+@settings(max_examples=10)
+@given(world=worlds())
+def test_shares_of_answers_are_those_of_the_training_facts(world: World) -> None:
+    train = world.training()
+    gates = evidence(world).sample_gates(np.zeros(world.known.relations, np.int64))
+    gate = next(gate for gate in gates if isinstance(gate, ChainAddsLittle))
+    objects = Counter((relation, tail) for _, relation, tail in train)
+    subjects = Counter(relation for relation, _ in {(relation, head) for head, relation, _ in train})
+    shares = {(relation << 32) | tail: count / subjects[relation] for (relation, tail), count in objects.items()}
+    assert dict(zip(gate.of.tolist(), gate.share.tolist(), strict=True)) == pytest.approx(shares)
+    assert gate.of.tolist() == sorted(shares)
+
+
+@pytest.mark.parametrize(("better", "more"), [("reject", [AnotherImpliedMore]), ("leave", [])])
+def test_the_gates_are_those_that_the_settings_ask_for(better: str, more: list[type]) -> None:
+    known = replace(learned(), settings=learned().settings.model_copy(update={"better": better, "text": "near", "grade": 0.7, "odds": 2.0}))
+    gates = known.sample_gates(np.array([3, 4]))
+    assert [type(gate) for gate in gates] == [AnswerNotImplied, ChainAddsLittle, *more, RelationSeldomImplied]
+    assert (gates[0].least, gates[0].text, gates[1].least) == (0.7, 1, 2.0)  # type: ignore[attr-defined]
+    assert (gates[-1].least, gates[-1].samples.tolist()) == (known.settings.graded_share, [3, 4])  # type: ignore[attr-defined]
+
+
+def test_grades_come_from_the_mined_rules() -> None:
+    chains = {11: [(9, 1, 11), (9, 0, 10, 1, 11)], 4: [(9, 2, 4)]}
+    record = Record(id=0, split=0, head=9, relation=1, answer=11, chains=chains)
+    found = learned().graded(to_samples([record]), only=True, workers=1)
+    assert found.grades is not None
+    assert [dict(of.chains) for of in to_records(found)] == [{11: [(9, 0, 10, 1, 11)], 4: [(9, 2, 4)]}]
+    at = [i for i, (a, b, r) in enumerate(_rules(learned())) if (a, b, r) == (0, 0, 1)]
+    assert found.grades["confidence"].tolist() == [np.float32(learned().mined.rules.confidence[at[0]]), 0.0]
+    assert found.grades[["first", "second", "third"]].tolist() == [(0, 0, -1), (-1, -1, -1)]
+    every = learned().graded(to_samples([record]), only=False, workers=1)
+    assert [dict(of.chains) for of in to_records(every)] == [{11: chains[11][::-1], 4: chains[4]}]
+
+
+def _rules(known: SampleEvidence) -> list[tuple[int, int, int]]:
+    rules = known.mined.rules
+    return list(zip(rules.first.tolist(), rules.second.tolist(), rules.relation.tolist(), strict=True))
+
+
+def samples_of(*relations: int) -> Samples:
+    return to_samples(
+        [Record(id=i, split=0, head=0, relation=r, answer=1, chains={1: [(0, 0, 1)], 2: [(0, 0, 2)]}) for i, r in enumerate(relations)]
+    )
+
+
+def measures(objects: list[int], lift: list[int]) -> RelationMeasures:
+    """Relations with so many objects for each of ten subjects, which texts state so many times oftener than chance."""
+    many, count = np.array(objects) * 10, np.full(len(objects), 10)
+    chance = many / (10 * 1000)
+    return RelationMeasures(
+        facts=many, subjects=count, objects=np.full(len(objects), 1000), named_together=np.full(len(objects), 10**6),
+        stated=np.round(np.array(lift) * chance * 10**6).astype(np.int64),
+    )  # fmt: skip
+
+
+def test_a_relation_that_says_little_goes_and_the_others_stay() -> None:
+    known = replace(learned(), measures=measures([1, 30, 1], [50, 50, 1]))
+    gate = known.relation_gate(samples_of(0, 1, 2, 0))
+    assert gate.rejected(samples_of(0, 1, 2, 0)).tolist() == [False, True, True, False]
+
+
+def test_where_every_relation_says_little_the_best_are_named_and_the_settings() -> None:
+    known = replace(learned(), measures=measures([40, 30, 1], [50, 60, 50]), labels=["friend", "neighbour", "author"])
+    with pytest.raises(EmptyResult) as caught:
+        known.relation_gate(samples_of(0, 1))
+    said = str(caught.value)
+    best = "the best are neighbour (30.0 objects per subject, text lift 60.0), friend (40.0 objects per subject, text lift 50.0)."
+    assert best in said
+    assert "author" not in said  # nobody asks about it
+    assert "qangaroo.evidence.max_objects" in said
+    assert "qangaroo.evidence.text_lift" in said
+    known.relation_gate(samples_of())  # nothing is asked, so nothing is refused
+
+
+@pytest.mark.parametrize(
+    ("world", "knows"), [(World(known=CHAIN, asked={}), True), (World(known=replace(CHAIN, facts=CHAIN.facts[:1]), asked={}), False)]
+)
+def test_a_graph_without_paths_teaches_nothing(world: World, knows: bool) -> None:
+    assert evidence(world).knows_something is knows
