@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from kgqa.commands.relations import Relations
 
 SHOWN = {
-    "facts": "facts", "objects_per_subject": "per subject", "text_lift": "lift", "reached": "reached", "implied": "implied",
-    "share_implied": "share", "kept": "kept",
+    "objects_per_subject": "objects", "subjects_per_object": "subjects", "text_lift": "lift", "reached": "reached", "implied": "implied",
+    "kept": "kept",
 }  # fmt: skip
 """Figure → the head of its column on the terminal; the file has all of them."""
 
@@ -61,13 +61,16 @@ def _print(console: Terminal, found: Relations) -> None:
     # A sentence in each row would leave no room for figures; the letters are explained below.
     out = dict(zip((verdict for verdict, _ in counts.most_common() if verdict != ASKED), ascii_lowercase, strict=False))
     numbers = (Column(head, justify="right", no_wrap=True) for head in SHOWN.values())
-    table = Table(Column("relation", overflow="fold"), *numbers, "out", title=f"Relations of {found.domain}", box=box.SIMPLE_HEAD)
+    table = Table(
+        Column("relation", overflow="fold", min_width=16), *numbers, "out", title=f"Relations of {found.domain}", box=box.SIMPLE_HEAD
+    )
     for one in found.relations:
         table.add_row(printable(one.label), *(shown(getattr(one, name)) for name in SHOWN), out.get(one.verdict, ""))
     console.print(table)
-    console.say(f"{counts[ASKED]:,} relations are asked about.", style="bold")
+    console.say("objects: for each subject; subjects: for each object; lift, reached, implied, kept: see docs/evidence.md.", style="dim")
+    console.say(f"{counts[ASKED]:,} of {len(found.relations):,} relations are asked about.", style="bold")
     for verdict, letter in out.items():
-        console.say(f"{letter}: {counts[verdict]:,} are not, because {verdict}.")
+        console.say(f"{letter}: {counts[verdict]:,} not, because {verdict}.")
     if found.is_seed:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
     if found.remark:

@@ -14,7 +14,7 @@ from kgqa.recipes.qangaroo.relation_figures import RelationFigures, relation_fig
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import already_there, write_whole
 from kgqa.runs.runner import held
-from kgqa.settings.defaults import RELATIONS_SORT, SEED, STORE, TRAVERSAL, WORKSPACE
+from kgqa.settings.defaults import RECIPE, RELATIONS_SORT, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.qangaroo import QangarooSettings
 
 COLUMNS = tuple(field.name for field in fields(RelationFigures))
@@ -79,14 +79,13 @@ def relations(
 
 
 def _check_evidence(domain: Domain) -> None:
-    section = getattr(domain.settings, domain.settings.recipe)
+    name, recipe = domain.settings.name, domain.settings.recipe
+    section = getattr(domain.settings, recipe)
     if not isinstance(section, QangarooSettings):
-        raise SettingsError(
-            f"domain {domain.settings.name}: its recipe {domain.settings.recipe} measures no relations; give a domain with the recipe qangaroo."
-        )
+        raise SettingsError(f"domain {name}: its recipe {recipe} measures no relations; give a domain of the recipe {RECIPE}.")
     if not section.evidence.use:
         raise SettingsError(
-            f"domain {domain.settings.name}: relations are measured where chains must imply their answer, which this recipe does not ask for; "
+            f"domain {name}: relations are measured where chains must imply their answer, which the recipe does not ask for; "
             "leave --recipe out, or set qangaroo.evidence.use to true."
         )
 

@@ -79,7 +79,7 @@ STAGES = (
         run=mine_rules,
     ),
     Stage(name="traverse", version=3, doing="Traversing", depends_on=_traversed, run=traverse),
-    Stage(name="filter_samples", version=3, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
+    Stage(name="filter_samples", version=4, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
 )
 """In order; what they leave is turned into a dataset by :mod:`kgqa.recipes.qangaroo.dataset`."""
 

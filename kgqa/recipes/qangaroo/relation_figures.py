@@ -35,6 +35,7 @@ class RelationFigures:
     subjects: int
     objects: int
     objects_per_subject: float
+    subjects_per_object: float
     text_lift: float
     """How many times oftener a pair that a text names together is a fact than a pair of any subject and any object."""
     questions: int
@@ -67,7 +68,8 @@ def relation_figures(run: Run, done: Collection[str]) -> tuple[RelationFigures, 
     settings = run.domain.settings.section(QangarooSettings).evidence
     columns: dict[str, Sequence[float | None]] = {
         "facts": measures.facts.tolist(), "subjects": measures.subjects.tolist(), "objects": measures.objects.tolist(),
-        "objects_per_subject": measures.objects_per_subject.tolist(), "text_lift": measures.text_lift.tolist(),
+        "objects_per_subject": measures.objects_per_subject.tolist(),
+        "subjects_per_object": (measures.facts / np.maximum(measures.objects, 1)).tolist(), "text_lift": measures.text_lift.tolist(),
         "questions": _by_relation(run, "questions", count).tolist(),
         **_of_samples(run, done, count),
     }  # fmt: skip
@@ -75,7 +77,7 @@ def relation_figures(run: Run, done: Collection[str]) -> tuple[RelationFigures, 
     verdicts = _verdicts(rows, measures.verdicts(settings), settings.graded_share, ruled=tables["path_rules"].num_rows > 0)
     names = zip(tables["relations"]["id"].to_pylist(), tables["relations"]["label"].to_pylist(), strict=True)
     return tuple(
-        RelationFigures(id=id_, label=label, verdict=verdict, **row)  # type: ignore[arg-type]
+        RelationFigures(id=id_, label=label, verdict=verdict, **row)
         for (id_, label), row, verdict in zip(names, rows, verdicts, strict=True)
     )
 

@@ -80,9 +80,11 @@ def traverse(run: Run) -> StageOutput:
         raise EmptyResult(empty_sentence(funnel))
     return StageOutput(
         tables={
-            "samples": samples.to_table(), "plain": plain.to_table(), "rejected_traverse": rejected_table(rejections),
+            "samples": samples.to_table(),
+            "plain": plain.to_table(),
+            "rejected_traverse": rejected_table(rejections),
             "implied_samples": pa.table({"before": search.before, "implied": search.still}),
-        },  # fmt: skip
+        },
         funnel=funnel,
         report={"samples": samples.questions.by_split(), "plain": plain.questions.by_split()},
         note=f"{len(samples):,} samples of {asked:,} questions",
