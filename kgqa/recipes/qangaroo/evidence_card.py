@@ -25,8 +25,8 @@ GRADES = (
 )
 RELATIONS = (
     "Relations are chosen by measure, over the training facts: objects of a subject, subjects of an object, and how many times oftener a "
-    "pair that some text names together is a fact than a pair drawn by chance (lift). *Implied* are the samples whose answer its chain implies "
-    "surely enough; their share is of the samples that were graded. `kgqa relations` prints this for all relations."
+    "pair that some text names together is a fact than a pair drawn by chance (lift). *Implied* are the samples whose answer its chain "
+    "implies surely enough; their share is of the samples that were graded. `kgqa relations` prints this for all relations."
 )
 PLAIN = (
     "The same questions, searched in the same way, without grades and with no filters but those of Welbl et al. (2018). `kgqa generate "
