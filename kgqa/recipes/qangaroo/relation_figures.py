@@ -36,8 +36,9 @@ class RelationFigures:
     objects: int
     objects_per_subject: float
     subjects_per_object: float
-    text_lift: float
-    """How many times oftener a pair that a text names together is a fact than a pair of any subject and any object."""
+    text_lift: float | None
+    """How many times oftener a pair that a text names together is a fact than a pair of any subject and any object; None where no text
+    names a pair together."""
     questions: int
     """In all splits."""
     reached: int | None
@@ -69,7 +70,7 @@ def relation_figures(run: Run, done: Collection[str]) -> tuple[RelationFigures, 
     columns: dict[str, Sequence[float | None]] = {
         "facts": measures.facts.tolist(), "subjects": measures.subjects.tolist(), "objects": measures.objects.tolist(),
         "objects_per_subject": measures.objects_per_subject.tolist(),
-        "subjects_per_object": (measures.facts / np.maximum(measures.objects, 1)).tolist(), "text_lift": measures.text_lift.tolist(),
+        "subjects_per_object": (measures.facts / np.maximum(measures.objects, 1)).tolist(), "text_lift": np.where(measures.named_together > 0, measures.text_lift, None).tolist(),
         "questions": _by_relation(run, "questions", count).tolist(),
         **_of_samples(run, done, count),
     }  # fmt: skip
