@@ -11,12 +11,14 @@ from .commands.export import export as export
 from .commands.generate import Plan as Plan, Report as Report, generate as generate, plan as plan
 from .commands.load import Loaded as Loaded, load as load
 from .commands.query import cypher as cypher, query as query
+from .commands.relations import Relations as Relations, relations as relations
 from .commands.review import review as review, review_figures as review_figures, review_samples as review_samples
 from .commands.show import named_chains as named_chains, show as show
 from .domains import load_domain as load_domain
 from .errors import KgqaError as KgqaError
 from .formats.faults import Fault as Fault, faults_of as faults_of
 from .formats.question_set import QuestionSet as QuestionSet, open_dataset as open_dataset
+from .recipes.qangaroo.relation_figures import RelationFigures as RelationFigures
 from .records import Candidate as Candidate, Grade as Grade, Instance as Instance, Mention as Mention, Paragraph as Paragraph, Step as Step
 from .reviews.figures import ReviewFigures as ReviewFigures
 from .reviews.reading import Reading as Reading

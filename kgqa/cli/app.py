@@ -14,7 +14,9 @@ import typer.main
 from kgqa.errors import SettingsError
 from kgqa.version import __version__
 
-COMMANDS = ("audit", "contrast", "convert", "doctor", "evaluate", "generate", "explore", "export", "load", "show", "query", "review")
+COMMANDS = (
+    "audit", "contrast", "convert", "doctor", "evaluate", "generate", "explore", "export", "load", "show", "query", "relations", "review",
+)  # fmt: skip
 """Each a module of this folder with a function of its name, in the order in which they are listed."""
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """What any mistake in a command line is; typer has no public name for it."""

@@ -88,7 +88,7 @@ def generate(
     environment does), and is searched by the compiled ``kernel`` or by ``cypher`` in the store. The same input, settings and seed give the
     same bytes for any ``workers`` (by default all cores), ``store`` and ``traversal``. Raises KgqaError.
     """
-    runner = _prepared(
+    runner = prepared(
         domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
         traversal=traversal, neo4j=neo4j, progress=progress or Silent(),
     )  # fmt: skip
@@ -131,7 +131,7 @@ def plan(
 
     Raises KgqaError for all that :func:`generate` refuses before it begins, a server that is away or holds something else among it.
     """
-    runner = _prepared(
+    runner = prepared(
         domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
         traversal=traversal, neo4j=neo4j, progress=Silent(),
     )  # fmt: skip
@@ -155,7 +155,7 @@ def plan(
     )
 
 
-def _prepared(
+def prepared(
     domain: str | Path,
     *,
     recipe: str | None,
@@ -169,7 +169,7 @@ def _prepared(
     neo4j: Neo4jSettings | None,
     progress: Progress,
 ) -> Runner:
-    """A run of checked arguments, and the hashes of its input files; nothing is written."""
+    """A run of checked arguments as :func:`generate` takes them, and the hashes of its input files; nothing is written."""
     # What asks for no file comes first, so that a slip of the hand is told before anything is read.
     check_seed(seed)
     threads = worker_count(workers)

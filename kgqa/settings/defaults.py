@@ -20,6 +20,7 @@ REVIEW_SAMPLE = 100
 REVIEW_SPLIT = "all"
 READER = "reader"
 """What a reader is called who does not say."""
+RELATIONS_SORT = "kept"
 DOCTOR_QUERIES = 1000
 """Per store; some ten seconds."""
 NO_ANSWER_PROBABILITY = 1.0

@@ -17,6 +17,10 @@ from kgqa.settings.source import KINDS, NAME_SOURCES, DocumentSettings, SourceSe
 if TYPE_CHECKING:
     from kgqa.settings.qangaroo import QangarooSettings
 
+UNREAD = (
+    "Answers come from a knowledge graph, not from the texts (distant supervision): for part of the samples the documents do not imply the "
+    "answer, or support a second candidate as well. How many they are is known when somebody has read some (`kgqa review`)."
+)
 Section = TypeVar("Section", bound=RecipeSettings)
 
 
@@ -29,6 +33,8 @@ class DomainSettings(Settings):
     title: str
     licence: str = "unknown"
     """What the dataset card says about the licence of texts and facts."""
+    limits: str = UNREAD
+    """What the dataset card says about how far the samples can be trusted."""
     seed_domain: str = ""
     """The folder in ``seeds/`` that stands in where no source is given; of a domain of your own only if it names it itself."""
     source: SourceSettings

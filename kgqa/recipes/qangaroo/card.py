@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from kgqa.recipes.qangaroo.evidence_card import GRADES, PAPERS_RECIPE, beside_the_paper, relations_section
 from kgqa.recipes.qangaroo.instances import Hidden
+from kgqa.recipes.qangaroo.relation_figures import RelationFigures
 from kgqa.runs.card import baseline_table, front_matter, funnel_table, settings_table, table
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.domain import DomainSettings
 
-LIMITS = {
-    "wikidata": (
-        "Answers come from a knowledge graph, not from the texts (distant supervision): for part of the samples the documents do not "
-        "imply the answer, or support a second candidate as well. In the published WikiHop people found the fact to follow or be likely "
-        "in about three quarters of the cases (Welbl et al. 2018, section 5)."
-    ),
-    "medline": (
-        "A chain of protein interactions suggests a drug interaction, it does not prove it (distant supervision). In the published MedHop "
-        "two thirds of the answers followed or were likely from the documents (Welbl et al. 2018, section 5). Not for clinical use."
-    ),
-}
-
 
 def dataset_card(
     settings: DomainSettings, *, seed: int, counts: dict[str, int], funnel: Iterable[FunnelRow], baselines: dict[str, list[dict[str, Any]]],
-    hidden: Hidden, digest: str, is_seed: bool,
+    hidden: Hidden, digest: str, is_seed: bool, relations: Sequence[RelationFigures] = (), plain: Mapping[str, int] | None = None,
 ) -> str:  # fmt: skip
-    """The text of README.md; depends on data and settings alone, never on the clock."""
+    """The text of README.md; depends on data and settings alone, never on the clock.
+
+    ``relations`` and ``plain``, the samples of the paper's recipe by split, are of sets whose chains are graded.
+    """
+    graded = PAPERS_RECIPE in baselines
+    filters = {when: scores for when, scores in baselines.items() if when != PAPERS_RECIPE}
     sections = [
         front_matter(settings, counts, digest, tasks=("question-answering", "multiple-choice"), twins=("masked",)),
         f"# {settings.title}\n\n{_about(settings, is_seed=is_seed)}",
         "## Size\n\n" + table(["split", "samples"], [[split, f"{count:,}"] for split, count in counts.items()]),
         "## What was dropped, and why\n\n" + funnel_table(funnel),
-        "## How far it can be guessed\n\n" + _BASELINES + "\n\n" + baseline_table(baselines),
+        *([relations_section(relations)] if relations else []),
+        "## How far it can be guessed\n\n" + _BASELINES + "\n\n" + baseline_table(filters),
+        *([f"## Grades\n\n{GRADES}"] if graded else []),
+        *([beside_the_paper(counts, plain, baselines)] if graded and plain else []),
         f"## What the masked twin hides\n\n{_masked(hidden)}",
-        f"## Limits\n\n{LIMITS[settings.source.layout]}",
+        f"## Limits\n\n{settings.limits}",
         f"## Licence\n\n{settings.licence}: texts and facts keep the licence of their source.",
         f"## How it was made\n\nRecipe `qangaroo` with seed {seed}; content hash `{digest}`. "
         "All settings, inputs and versions are in `manifest.json`.\n\n" + settings_table(settings),
@@ -44,7 +42,7 @@ def dataset_card(
 
 
 _BASELINES = (
-    "Accuracy in per cent with 95% bootstrap intervals over samples. None of them reasons; majority and document-cue are fitted on train: "
+    "Accuracy in per cent with 95% bootstrap intervals over samples. None of them reads; majority and document-cue are fitted on train: "
     "what it scores can be had without reading. The filters are applied one after the other, from left to right."
 )
 

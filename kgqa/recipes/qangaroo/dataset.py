@@ -16,11 +16,13 @@ from kgqa.formats.columns import SCHEMA
 from kgqa.recipes.qangaroo.card import dataset_card
 from kgqa.recipes.qangaroo.gates import GATES
 from kgqa.recipes.qangaroo.instances import Hidden, InstanceMaker, instance_ids
+from kgqa.recipes.qangaroo.relation_figures import relation_figures
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import SPLITS
 from kgqa.runs.files import file_hashes, write_parquet
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run
+from kgqa.settings.qangaroo import QangarooSettings
 
 FILES = frozenset({f"{folder}{split}.parquet" for folder in ("", "masked/") for split in SPLITS} | {"rejected.parquet", "README.md"})
 CHUNK = 2048
@@ -86,7 +88,16 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     digest = content_digest(files)
     card = dataset_card(
         run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, baselines=baselines, hidden=hidden, digest=digest,
-        is_seed=run.domain.is_seed,
+        is_seed=run.domain.is_seed, **_evidence(run),
     )  # fmt: skip
     (folder / "README.md").write_text(card, "utf-8")
     return {"counts": counts, "content": digest, "files": files, "masked": asdict(hidden)}
+
+
+def _evidence(run: Run) -> dict[str, Any]:
+    """What the card says of sets whose chains must imply their answer."""
+    if not run.domain.settings.section(QangarooSettings).evidence.use:
+        return {}
+    record = run.workspace.finished("filter_samples")
+    assert record is not None, "the dataset is written from what the last stage left"
+    return {"relations": relation_figures(run, ("traverse", "filter_samples")), "plain": record.report["plain"]}

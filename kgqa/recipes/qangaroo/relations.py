@@ -45,14 +45,17 @@ class RelationMeasures:
 
     @property
     def text_lift(self) -> Measure:
-        """How many times oftener a pair that a text names together is a fact than a pair of any subject and any object."""
+        """How many times oftener a pair that a text names together is a fact than a pair of any subject and any object.
+
+        0 where no text names a pair, which says nothing.
+        """
         chance = self.facts / np.maximum(self.subjects * self.objects, 1)
         return np.where(self.named_together > 0, self.stated / np.maximum(self.named_together, 1) / np.maximum(chance, 1e-12), 0.0)
 
     def verdicts(self, settings: EvidenceSettings) -> list[str]:
         """For each relation why it is not asked about, as a sentence; empty where it is."""
         many = self.fewest > settings.max_objects
-        unstated = self.text_lift < settings.text_lift
+        unstated = (self.text_lift < settings.text_lift) & (self.named_together > 0)
         return [MANY if m else UNSTATED if u else "" for m, u in zip(many.tolist(), unstated.tolist(), strict=True)]
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,6 +22,7 @@ from kgqa.recipes.qangaroo.gates import (
     AnswerStatedInSubjectDocument,
     NoDocumentFromSubject,
     QuestionGate,
+    RelationSeldomImplied,
     SampleGate,
     TooFewCandidates,
     TooManyCandidates,
@@ -77,7 +79,12 @@ def traverse(run: Run) -> StageOutput:
     if not len(samples):
         raise EmptyResult(empty_sentence(funnel))
     return StageOutput(
-        tables={"samples": samples.to_table(), "plain": plain.to_table(), "rejected_traverse": rejected_table(rejections)},
+        tables={
+            "samples": samples.to_table(),
+            "plain": plain.to_table(),
+            "rejected_traverse": rejected_table(rejections),
+            "implied_samples": pa.table({"before": search.before, "implied": search.still}),
+        },
         funnel=funnel,
         report={"samples": samples.questions.by_split(), "plain": plain.questions.by_split()},
         note=f"{len(samples):,} samples of {asked:,} questions",
@@ -128,6 +135,13 @@ class Search:
     tables: dict[str, pa.Table]
     same: int = 0
     """Candidates that were dropped because they are written like another."""
+    before: npt.NDArray[np.int64] = field(init=False)
+    """For each relation how many samples came to the question what their chains imply; ``still`` of them were implied."""
+    still: npt.NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Nothing is asked yet."""
+        self.before = self.still = np.zeros(self.tables["relations"].num_rows, np.int64)
 
     def reached(self, questions: Questions, roles: Adjacency) -> tuple[Samples, list[RejectedQuestions]]:
         """A sample for each question whose answer is reached, with at least as many candidates as a choice needs."""
@@ -158,7 +172,7 @@ class Search:
         """The samples whose answers their chains imply, without candidates that may be true as well, and within the limits."""
         settings, counted = self.settings, []
         samples, rejections = pass_gates(samples, [evidence.relation_gate(samples)])
-        before = np.bincount(samples.questions.relation, minlength=self.tables["relations"].num_rows)
+        self.before = self._by_relation(samples.questions)
         samples, rows = evidence.without_second_truths(samples)
         counted += rows
         balanced = settings.balance.candidates > 0
@@ -169,8 +183,10 @@ class Search:
         if balanced:
             samples = self._alternatives(samples)
         samples = evidence.graded(self._with_chains(samples, simple=True), only=not balanced, workers=self.run.workers)
-        samples, more = pass_gates(samples, evidence.sample_gates(before))
+        samples, more = pass_gates(samples, evidence.sample_gates(self.before))
         rejections += more
+        seldom = [gone.questions for gone in more if gone.gate is RelationSeldomImplied]
+        self.still = sum((self._by_relation(questions) for questions in seldom), self._by_relation(samples.questions))
         samples, rows = evidence.without_equally_implied(samples, stated(self.tables["occurrences"], self.tables))
         counted += rows
         if balanced:
@@ -179,6 +195,9 @@ class Search:
             samples, [self._too_few, TooManyCandidates(maximum=settings.max_candidates), TooManyDocuments(maximum=settings.max_documents)]
         )
         return samples, rejections + more, counted
+
+    def _by_relation(self, questions: Questions) -> npt.NDArray[np.int64]:
+        return np.bincount(questions.relation, minlength=len(self.before))
 
     @property
     def _too_few(self) -> TooFewCandidates:

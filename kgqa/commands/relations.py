@@ -1,0 +1,109 @@
+"""``kgqa relations``: the relations of a domain, what each is worth asking about, and what keeps it out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from kgqa.commands.generate import prepared
+from kgqa.errors import EmptyResult, SettingsError, suggestion
+from kgqa.progress import Progress, Silent
+from kgqa.recipes.qangaroo.relation_figures import RelationFigures, relation_figures
+from kgqa.runs.domain import Domain
+from kgqa.runs.files import already_there, write_whole
+from kgqa.runs.runner import held
+from kgqa.settings.defaults import RECIPE, RELATIONS_SORT, SEED, STORE, TRAVERSAL, WORKSPACE
+from kgqa.settings.qangaroo import QangarooSettings
+
+COLUMNS = tuple(field.name for field in fields(RelationFigures))
+"""What the table can be sorted by: figures largest first, the others by the alphabet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relations:
+    """What was found of a domain's relations."""
+
+    domain: str
+    relations: tuple[RelationFigures, ...]
+    """In the order that was asked for."""
+    remark: str
+    """Why no sample is left, where none is; the figures of samples are then missing."""
+    is_seed: bool
+    """Whether the small domain that kgqa ships was used."""
+
+
+def relations(
+    domain: str | Path,
+    *,
+    source: str | Path | None = None,
+    workspace: str | Path = WORKSPACE,
+    seed: int = SEED,
+    recipe: str | None = None,
+    workers: int | None = None,
+    sort: str = RELATIONS_SORT,
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Relations:
+    """Measure all relations of a domain, and count what becomes of the questions about each.
+
+    Does the stages of :func:`kgqa.generate` that are not finished in ``workspace``, but writes no dataset. ``sort`` is one of the fields of
+    ``kgqa.RelationFigures``. ``out`` is a new file for the table, tab-separated with a header. Raises KgqaError, SettingsError among them
+    where the domain's recipe asks for no evidence.
+    """
+    if sort not in COLUMNS:
+        raise SettingsError(f"there is no column {sort!r} to sort by; {suggestion(sort, COLUMNS)}")
+    if out is not None and os.path.lexists(out):
+        raise already_there(Path(out))
+    runner = prepared(
+        domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=None, store=STORE,
+        traversal=TRAVERSAL, neo4j=None, progress=progress or Silent(),
+    )  # fmt: skip
+    loaded, place, remark = runner.run.domain, runner.run.workspace, ""
+    _check_evidence(loaded)
+    with held(place):
+        place.claim(domain=loaded.settings.name, inputs=runner.inputs)
+        try:
+            runner.perform()
+        except EmptyResult as error:
+            # Measures that leave nothing to ask about are what one wants to see then; there are none before the rules are mined.
+            if "mine_rules" not in (record.stage for record in runner.records):
+                raise
+            remark = str(error)
+        found = relation_figures(runner.run, [record.stage for record in runner.records])
+    found = _ordered(found, sort)
+    if out is not None:
+        write_whole(Path(out), _tab_separated(found))
+    return Relations(domain=loaded.settings.name, relations=found, remark=remark, is_seed=loaded.is_seed)
+
+
+def _check_evidence(domain: Domain) -> None:
+    name, recipe = domain.settings.name, domain.settings.recipe
+    section = getattr(domain.settings, recipe)
+    if not isinstance(section, QangarooSettings):
+        raise SettingsError(f"domain {name}: its recipe {recipe} measures no relations; give a domain of the recipe {RECIPE}.")
+    if not section.evidence.use:
+        raise SettingsError(
+            f"domain {name}: relations are measured where chains must imply their answer, which the recipe does not ask for; "
+            "leave --recipe out, or set qangaroo.evidence.use to true."
+        )
+
+
+def _ordered(found: Sequence[RelationFigures], sort: str) -> tuple[RelationFigures, ...]:
+    """By ``sort``, missing figures last; then by id, as they come."""
+
+    def key(one: RelationFigures) -> tuple[bool, float | str]:
+        value = getattr(one, sort)
+        return (value is None, 0.0 if value is None else value if isinstance(value, str) else -value)
+
+    return tuple(sorted(found, key=key))
+
+
+def _tab_separated(found: Sequence[RelationFigures]) -> str:
+    rows = [COLUMNS, *([getattr(one, name) for name in COLUMNS] for one in found)]
+    return "".join("\t".join(_cell(value) for value in row) + "\n" for row in rows)
+
+
+def _cell(value: float | str | None) -> str:
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
