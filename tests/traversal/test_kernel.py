@@ -79,7 +79,7 @@ def searched(world: World, *, chains: str, max_documents: int, max_chains: int =
     facts = Facts(head=head, relation=relation, tail=tail)
     kernel = Kernel(graph, max_documents=max_documents)
     found = search.find_samples(questions, kernel, facts, rows(world.roles, world.entities), options, workers=workers)
-    return found if chains == "tree" else search.add_chains(found, kernel, options, workers=workers)
+    return found if chains == "tree" else search.add_chains(found, kernel, options.traversal, workers=workers)
 
 
 Found = list[tuple[list[int], list[list[oracle.Chain]], list[int]]]

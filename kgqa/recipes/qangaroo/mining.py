@@ -22,6 +22,9 @@ from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.traversal.projection import graph_from_edges
 
+MINED = ("text_hops", "path_rules", "implied", "role_measures")
+"""The tables that the stage writes."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Triples:

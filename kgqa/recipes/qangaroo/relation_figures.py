@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 
-from kgqa.recipes.qangaroo.mining import read_mined, training_facts
+from kgqa.recipes.qangaroo.mining import MINED, read_mined, training_facts
 from kgqa.recipes.qangaroo.relations import relation_measures
 from kgqa.recipes.qangaroo.samples import Questions
 from kgqa.runs.stage import Run
@@ -62,15 +62,17 @@ def shown(figure: float | None) -> str:
 
 def relation_figures(run: Run, done: Collection[str]) -> tuple[RelationFigures, ...]:
     """All relations, ordered by id, from the tables of the stages that are ``done``, ``mine_rules`` at least."""
-    tables = run.tables("entities", "relations", "facts", "documents", "text_hops", "path_rules", "implied")
+    tables = run.tables("entities", "relations", "facts", "documents", *MINED)
     asked = Questions.from_table(run.table("questions"))
     count = tables["relations"].num_rows
     measures = relation_measures(training_facts(tables, asked), read_mined(tables), count, tables)
     settings = run.domain.settings.section(QangarooSettings).evidence
+    lifts = measures.text_lift.tolist()
     columns: dict[str, Sequence[float | None]] = {
         "facts": measures.facts.tolist(), "subjects": measures.subjects.tolist(), "objects": measures.objects.tolist(),
         "objects_per_subject": measures.objects_per_subject.tolist(),
-        "subjects_per_object": (measures.facts / np.maximum(measures.objects, 1)).tolist(), "text_lift": np.where(measures.named_together > 0, measures.text_lift, None).tolist(),
+        "subjects_per_object": measures.subjects_per_object.tolist(),
+        "text_lift": [lift if seen else None for lift, seen in zip(lifts, measures.named_together.tolist(), strict=True)],
         "questions": _by_relation(run, "questions", count).tolist(),
         **_of_samples(run, done, count),
     }  # fmt: skip

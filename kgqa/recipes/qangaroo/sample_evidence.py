@@ -21,7 +21,7 @@ from kgqa.recipes.qangaroo.gates import (
     RelationSeldomImplied,
     SampleGate,
 )
-from kgqa.recipes.qangaroo.mining import Mined, Triples, fact_graph, read_mined, training_facts
+from kgqa.recipes.qangaroo.mining import MINED, Mined, Triples, fact_graph, read_mined, training_facts
 from kgqa.recipes.qangaroo.relations import RelationMeasures, relation_measures
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.truths import kin_of_answers, second_truths, stated_beside_answers
@@ -56,7 +56,7 @@ class SampleEvidence:
     @classmethod
     def read(cls, run: Run, tables: Mapping[str, pa.Table], questions: Questions) -> SampleEvidence:
         """From what :func:`kgqa.recipes.qangaroo.mining.mine_rules` wrote."""
-        mined = read_mined({**tables, **run.tables("text_hops", "path_rules", "implied", "role_measures")})
+        mined = read_mined({**tables, **run.tables(*MINED)})
         known, facts = training_facts(tables, questions), fact_graph(tables)
         return cls(
             _evidence=Evidence(facts, mined.hops, mined.rules, mined.implied),
