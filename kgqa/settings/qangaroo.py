@@ -84,8 +84,9 @@ class EvidenceSettings(Settings):
     odds: Annotated[float, Field(ge=0)] = 3.0
     """The chain must make the odds of the answer so many times those that its frequency alone gives it."""
     grade_long: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """``grade`` for chains of three documents, which are graded by composing rules; so with ``odds_long``."""
+    """``grade`` for chains of three documents, which are graded by composing rules."""
     odds_long: Annotated[float, Field(ge=0)] = 10.0
+    """``odds`` for chains of three documents."""
     functional: Annotated[float, Field(ge=0, le=1)] = 0.1
     """How functional the path to the answer must be, in one of its directions: the product of its hops, 1 for a function."""
     margin: Annotated[float, Field(ge=0, le=1)] = 0.05
@@ -95,14 +96,15 @@ class EvidenceSettings(Settings):
     text: Literal["document", "near", "sentence"] = "document"
     """How the texts must at least bring together the entities of each hop of the answer's chain."""
     max_objects: Annotated[float, Field(gt=0)] = 5.0
-    """Relations with more objects per subject, and with more subjects per object too, say little, and are not asked about."""
+    """Relations with more objects per subject, and with more subjects per object too, say little, and are not asked about; symmetric ones
+    with more than half as many."""
     text_lift: Annotated[float, Field(ge=0)] = 2.0
     """So many times oftener than a pair drawn by chance must a pair that a text names together be a fact of the relation."""
     graded_share: Annotated[float, Field(ge=0, le=1)] = 0.02
     """Relations of which a smaller share of the samples is implied are not asked about: what is implied there is so by accident."""
     second_truth: Annotated[float, Field(ge=0, le=1)] = 0.1
     """Candidates leave that a fact joins to the subject which implies the relation at least so surely."""
-    beside_answer: bool = True
+    beside_answer: bool = False
     """Whether candidates stay that a document of the answer's chain states too."""
     hierarchy: bool = True
     """Whether candidates leave that are a part of the answer, or that it is a part of."""

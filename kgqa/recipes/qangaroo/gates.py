@@ -204,22 +204,29 @@ class AnswerNotImplied(SampleGate):
 class PathLeadsAnywhere(SampleGate):
     """What is so of a neighbour's neighbour, or of somebody in the same film, is so by likeness; no chain of documents shows it."""
 
-    reason: ClassVar[str] = "the path leads from such subjects to many ends, and to such ends from many subjects"
+    reason: ClassVar[str] = "the path leads from such subjects to many ends and back to many subjects, or over what is only alike"
     setting: ClassVar[str] = "qangaroo.evidence.functional"
     least: float
     forwards: npt.NDArray[np.float64]
     """For each role its functionality; ``backwards`` that of the role read from the other end."""
     backwards: npt.NDArray[np.float64]
+    symmetric: BoolArray
+    """For each relation whether it joins likes."""
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """The product of its roles' functionality is less than ``least`` in both directions."""
+        """The product of its roles' functionality is less than ``least`` in both directions, or a symmetric relation leads to one that is
+        not."""
         grades = _of_answers(samples)
+        of_role = np.append(np.repeat(self.symmetric, 2), np.zeros(len(self.forwards) - 2 * len(self.symmetric), np.bool_))
+        alike = np.zeros(len(grades), np.bool_)
         forwards, backwards = np.ones(len(grades)), np.ones(len(grades))
         for name in ("first", "second", "third"):
             there = grades[name] >= 0
             forwards[there] *= self.forwards[grades[name][there]]
             backwards[there] *= self.backwards[grades[name][there]]
-        anywhere: BoolArray = np.maximum(forwards, backwards) < self.least
+            alike[there] |= of_role[grades[name][there]]
+        by_likeness = alike & ~self.symmetric[samples.questions.relation] & (self.least > 0)
+        anywhere: BoolArray = (np.maximum(forwards, backwards) < self.least) | by_likeness
         return anywhere
 
 

@@ -9,10 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.rows import IntArray
 from kgqa.recipes.qangaroo.mining import Mined, Triples
 from kgqa.rules.roles import TEXT_ROLES
 from kgqa.settings.qangaroo import EvidenceSettings
 
+SYMMETRIC = 0.25
+"""The share of its facts that hold in both directions from which a relation counts as symmetric, whatever the tables say; no real table
+has all of them."""
 Measure = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
@@ -27,6 +31,13 @@ class RelationMeasures:
     named_together: Counts
     """Pairs of a subject and an object that some text names together; ``stated`` of them are facts."""
     stated: Counts
+    turned: Counts
+    """Facts that also hold with subject and object exchanged."""
+
+    @property
+    def symmetric(self) -> npt.NDArray[np.bool_]:
+        """Relations between likes, as neighbours or siblings: what they lead to is alike, but need not have what the subject has."""
+        return self.turned >= SYMMETRIC * np.maximum(self.facts, 1)
 
     @property
     def objects_per_subject(self) -> Measure:
@@ -54,8 +65,8 @@ class RelationMeasures:
 
     def verdicts(self, settings: EvidenceSettings) -> list[str]:
         """For each relation why it is not asked about, as a sentence; empty where it is."""
-        many = self.fewest > settings.max_objects
-        unstated = (self.text_lift < settings.text_lift) & (self.named_together > 0)
+        many = self.fewest > np.where(self.symmetric, settings.max_objects / 2, settings.max_objects)
+        unstated = self.text_lift < settings.text_lift
         return [MANY if m else UNSTATED if u else "" for m, u in zip(many.tolist(), unstated.tolist(), strict=True)]
 
 
@@ -67,13 +78,19 @@ def relation_measures(known: Triples, mined: Mined, relations: int, tables: Mapp
     """The measures of all ``relations`` over the training facts ``known``."""
     entities = tables["entities"].num_rows
     text = slice(2 * relations, 2 * relations + len(TEXT_ROLES))
+    forth, back = (_triples(known.relation, *ends, entities) for ends in ((known.head, known.tail), (known.tail, known.head)))
     return RelationMeasures(
+        turned=np.bincount(known.relation[np.isin(forth, back)], minlength=relations),
         facts=np.bincount(known.relation, minlength=relations),
         subjects=_distinct(known.relation, known.head, relations, entities),
         objects=_distinct(known.relation, known.tail, relations, entities),
         named_together=mined.implied.typed[text].sum(axis=0),
         stated=mined.implied.support[text].sum(axis=0),
     )
+
+
+def _triples(relation: IntArray, head: IntArray, tail: IntArray, entities: int) -> Counts:
+    return (relation.astype(np.int64) * entities + head) * entities + tail
 
 
 def _distinct(relation: npt.NDArray[np.int32], entity: npt.NDArray[np.int32], relations: int, entities: int) -> Counts:

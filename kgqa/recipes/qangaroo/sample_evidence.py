@@ -97,7 +97,9 @@ class SampleEvidence:
         share = count / np.maximum(self.measures.subjects[of >> 32], 1)
         return [
             AnswerNotImplied(least=settings.grade, long=settings.grade_long, text=TEXT[settings.text]),
-            PathLeadsAnywhere(least=settings.functional, forwards=self.mined.forwards, backwards=self.mined.backwards),
+            PathLeadsAnywhere(
+                least=settings.functional, forwards=self.mined.forwards, backwards=self.mined.backwards, symmetric=self.measures.symmetric
+            ),
             ChainAddsLittle(least=settings.odds, long=settings.odds_long, share=np.minimum(share, 1.0), of=of),
             *([AnotherImpliedMore()] if settings.better == "reject" else []),
             RelationSeldomImplied(least=settings.graded_share, samples=before),
