@@ -53,7 +53,10 @@ def test_variants_are_no_settings() -> None:
     assert "variants" not in load_domain("wikidata").settings.model_dump()
 
 
-MINE = f"{OWN}[variants.mine]\ntitle = 'Mine'\n[variants.mine.qangaroo]\nmax_candidates = 50\n[variants.mine.qangaroo.bias]\nanswer_cap = 0.5\n"
+MINE = (
+    OWN
+    + "[variants.mine]\ntitle = 'Mine'\n[variants.mine.qangaroo]\nmax_candidates = 50\n[variants.mine.qangaroo.bias]\nanswer_cap = 0.5\n"
+)
 
 
 def test_a_variant_of_ones_own_changes_only_what_it_says(tmp_path: Path) -> None:
