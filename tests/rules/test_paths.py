@@ -93,6 +93,13 @@ def test_the_first_look_leaves_a_sure_rule_and_spares_a_poor_one_the_count(leave
     assert (0, 0, 1) not in keys(mined(star(leaves, true=leaves // 20), min_support=1, min_confidence=0.3))
 
 
+def test_the_first_look_counts_hits_and_misses_over_the_same_entities() -> None:
+    leaves = [leaf for leaf in range(2000) if leaf % paths.STRIDE]  # it sees none of them, and so must not judge
+    facts = [(leaf, 0, 2001) for leaf in leaves] + [(2001, 0, 2002)] + [(leaf, 1, 2002) for leaf in leaves]
+    known = Knowledge(entities=2003, symmetric=(False, False), facts=sorted(facts), noise=[], texts=[])
+    assert (0, 0, 1) in keys(mined(known, min_support=5, min_confidence=0.9))
+
+
 def test_nobody_is_led_back_to_where_they_came_from() -> None:
     known = Knowledge(entities=2, symmetric=(True,), facts=[(0, 0, 1), (1, 0, 0)], noise=[(0, 0, 0)], texts=[(0, 1, 2), (1, 0, 2)])
     assert len(mined(known)) == 0

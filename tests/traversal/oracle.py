@@ -9,11 +9,16 @@ Chain = tuple[int, ...]
 """Rows of an entity, a document, an entity, …"""
 
 
-def simple_chains(documents_of: Adjacency, entities_of: Adjacency, head: int, max_documents: int) -> list[Chain]:
-    """All chains from ``head`` over at most ``max_documents`` documents that repeat no entity and no document."""
+def simple_chains(
+    documents_of: Adjacency, entities_of: Adjacency, head: int, max_documents: int, *, closed: Collection[int] = ()
+) -> list[Chain]:
+    """All chains from ``head`` over at most ``max_documents`` documents that repeat no entity and no document.
+
+    None leads on from an entity that is ``closed``, unless that is the head.
+    """
     found: list[Chain] = [(head,)]
     for chain in found:
-        if len(chain) <= 2 * max_documents:
+        if len(chain) <= 2 * max_documents and (chain[-1] == head or chain[-1] not in closed):
             ahead = [(document, entity) for document in documents_of[chain[-1]] for entity in entities_of[document]]
             found += [(*chain, d, e) for d, e in ahead if d not in chain[1::2] and e not in chain[::2]]
     return found[1:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -33,6 +33,8 @@ class World:
     facts: list[tuple[int, int, int]]
     """Head, relation, tail, in order; all of them are asked."""
     roles: Pairs
+    closed: frozenset[int] = frozenset()
+    """Entities that no chain leads through."""
 
     def adjacency(self) -> tuple[list[list[int]], list[list[int]]]:
         return (
@@ -59,7 +61,11 @@ def worlds(draw: st.DrawFn) -> World:
     facts = draw(st.sets(st.tuples(ids, relations, ids), min_size=1, max_size=10))
     facts |= {(t, r, h) for h, r, t in facts if r == 1}
     roles = draw(st.sets(st.tuples(ids, relations), max_size=2 * entities))
-    return World(entities=entities, documents=documents, forth=sorted(forth), back=sorted(back), facts=sorted(facts), roles=sorted(roles))
+    closed = draw(st.frozensets(ids)) if draw(st.booleans()) else frozenset()
+    return World(
+        entities=entities, documents=documents, forth=sorted(forth), back=sorted(back), facts=sorted(facts), roles=sorted(roles),
+        closed=closed,
+    )  # fmt: skip
 
 
 def rows(pairs: Pairs, count: int) -> Adjacency:
@@ -77,7 +83,8 @@ def searched(world: World, *, chains: str, max_documents: int, max_chains: int =
     )
     graph = Graph(documents_of=rows(world.forth, world.entities), entities_of=rows(world.back, world.documents))
     facts = Facts(head=head, relation=relation, tail=tail)
-    kernel = Kernel(graph, max_documents=max_documents)
+    closed = np.isin(np.arange(world.entities), sorted(world.closed)) if world.closed else None
+    kernel = Kernel(graph, max_documents=max_documents, closed=closed)
     found = search.find_samples(questions, kernel, facts, rows(world.roles, world.entities), options, workers=workers)
     return found if chains == "tree" else search.add_chains(found, kernel, options.traversal, workers=workers)
 
@@ -102,7 +109,7 @@ def expected(world: World, *, chains: str, max_documents: int, max_chains: int =
     """The same by brute force."""
     result: Found = []
     for head, relation, answer in world.facts:
-        every = oracle.simple_chains(*world.adjacency(), head, max_documents)
+        every = oracle.simple_chains(*world.adjacency(), head, max_documents, closed=world.closed)
         others = {t for h, r, t in world.facts if (h, r) == (head, relation)} - {answer}
         found = oracle.candidates(every, answer, {e for e, r in world.roles if r == relation}, others)
         if chains == "tree":
@@ -154,6 +161,26 @@ def test_the_tie_between_two_shortest_chains_goes_to_the_lowest_document() -> No
 def test_end_points_do_not_stop_the_traversal() -> None:
     world = World(entities=3, documents=2, forth=[(0, 0), (1, 1)], back=[(0, 1), (1, 2)], facts=[(0, 0, 2)], roles=[(1, 0), (2, 0)])
     assert as_lists(searched(world, chains="tree", max_documents=2))[0][1] == [[(0, 0, 1)], [(0, 0, 1, 1, 2)]]
+
+
+@pytest.mark.parametrize("chains", ["tree", "all_shortest", "all_simple"])
+@settings(max_examples=60)
+@given(world=worlds(), max_documents=st.integers(1, 4))
+def test_no_chain_leads_through_what_is_closed_though_it_may_begin_and_end_there(world: World, chains: str, max_documents: int) -> None:
+    for _, kept, _ in as_lists(searched(world, chains=chains, max_documents=max_documents)):
+        assert all(not world.closed & set(chain[2:-1:2]) for of_candidate in kept for chain in of_candidate)
+
+
+def test_a_closed_entity_is_gone_round_and_nothing_else_changes() -> None:
+    # 0 –d0– 1 –d1– 3 is shorter than 0 –d0– 2 –d2– 4 –d3– 3, which is there where 1 is closed; 1 stays a candidate.
+    forth, back = [(0, 0), (1, 1), (2, 2), (4, 3)], [(0, 1), (0, 2), (1, 3), (2, 4), (3, 3)]
+    open_ = World(entities=5, documents=4, forth=forth, back=back, facts=[(0, 0, 3)], roles=[(1, 0)])
+    closed = replace(open_, closed=frozenset({0, 1, 3}))
+    for chains in ("tree", "all_shortest", "all_simple"):
+        longer = [(0, 0, 2, 2, 4, 3, 3)] if chains == "all_simple" else []
+        assert as_lists(searched(open_, chains=chains, max_documents=3))[0][:2] == ([1, 3], [[(0, 0, 1)], [(0, 0, 1, 1, 3), *longer]])
+        found = as_lists(searched(closed, chains=chains, max_documents=3))[0]
+        assert found == ([1, 3], [[(0, 0, 1)], [(0, 0, 2, 2, 4, 3, 3)]], [0, 2, 3])
 
 
 def test_a_long_row_of_candidates_outgrows_the_first_buffers() -> None:

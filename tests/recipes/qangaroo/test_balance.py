@@ -104,3 +104,15 @@ def test_a_round_that_does_not_fit_is_left_out_for_all() -> None:
     assert rounds(balanced(made, candidates=2, limit=4)[0]) == 2
     assert rounds(balanced(made, candidates=2, limit=3)[0]) == 1
     assert list(balanced(made, candidates=2, limit=1)[0].chains) == [1]
+
+
+@given(made=records(most=5, chains=4, graded=True), candidates=CHOICES, limit=LIMITS)
+def test_graded_chains_are_taken_in_their_order_and_grades_stay_with_their_candidates(
+    made: list[Record], candidates: int, limit: int
+) -> None:
+    for before, after in zip(made, balanced(made, candidates=candidates, limit=limit), strict=True):
+        for candidate, chains in after.chains.items():
+            assert chains == before.chains[candidate][: len(chains)]
+            assert after.grades is not None
+            assert before.grades is not None
+            assert after.grades[candidate] == before.grades[candidate]

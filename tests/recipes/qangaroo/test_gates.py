@@ -404,3 +404,14 @@ def test_the_document_cue_is_counted_within_each_split() -> None:
 def test_a_document_is_counted_once_however_many_chains_use_it() -> None:
     made = [Record(id=0, split=0, head=1, relation=0, answer=2, chains={2: [(1, 0, 2), (1, 0, 3, 1, 2)], 3: [(1, 0, 3)]})]
     assert DocumentCue(limit=1).rejected(to_samples(made)).tolist() == [False]
+
+
+def test_a_share_of_samples_that_is_just_reached_is_enough() -> None:
+    made = [Record(id=i, split=0, head=1, relation=i, answer=2, chains={2: [(1, 0, 2)]}) for i in range(2)]
+    assert RelationSeldomImplied(least=0.05, samples=np.array([20, 21])).rejected(to_samples(made)).tolist() == [False, True]
+
+
+def test_a_cue_is_a_share_of_what_counts_as_entering() -> None:
+    made = to_samples(alike({1: 4, 2: 1}))
+    assert DocumentCue(limit=0.1, entering={0: 40}).rejected(made).tolist() == [False] * 5
+    assert DocumentCue(limit=0.1, entering={0: 30, 1: 40}).rejected(made).tolist() == [True] * 4 + [False]

@@ -152,6 +152,23 @@ def test_an_article_is_about_its_subject_though_it_does_not_name_it(text: Text, 
     assert found([text])[1] == {(0, 0, 1): grade}
 
 
+@pytest.mark.parametrize(("between", "grade"), [(NEAR - 1, 1), (NEAR, 0)])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_near_is_less_than_so_many_characters(between: int, grade: int, is_first: bool) -> None:
+    filling = ". X".ljust(between, "x")
+    text = Text(
+        parts=["Ab" + filling + "Cd."], mentions=[(0, 2, 0 if is_first else 1), (2 + between, 4 + between, 1 if is_first else 0)],
+        about=None, leading={0}, out={1},
+    )  # fmt: skip
+    assert found([text])[1] == {(0, 0, 1): grade}
+
+
+@pytest.mark.parametrize(("start", "grade"), [(NEAR - 1, 1), (NEAR, 0)])
+def test_the_beginning_of_an_article_is_so_many_characters(start: int, grade: int) -> None:
+    text = Text(parts=["Ab. X".ljust(start, "x") + "Cd."], mentions=[(start, start + 2, 1)], about=0, leading={0}, out={1})
+    assert found([text])[1] == {(0, 0, 1): grade}
+
+
 def test_a_document_with_many_mentions_outgrows_the_first_buffers() -> None:
     many = 3000
     text = Text(parts=["Ab. " * many], mentions=[(4 * i, 4 * i + 2, i % 2) for i in range(many)], about=None, leading={0}, out={1})

@@ -16,6 +16,7 @@ from kgqa.recipes.qangaroo.relations import RelationMeasures
 from kgqa.recipes.qangaroo.sample_evidence import EQUALLY, KIN, SECOND_TRUTH, SampleEvidence
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.recipes.qangaroo.truths import kin_of_answers, second_truths
+from kgqa.rules.implied import ImpliedRelations
 from tests.recipes.drawing import Record, records, to_records, to_samples, without
 from tests.recipes.qangaroo.mined import World, mined, worlds
 from tests.rules.drawing import Knowledge
@@ -67,6 +68,15 @@ def test_second_truths_and_kin_leave_and_each_is_counted_once(made: list[Record]
     assert [(row.reason, row.removed) for row in rows] == [(SECOND_TRUTH, int(second.sum())), (KIN, int(kin.sum()))]
     assert len(left.candidates.targets) + sum(row.removed or 0 for row in rows) == len(samples.candidates.targets)
     assert left.is_answer().sum() == len(made)
+
+
+def test_what_is_a_second_truth_and_kin_is_counted_as_the_first() -> None:
+    counts = np.full(learned().mined.implied.support.shape, 10)
+    says_all = replace(learned().mined, implied=ImpliedRelations(support=counts, typed=counts))
+    record = Record(id=0, split=0, head=1, relation=1, answer=11, chains={c: [(1, 0, c)] for c in (4, 10, 11)})
+    left, rows = replace(learned(), mined=says_all).without_second_truths(to_samples([record]))
+    assert to_records(left) == [without(record, 4, 10)]
+    assert [row.removed for row in rows] == [1, 1]  # 10 is joined to 1 and to 11, 4 only to 11
 
 
 @settings(max_examples=10)
