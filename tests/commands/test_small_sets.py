@@ -34,7 +34,9 @@ def source(folder: Path) -> Path:
 
 def made(folder: Path, cli: Cli, settings: str) -> tuple[str, Path, dict[str, Any]]:
     """What the run printed, the dataset and its manifest."""
-    (folder / "own.toml").write_text('extends = "wikidata"\n[qangaroo.evidence]\nuse = false\n[qangaroo.splits]\ntrain = 0.6\ndev = 0.2\ntest = 0.2\n' + settings)
+    (folder / "own.toml").write_text(
+        'extends = "wikidata"\n[qangaroo.evidence]\nuse = false\n[qangaroo.splits]\ntrain = 0.6\ndev = 0.2\ntest = 0.2\n' + settings
+    )
     outcome = cli("generate", "--domain", folder / "own.toml", "--source", source(folder / "source"), "--workspace", folder / "w")
     assert outcome.status == 0, outcome.err
     dataset = folder / "w" / "datasets" / "wikihop"
