@@ -19,7 +19,7 @@ SHOWN = {
 }  # fmt: skip
 """Figure → the head of its column on the terminal; the file has all of them."""
 MEANING = (
-    "objects: of a subject; subjects: of an object; lift: how many times oftener than by chance a pair that a text names together is a fact; "
+    "objects: of a subject; subjects: of an object; lift: how many times oftener than by chance a pair that texts name together is a fact; "
     "reached, implied, kept: samples."
 )
 
