@@ -91,7 +91,7 @@ def test_without_rules_grades_are_empty_and_nothing_is_rejected_by_them(tmp_path
 
 
 def test_one_relation_alone_is_learned_from_texts(tmp_path: Path) -> None:
-    domain = own(tmp_path, "[qangaroo.evidence]\ngrade_stated = 0.1\nodds_stated = 1.5\n")
+    domain = own(tmp_path, "[qangaroo.evidence]\ngrade = 0.1\nodds = 1.5\nfunctional = 0\n")
     report = kgqa.generate(domain, source=source(tmp_path / "source", COUNTRY), workspace=tmp_path / "w")
     made = rows(report.dataset)
     assert made
