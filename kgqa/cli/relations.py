@@ -18,6 +18,10 @@ SHOWN = {
     "kept": "kept",
 }  # fmt: skip
 """Figure → the head of its column on the terminal; the file has all of them."""
+MEANING = (
+    "objects: of a subject; subjects: of an object; lift: how many times oftener than by chance a pair that texts name together is a fact; "
+    "reached, implied, kept: samples."
+)
 
 
 def relations(
@@ -67,7 +71,7 @@ def _print(console: Terminal, found: Relations) -> None:
     for one in found.relations:
         table.add_row(printable(one.label), *(shown(getattr(one, name)) for name in SHOWN), out.get(one.verdict, ""))
     console.print(table)
-    console.say("objects: for each subject; subjects: for each object; lift, reached, implied, kept: see docs/evidence.md.", style="dim")
+    console.say(MEANING, style="dim")
     console.say(f"{counts[ASKED]:,} of {len(found.relations):,} relations are asked about.", style="bold")
     for verdict, letter in out.items():
         console.say(f"{letter}: {counts[verdict]:,} not, because {verdict}.")

@@ -32,7 +32,7 @@ STRANGE = "[bold]Tagus[/bold] [/] <b>&amp;</b> :smile: [link=x] \\"
 
 def test_the_commands_are_those_that_users_know() -> None:
     graph = {"generate", "export", "show", "query", "load", "explore", "doctor"}
-    assert set(COMMANDS) == graph | {"convert", "evaluate", "contrast", "audit", "review"}
+    assert set(COMMANDS) == graph | {"convert", "evaluate", "contrast", "audit", "review", "relations"}
 
 
 def test_every_command_is_a_function_of_the_same_name() -> None:
@@ -213,12 +213,12 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, seed_wikidata: Path, cli: Cli)
     outcome = cli("generate", "--domain", "wikidata", "--workspace", tmp_path / "w", "--dry-run")
     assert outcome.status == 0
     assert "Nothing was changed." in outcome.out
-    assert outcome.out.count("to do") == 8
+    assert outcome.out.count("to do") == 9
     assert re.search(r"relations\.tsv +│ [1-9][0-9.,]* (bytes|kB) ", outcome.out)  # not 0.0 megabytes
     assert list(tmp_path.iterdir()) == []
     before = contents.files(seed_wikidata)
     outcome = cli("generate", "--domain", "wikidata", "--workspace", seed_wikidata, "--dry-run")
-    assert outcome.out.count("finished before") == 8
+    assert outcome.out.count("finished before") == 9
     assert contents.files(seed_wikidata) == before
 
 

@@ -34,7 +34,9 @@ def source(folder: Path) -> Path:
 
 def made(folder: Path, cli: Cli, settings: str) -> tuple[str, Path, dict[str, Any]]:
     """What the run printed, the dataset and its manifest."""
-    (folder / "own.toml").write_text('extends = "wikidata"\n[qangaroo.splits]\ntrain = 0.6\ndev = 0.2\ntest = 0.2\n' + settings)
+    (folder / "own.toml").write_text(
+        'extends = "wikidata"\n[qangaroo.evidence]\nuse = false\n[qangaroo.splits]\ntrain = 0.6\ndev = 0.2\ntest = 0.2\n' + settings
+    )
     outcome = cli("generate", "--domain", folder / "own.toml", "--source", source(folder / "source"), "--workspace", folder / "w")
     assert outcome.status == 0, outcome.err
     dataset = folder / "w" / "datasets" / "wikihop"
@@ -60,7 +62,7 @@ def test_a_cap_of_less_than_one_sample_says_what_it_became(tmp_path: Path, cli: 
     for sentence, split in zip(said, ("train", "dev", "test"), strict=True):
         kept = Counter(row["answer_id"] for row in native.read_fields(dataset / f"{split}.parquet", "answer_id"))
         match = re.fullmatch(
-            rf"0\.001 of the (\d+) samples of {split} is less than one; an answer keeps at most (\d+) of them, as .*", sentence
+            rf"0\.005 of the (\d+) samples of {split} is less than one; an answer keeps at most (\d+) of them, as .*", sentence
         )
         assert match
         assert max(kept.values()) == int(match[2]) > 1

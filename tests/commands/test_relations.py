@@ -1,0 +1,134 @@
+"""``kgqa relations``: the figures are those of the tables, the verdicts those of the run, and mistakes are sentences."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import kgqa
+from kgqa.errors import KgqaError
+from kgqa.recipes.qangaroo.relation_figures import ASKED
+from tests import contents
+from tests.conftest import Cli
+
+
+def counted(workspace: Path, table: str) -> Counter[int]:
+    """Rows of each relation, by its row."""
+    return Counter(pl.read_parquet(workspace / "tables" / f"{table}.parquet", columns=["relation"])["relation"].to_list())
+
+
+@pytest.fixture(params=["wikidata", "medline"])
+def found(request: pytest.FixtureRequest) -> tuple[Path, kgqa.Relations]:
+    """A finished workspace of a seed domain, and its relations."""
+    workspace = request.getfixturevalue(f"seed_{request.param}")
+    return workspace, kgqa.relations(request.param, workspace=workspace, sort="id")
+
+
+def test_every_relation_has_the_figures_of_the_tables(found: tuple[Path, kgqa.Relations]) -> None:
+    workspace, report = found
+    ids = pl.read_parquet(workspace / "tables" / "relations.parquet")["id"].to_list()
+    assert [one.id for one in report.relations] == ids
+    for name, table in (("questions", "questions"), ("reached", "plain"), ("kept", "kept")):
+        rows = counted(workspace, table)
+        assert [getattr(one, name) for one in report.relations] == [rows[row] for row in range(len(ids))]
+    assert report.is_seed
+    assert not report.remark
+
+
+def test_measures_are_those_of_the_training_facts(seed_wikidata: Path) -> None:
+    tables = seed_wikidata / "tables"
+    train = pl.read_parquet(tables / "questions.parquet").filter(pl.col("split") == 0)
+    relations = kgqa.relations("wikidata", workspace=seed_wikidata, sort="id").relations
+    for row, one in enumerate(relations):
+        mine = train.filter(pl.col("relation") == row)
+        if len(mine):
+            assert (one.facts, one.subjects, one.objects) == (len(mine), mine["head"].n_unique(), mine["answer"].n_unique())
+            assert one.objects_per_subject == pytest.approx(one.facts / one.subjects)
+            assert one.subjects_per_object == pytest.approx(one.facts / one.objects)
+
+
+def test_what_is_kept_is_asked_and_nothing_else(found: tuple[Path, kgqa.Relations]) -> None:
+    for one in found[1].relations:
+        assert (one.verdict == ASKED) == bool(one.kept)
+        assert one.implied is not None
+        assert (one.kept or 0) <= one.implied
+        assert one.share_implied is None or 0 <= one.share_implied <= 1
+
+
+def test_a_finished_workspace_and_its_dataset_stay_as_they_are(wikidata_copy: Path) -> None:
+    before = contents.files(wikidata_copy)
+    kgqa.relations("wikidata", workspace=wikidata_copy)
+    assert contents.files(wikidata_copy) == before
+
+
+def test_no_dataset_is_written_and_workers_change_nothing(tmp_path: Path, seed_medline: Path) -> None:
+    found = kgqa.relations("medline", workspace=tmp_path / "w", workers=3)
+    assert not (tmp_path / "w" / "datasets").exists()
+    assert found == kgqa.relations("medline", workspace=seed_medline, workers=1)
+
+
+def test_the_file_has_all_columns_in_the_order_asked_for(seed_wikidata: Path, tmp_path: Path, cli: Cli) -> None:
+    outcome = cli("relations", "wikidata", "--workspace", seed_wikidata, "--sort", "text_lift", "--out", tmp_path / "r.tsv")
+    assert outcome.status == 0, outcome.err
+    assert f"Written: {tmp_path / 'r.tsv'}" in outcome.out
+    with (tmp_path / "r.tsv").open(newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    report = kgqa.relations("wikidata", workspace=seed_wikidata, sort="text_lift")
+    assert [row["id"] for row in rows] == [one.id for one in report.relations]
+    assert [row["verdict"] for row in rows] == [one.verdict for one in report.relations]
+    lifts = [float(row["text_lift"] or -1) for row in rows]
+    assert lifts == sorted(lifts, reverse=True)
+    asked = sum(row["verdict"] == ASKED for row in rows)
+    assert f"{asked} of {len(rows)} relations are asked about." in outcome.out
+    for verdict, count in Counter(row["verdict"] for row in rows).items():
+        assert verdict == ASKED or f"{count} not, because {verdict}." in outcome.out
+
+
+def test_the_card_has_the_relations_and_the_papers_recipe(seed_wikidata: Path, tmp_path: Path) -> None:
+    card = (seed_wikidata / "datasets" / "wikihop" / "README.md").read_text("utf-8")
+    report = kgqa.relations("wikidata", workspace=seed_wikidata)
+    for one in report.relations:
+        assert not one.kept or f"| {one.label} | {one.kept:,} | {one.reached:,} | {one.implied:,} |" in card
+    for verdict, count in Counter(one.verdict for one in report.relations if one.verdict != ASKED).items():
+        assert f"| {count} | {verdict} |" in card
+    plain = kgqa.generate("wikidata", recipe="paper", workspace=tmp_path / "w")
+    alone = (plain.dataset / "README.md").read_text("utf-8")
+    assert "## Beside the paper's recipe" in card
+    assert "paper's recipe\n" not in alone
+    assert "Which relations are asked about" not in alone
+
+
+def test_the_card_has_the_domains_limits(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text('extends = "wikidata"\nseed_domain = "wikidata"\nlimits = "Nobody read it."\n')
+    report = kgqa.generate(tmp_path / "own.toml", workspace=tmp_path / "w")
+    assert "## Limits\n\nNobody read it.\n" in (report.dataset / "README.md").read_text("utf-8")
+
+
+def test_mistakes_are_sentences(seed_wikidata: Path, tmp_path: Path, cli: Cli) -> None:
+    there = tmp_path / "there.tsv"
+    there.write_text("mine")
+    for arguments, parts in (
+        (["--sort", "kep"], ("no column 'kep'", "kept")),
+        (["--recipe", "paper"], ("domain wikidata", "chains must imply their answer", "qangaroo.evidence.use")),
+        (["--out", str(there)], ("there.tsv", "already there")),
+        (["--workers", "0"], ("workers",)),
+    ):
+        cli("relations", "wikidata", "--workspace", seed_wikidata, *arguments).sentence(*parts)
+    cli("relations", "wikidatta", "--workspace", seed_wikidata).sentence("wikidatta", "wikidata")
+    assert there.read_text() == "mine"
+    with pytest.raises(KgqaError):
+        kgqa.relations("wikidata", workspace=seed_wikidata, sort="kep")
+
+
+def test_a_domain_of_which_no_relation_is_left_is_measured_all_the_same(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "own.toml").write_text('extends = "wikidata"\nseed_domain = "wikidata"\n[qangaroo.evidence]\nmax_objects = 0.5\n')
+    cli("generate", "--domain", tmp_path / "own.toml", "--workspace", tmp_path / "w").sentence(
+        "every relation says too little", "max_objects"
+    )
+    report = kgqa.relations(tmp_path / "own.toml", workspace=tmp_path / "w")
+    assert "every relation says too little" in report.remark
+    assert all(one.facts and one.kept is None and one.verdict != ASKED for one in report.relations if one.questions)
