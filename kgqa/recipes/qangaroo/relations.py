@@ -66,7 +66,7 @@ class RelationMeasures:
     def verdicts(self, settings: EvidenceSettings) -> list[str]:
         """For each relation why it is not asked about, as a sentence; empty where it is."""
         many = self.fewest > np.where(self.symmetric, settings.max_objects / 2, settings.max_objects)
-        unstated = self.text_lift < settings.text_lift
+        unstated = (self.text_lift < settings.text_lift) & (self.named_together > 0)
         return [MANY if m else UNSTATED if u else "" for m, u in zip(many.tolist(), unstated.tolist(), strict=True)]
 
 
