@@ -186,17 +186,22 @@ class AnswerNotImplied(SampleGate):
     """The answer's best chain must imply it, and its weakest hop must be stated well enough."""
 
     reason: ClassVar[str] = "no chain implies the answer surely enough"
-    setting: ClassVar[str] = "qangaroo.evidence.grade, qangaroo.evidence.text"
+    setting: ClassVar[str] = "qangaroo.evidence.grade, qangaroo.evidence.text, qangaroo.evidence.facts"
     least: float
     long: float
     """``least`` for chains of three documents."""
     text: int
+    facts: int
+    roles: int
+    """How many roles facts have; those of texts come after them."""
 
     def rejected(self, samples: Samples) -> BoolArray:
         """The grade of the answer is too low."""
         grades = _of_answers(samples)
         least = np.where(grades["third"] >= 0, np.float32(self.long), np.float32(self.least))
         weak: BoolArray = (grades["confidence"] < least) | (grades["text"] < self.text)
+        hops = np.stack([grades[name] for name in ("first", "second", "third")])
+        weak |= ((hops >= 0) & (hops < self.roles)).sum(axis=0) < self.facts
         return weak
 
 

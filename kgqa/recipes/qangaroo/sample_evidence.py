@@ -96,7 +96,13 @@ class SampleEvidence:
         of, count = np.unique(key, return_counts=True)
         share = count / np.maximum(self.measures.subjects[of >> 32], 1)
         return [
-            AnswerNotImplied(least=settings.grade, long=settings.grade_long, text=TEXT[settings.text]),
+            AnswerNotImplied(
+                least=settings.grade,
+                long=settings.grade_long,
+                text=TEXT[settings.text],
+                facts=settings.facts,
+                roles=2 * self.facts.relations,
+            ),
             PathLeadsAnywhere(
                 least=settings.functional, forwards=self.mined.forwards, backwards=self.mined.backwards, symmetric=self.measures.symmetric
             ),
