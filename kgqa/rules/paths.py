@@ -103,9 +103,7 @@ def mine_paths(
     """
     roles = graph.role_count
     back = graph.reversed()
-    found = _supports(
-        graph.offsets, graph.targets, graph.roles, back.offsets, back.targets, back.roles, head, relation, tail, roles, graph.relations
-    )
+    found = _all_supports(graph, back, head, relation, tail, workers=worker_count(workers))
     keys, support = np.unique(found, return_counts=True)
     keys, support = keys[support >= min_support], support[support >= min_support]
     objects, times = np.unique(paired(tail, relation), return_counts=True)
@@ -118,10 +116,7 @@ def mine_paths(
         workers=worker_count(workers),
     )  # fmt: skip
     looked = head % STRIDE == 0
-    early = _supports(
-        graph.offsets, graph.targets, graph.roles, back.offsets, back.targets, back.roles,
-        head[looked], relation[looked], tail[looked], roles, graph.relations,
-    )  # fmt: skip
+    early = _all_supports(graph, back, head[looked], relation[looked], tail[looked], workers=worker_count(workers))
     hits = _occurrences(keys, early)
     _, typed, _ = _bodies(known, keys, STRIDE)
     hopeful = hits + 3 * np.sqrt(hits + 1.0) + 1 >= min_confidence * typed
@@ -133,6 +128,21 @@ def mine_paths(
         body=body, typed=typed, expected=expected, head_facts=np.bincount(relation, minlength=graph.relations)[of],
     )  # fmt: skip
     return rules.select(rules.confidence >= min_confidence)
+
+
+def _all_supports(graph: RoleGraph, back: RoleGraph, head: IntArray, relation: IntArray, tail: IntArray, *, workers: int) -> Counts:
+    """For each fact the distinct paths that join its ends, as keys."""
+    bounds = np.linspace(0, len(head), PARTS + 1).astype(np.int64)
+
+    def run(part: int) -> Counts:
+        facts = slice(bounds[part], bounds[part + 1])
+        return _supports(  # type: ignore[no-any-return]
+            graph.offsets, graph.targets, graph.roles, back.offsets, back.targets, back.roles,
+            head[facts], relation[facts], tail[facts], graph.role_count, graph.relations,
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(workers) as pool:
+        return np.concatenate(list(pool.map(run, range(PARTS))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
