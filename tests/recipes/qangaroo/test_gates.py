@@ -482,6 +482,13 @@ def test_of_a_surplus_the_best_graded_stay() -> None:
     assert rejected.tolist() == [True, False, True, False, True, False]
 
 
+def test_what_goes_takes_no_place_of_those_that_come_after() -> None:
+    seen = [(0,), (0,), (0, 1), (1,), (1,), (2,)]
+    made = [Record(id=i, split=0, head=0, relation=0, answer=1, chains={1: [(0, d, 1) for d in of]}) for i, of in enumerate(seen)]
+    rejected = DocumentCue(limit=2, drops="surplus").rejected(to_samples(made))
+    assert rejected.tolist() == [False, False, True, False, False, False]
+
+
 @given(made=RECORDS, order=st.randoms(use_true_random=False))
 def test_the_surplus_of_the_document_cue_is_chosen_by_id_not_by_place(made: list[Record], order) -> None:  # type: ignore[no-untyped-def]
     gate, mixed = DocumentCue(limit=2, drops="surplus"), order.sample(made, len(made))
