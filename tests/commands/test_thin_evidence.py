@@ -50,10 +50,12 @@ COUNTRY: Facts = [(f"m{n}", "country", f"l{n % CITIES}") for n in range(MUSEUMS)
 TOWN: Facts = [(f"m{n}", "town", f"c{n % CITIES}") for n in range(MUSEUMS)] + [(f"c{n}", "land", f"l{n}") for n in range(CITIES)]
 
 
-def own(folder: Path, settings: str = "") -> Path:
-    """A domain that keeps what the filters against bias would take from so small a set."""
+def own(folder: Path, *, beside_answer: bool = True, evidence: str = "") -> Path:
+    """A domain that keeps what the filters against bias would take from so small a set, and by default the countries that stand in one
+    article, of which there are no others."""
     splits = "[qangaroo.splits]\ntrain = 0.6\ndev = 0.2\ntest = 0.2\n[qangaroo.bias]\nanswer_cap = 1\ndocument_cue = 0\n"
-    (folder / "own.toml").write_text(f'extends = "wikidata"\n{splits}{settings}')
+    section = f"[qangaroo.evidence]\nbeside_answer = {str(beside_answer).lower()}\n{evidence}"
+    (folder / "own.toml").write_text(f'extends = "wikidata"\n{splits}{section}')
     return folder / "own.toml"
 
 
@@ -73,25 +75,31 @@ def test_a_path_of_facts_implies_its_answer(tmp_path: Path) -> None:
         assert all(best["confidence"] > other["confidence"] for place, other in enumerate(row["grades"]) if place != at)
 
 
+def test_countries_that_stand_in_one_article_are_no_alternatives(tmp_path: Path, cli: Cli) -> None:
+    place = source(tmp_path / "source", COUNTRY + TOWN)
+    outcome = cli("generate", "--domain", own(tmp_path, beside_answer=False), "--source", place, "--workspace", tmp_path / "w")
+    outcome.sentence("no sample is left", f"{MUSEUMS} because too few candidates are reached")
+
+
 def test_without_rules_grades_are_empty_and_nothing_is_rejected_by_them(tmp_path: Path, cli: Cli) -> None:
-    domain = own(tmp_path, "[qangaroo.evidence]\nmin_support = 1000\n")
+    domain = own(tmp_path, evidence="min_support = 1000\n")
     place = source(tmp_path / "source", COUNTRY)
     outcome = cli("generate", "--domain", domain, "--source", place, "--workspace", tmp_path / "w")
     assert outcome.status == 0, outcome.err
     assert f"qangaroo.evidence: {NO_RULES}." in outcome.out
     made = rows(tmp_path / "w" / "datasets" / "wikihop")
     assert all(row["grades"] is None for row in made)
-    plain = kgqa.generate(own(tmp_path, "[qangaroo.evidence]\nuse = false\n"), source=place, workspace=tmp_path / "p")
+    plain = kgqa.generate(own(tmp_path, evidence="use = false\n"), source=place, workspace=tmp_path / "p")
     assert len(made) == sum(plain.counts.values()) > 0
     card = (tmp_path / "w" / "datasets" / "wikihop" / "README.md").read_text("utf-8")
     assert NO_RULES in card
     assert "## Beside the paper's recipe" not in card
-    report = kgqa.relations(own(tmp_path, "[qangaroo.evidence]\nmin_support = 1000\n"), source=place, workspace=tmp_path / "w")
+    report = kgqa.relations(own(tmp_path, evidence="min_support = 1000\n"), source=place, workspace=tmp_path / "w")
     assert [one.verdict for one in report.relations] == ["asked"]
 
 
 def test_one_relation_alone_is_learned_from_texts(tmp_path: Path) -> None:
-    domain = own(tmp_path, "[qangaroo.evidence]\ngrade = 0.1\nodds = 1.5\nfunctional = 0\n")
+    domain = own(tmp_path, evidence="grade = 0.1\nodds = 1.5\nfunctional = 0\n")
     report = kgqa.generate(domain, source=source(tmp_path / "source", COUNTRY), workspace=tmp_path / "w")
     made = rows(report.dataset)
     assert made
@@ -101,7 +109,7 @@ def test_one_relation_alone_is_learned_from_texts(tmp_path: Path) -> None:
 
 def test_all_relations_many_to_many_names_the_best_and_the_settings(tmp_path: Path, cli: Cli) -> None:
     shows = [(f"m{n}", "shows", f"l{(n + step) % CITIES}") for n in range(MUSEUMS) for step in (0, 2, 3)]
-    domain = own(tmp_path, "[qangaroo.evidence]\nmax_objects = 2\n")
+    domain = own(tmp_path, evidence="max_objects = 2\n")
     place = source(tmp_path / "source", shows)
     outcome = cli("generate", "--domain", domain, "--source", place, "--workspace", tmp_path / "w")
     outcome.sentence("every relation says too little", "shows (3.0 objects", "qangaroo.evidence.max_objects", "qangaroo.evidence.use")

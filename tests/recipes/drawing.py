@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from kgqa.arrays.rows import Rows
 from kgqa.recipes.qangaroo.samples import CHAINS, GRADE, Questions, Samples, chain_documents
+from kgqa.rules.roles import TEXT_ROLES
 
 ENTITIES, DOCUMENTS, RELATIONS = 12, 9, 3
+ROLES = 2 * RELATIONS + len(TEXT_ROLES)
 Chain = tuple[int, ...]
 Grade = tuple[float, int, int, int, int, int]
 """The fields of ``GRADE``."""
@@ -105,7 +107,7 @@ def chain_to(draw: st.DrawFn, head: int, candidate: int) -> Chain:
     return (head, *(node for step in zip(documents, entities, strict=True) for node in step))
 
 
-GRADES = st.tuples(st.sampled_from(CONFIDENCES), st.integers(0, 2), *[st.integers(-1, 9)] * 4)
+GRADES = st.tuples(st.sampled_from(CONFIDENCES), st.integers(0, 2), *[st.integers(-1, ROLES - 1)] * 3, st.integers(-1, RELATIONS - 1))
 
 
 @st.composite

@@ -47,6 +47,22 @@ def one(known: Known, chain: Chain, relation: int) -> np.void:
     return known.evidence().grade(to_samples([record]), workers=1)[0]
 
 
+@given(data=st.data(), known=known_things())
+def test_two_facts_imply_a_candidate_whatever_its_chains_are(data: st.DataObject, known: Known) -> None:
+    made = data.draw(graded_records(known))
+    found = iter(known.evidence().implied_by_facts(to_samples(made)).tolist())
+    edges = known.facts.edges()
+    for record in made:
+        for candidate in record.chains:
+            fitting = [
+                sure(known.rules[first, second, record.relation])
+                for x, first, z in edges for middle, second, y in edges
+                if (x, y) == (record.head, candidate) and z == middle and (first, second, record.relation) in known.rules
+            ]  # fmt: skip
+            assert next(found) == pytest.approx(max(fitting, default=0.0), abs=1e-6)
+    assert next(found, None) is None
+
+
 LINE = [(0, 0, 1), (1, 1, 2), (2, 2, 3)]
 """Three hops with a relation each; relation 3 is what the first two may imply, relation 4 is asked about."""
 THREE = {(0, 2, 3): HIGH, (6, 4, 4): HIGH}

@@ -29,6 +29,7 @@ from kgqa.recipes.qangaroo.gates import (
     DocumentCue,
     Gate,
     NoDocumentFromSubject,
+    PathLeadsAnywhere,
     QuestionGate,
     RelationSaysLittle,
     RelationSeldomImplied,
@@ -40,7 +41,7 @@ from kgqa.recipes.qangaroo.gates import (
 from kgqa.recipes.qangaroo.rejected import pass_gates
 from kgqa.settings.qangaroo import BiasSettings
 from kgqa.traversal.graph import Graph
-from tests.recipes.drawing import CONFIDENCES, DOCUMENTS, ENTITIES, RELATIONS, Record, records, to_samples, without
+from tests.recipes.drawing import CONFIDENCES, DOCUMENTS, ENTITIES, RELATIONS, ROLES, Record, records, to_samples, without
 
 Pairs = set[tuple[int, int]]
 Definition = Callable[[list[Record]], list[bool]]
@@ -99,11 +100,13 @@ def cap_of(sizes: list[int], share: float, of: str, *, entering: int = 0) -> int
     return max(fitting, default=1)
 
 
+def place(record: Record) -> tuple[float, int]:
+    """By which samples are ordered that compete: the surest first."""
+    return -record.grades[record.answer][0] if record.grades else 0, record.id
+
+
 def too_frequent(share: float, of: str, entering: dict[int, int]) -> tuple[Gate, Definition]:
     """The surest samples of an answer stay; among equals those with the lowest ids."""
-
-    def place(record: Record) -> tuple[float, int]:
-        return -record.grades[record.answer][0] if record.grades else 0, record.id
 
     def definition(made: list[Record]) -> list[bool]:
         result = []
@@ -118,8 +121,8 @@ def too_frequent(share: float, of: str, entering: dict[int, int]) -> tuple[Gate,
     return AnswerTooFrequent(share=share, of=of, entering=entering), definition
 
 
-def cue(limit: float, entering: dict[int, int]) -> tuple[Gate, Definition]:
-    """A number of samples, or a share of those of the split and at least two."""
+def cue(limit: float, drops: str, entering: dict[int, int]) -> tuple[Gate, Definition]:
+    """A number of samples, or a share of those of the split and at least two; of a surplus the surest stay."""
 
     def number(made: list[Record], split: int) -> int:
         arriving = max(entering.get(split, 0), sum(r.split == split for r in made))
@@ -129,9 +132,18 @@ def cue(limit: float, entering: dict[int, int]) -> tuple[Gate, Definition]:
         seen = Counter((record.split, record.answer, document) for record in made for document in record.documents)
         most = [max((seen[record.split, record.answer, document] for document in record.documents), default=0) for record in made]
         least = {record.split: min(n for n, other in zip(most, made, strict=True) if other.split == record.split) for record in made}
-        return [n > max(number(made, record.split), least[record.split]) for n, record in zip(most, made, strict=True)]
+        limits = [max(number(made, record.split), least[record.split]) for record in made]
+        if drops == "all":
+            return [n > most_there for n, most_there in zip(most, limits, strict=True)]
+        stay, taken = set(), Counter[tuple[int, int, int]]()
+        for most_there, record in sorted(zip(limits, made, strict=True), key=lambda of: place(of[1])):
+            pairs = [(record.split, record.answer, document) for document in record.documents]
+            if all(taken[pair] < most_there for pair in pairs):
+                stay.add(record.id)
+                taken.update(pairs)
+        return [record.id not in stay for record in made]
 
-    return DocumentCue(limit=limit, entering=entering), definition
+    return DocumentCue(limit=limit, drops=drops, entering=entering), definition
 
 
 def says_little(left_out: list[bool]) -> tuple[Gate, Definition]:
@@ -144,12 +156,41 @@ def answer_grade(record: Record) -> tuple[float, int]:
     return record.grades[record.answer][:2]
 
 
-def not_implied(least: float, text: int) -> tuple[Gate, Definition]:
-    gate = AnswerNotImplied(least=least, text=text)
-    return gate, each(lambda r: answer_grade(r)[0] < least or answer_grade(r)[1] < text)
+def answer_path(record: Record) -> list[int]:
+    """The roles on the answer's best path."""
+    assert record.grades is not None
+    return [role for role in record.grades[record.answer][2:5] if role >= 0]
 
 
-def adds_little(least: float, shares: dict[tuple[int, int], float]) -> tuple[Gate, Definition]:
+def is_long(record: Record) -> bool:
+    """Whether the answer's best chain has three documents."""
+    assert record.grades is not None
+    return record.grades[record.answer][4] >= 0
+
+
+def not_implied(least: float, long: float, text: int, facts: int) -> tuple[Gate, Definition]:
+    def definition(record: Record) -> bool:
+        sure, stated = answer_grade(record)
+        on_path = sum(role < 2 * RELATIONS for role in answer_path(record))
+        return sure < (long if is_long(record) else least) or stated < text or on_path < facts
+
+    return AnswerNotImplied(least=least, long=long, text=text, facts=facts, roles=2 * RELATIONS), each(definition)
+
+
+def leads_anywhere(least: float, forwards: list[float], backwards: list[float], symmetric: list[bool]) -> tuple[Gate, Definition]:
+    """Neither direction is functional enough, or likes lead to a relation that does not join likes; 0 asks for nothing."""
+
+    def definition(record: Record) -> bool:
+        path = answer_path(record)
+        functional = max(math.prod(forwards[role] for role in path), math.prod(backwards[role] for role in path))
+        alike = any(role < 2 * RELATIONS and symmetric[role // 2] for role in path)
+        return functional < least or (least > 0 and alike and not symmetric[record.relation])
+
+    gate = PathLeadsAnywhere(least=least, forwards=np.array(forwards), backwards=np.array(backwards), symmetric=np.array(symmetric))
+    return gate, each(definition)
+
+
+def adds_little(least: float, long: float, shares: dict[tuple[int, int], float]) -> tuple[Gate, Definition]:
     """Odds as quotients; of what is certain they are without end, and an answer that nobody has needs none."""
 
     def odds(share: float) -> float:
@@ -157,11 +198,12 @@ def adds_little(least: float, shares: dict[tuple[int, int], float]) -> tuple[Gat
 
     def definition(record: Record) -> bool:
         by_chain, by_frequency = odds(answer_grade(record)[0]), odds(shares.get((record.relation, record.answer), 0.0))
-        return least > 0 and by_chain < math.inf and by_chain < least * by_frequency
+        times = long if is_long(record) else least
+        return times > 0 and by_chain < math.inf and by_chain < times * by_frequency
 
     keys = sorted(shares)
     of = np.array([(relation << 32) | answer for relation, answer in keys], np.int64)
-    return ChainAddsLittle(least=least, share=np.array([shares[key] for key in keys]), of=of), each(definition)
+    return ChainAddsLittle(least=least, long=long, share=np.array([shares[key] for key in keys]), of=of), each(definition)
 
 
 def another_implied_more(record: Record) -> bool:
@@ -181,6 +223,8 @@ SMALL = st.integers(1, 6)
 SHARES = st.sampled_from([0.001, 0.1, 0.2, 0.25, 0.29, 0.3, 0.5, 0.7, 1.0])
 ENTERING = st.dictionaries(st.integers(0, 2), st.integers(0, 40))
 CONFIDENCE = st.sampled_from(CONFIDENCES)
+MEASURES = st.lists(CONFIDENCE, min_size=ROLES, max_size=ROLES)
+DROPS = st.sampled_from(["all", "surplus"])
 CASES: dict[type[Gate], st.SearchStrategy[tuple[Gate, Definition]]] = {
     NoDocumentFromSubject: st.builds(without_document, PAIRS),
     AnswerStatedInSubjectDocument: st.builds(
@@ -192,12 +236,15 @@ CASES: dict[type[Gate], st.SearchStrategy[tuple[Gate, Definition]]] = {
     TooManyCandidates: SMALL.map(lambda n: (TooManyCandidates(maximum=n), each(lambda r: len(r.chains) > n))),
     TooManyDocuments: SMALL.map(lambda n: (TooManyDocuments(maximum=n), each(lambda r: len(r.documents) > n))),
     AnswerTooFrequent: st.builds(too_frequent, SHARES, st.sampled_from(["entering", "kept"]), ENTERING),
-    DocumentCue: st.builds(cue, st.integers(1, 4) | st.sampled_from([0.001, 0.2, 0.29, 0.3, 0.5, 0.99]), ENTERING),
+    DocumentCue: st.builds(cue, st.integers(1, 4) | st.sampled_from([0.001, 0.2, 0.29, 0.3, 0.5, 0.99]), DROPS, ENTERING),
     RelationSaysLittle: st.builds(says_little, st.lists(st.booleans(), min_size=RELATIONS, max_size=RELATIONS)),
-    AnswerNotImplied: st.builds(not_implied, CONFIDENCE, st.integers(0, 2)),
+    AnswerNotImplied: st.builds(not_implied, CONFIDENCE, CONFIDENCE, st.integers(0, 2), st.integers(0, 3)),
+    PathLeadsAnywhere: st.builds(
+        leads_anywhere, CONFIDENCE, MEASURES, MEASURES, st.lists(st.booleans(), min_size=RELATIONS, max_size=RELATIONS)
+    ),
     ChainAddsLittle: st.builds(
         adds_little,
-        st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0]),
+        *[st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0])] * 2,
         st.dictionaries(st.tuples(st.integers(0, RELATIONS - 1), st.integers(0, 2)), CONFIDENCE),
     ),
     AnotherImpliedMore: st.just((AnotherImpliedMore(), each(another_implied_more))),
@@ -215,7 +262,7 @@ RECORDS = records(most=14, chains=1, answers=3).flatmap(
     )
 )
 GRADED = records(most=14, chains=1, answers=3, graded=True)
-ABOUT_GRADES = {AnswerNotImplied, ChainAddsLittle, AnotherImpliedMore}
+ABOUT_GRADES = {AnswerNotImplied, PathLeadsAnywhere, ChainAddsLittle, AnotherImpliedMore}
 
 
 def records_for(kind: type[Gate]) -> st.SearchStrategy[list[Record]]:
@@ -286,6 +333,8 @@ def test_a_gate_lets_through_what_it_let_through(kind: type[Gate], data: st.Data
     items = items_for(gate, made)
     if isinstance(gate, DocumentCue) and list(gate.raised(items)):
         return  # A limit that was raised to the least count there is may be raised to less where fewer are left.
+    if isinstance(gate, DocumentCue) and gate.limit < 1:
+        gate = replace(gate, entering=dict.fromkeys(range(3), 40))  # More than ever arrive: a share of the same the second time.
     kept, _ = pass_gates(items, [gate])
     again, rejections = pass_gates(kept, [gate])
     assert ids(again) == ids(kept)
@@ -324,7 +373,9 @@ def test_the_answer_cap_keeps_its_promise_and_one_sample_of_each_answer(sizes: l
 
 
 @pytest.mark.parametrize(
-    ("gate"), [AnswerTooFrequent(share=0.001, of="entering"), DocumentCue(limit=1)], ids=lambda gate: type(gate).__name__
+    "gate",
+    [AnswerTooFrequent(share=0.001, of="entering"), DocumentCue(limit=1), DocumentCue(limit=1, drops="surplus")],
+    ids=["answer cap", "document cue", "surplus of the document cue"],
 )
 @given(made=RECORDS)
 def test_no_filter_empties_a_split_that_has_samples(gate: SampleGate, made: list[Record]) -> None:
@@ -415,3 +466,64 @@ def test_a_cue_is_a_share_of_what_counts_as_entering() -> None:
     made = to_samples(alike({1: 4, 2: 1}))
     assert DocumentCue(limit=0.1, entering={0: 40}).rejected(made).tolist() == [False] * 5
     assert DocumentCue(limit=0.1, entering={0: 30, 1: 40}).rejected(made).tolist() == [True] * 4 + [False]
+
+
+def test_of_a_surplus_the_number_stays_and_of_all_none() -> None:
+    made = to_samples(alike({1: 5, 2: 1}))
+    assert DocumentCue(limit=2).rejected(made).tolist() == [True] * 5 + [False]
+    assert DocumentCue(limit=2, drops="surplus").rejected(made).tolist() == [False] * 2 + [True] * 3 + [False]
+
+
+def test_of_a_surplus_the_best_graded_stay() -> None:
+    sure = [0.25, 0.75, 0.5, 0.75, 0.25]
+    made = [replace(record, grades={1: (grade, 0, 0, 0, -1, -1)}) for record, grade in zip(alike({1: 5}), sure, strict=True)]
+    other = Record(id=9, split=0, head=0, relation=0, answer=2, chains={2: [(0, 0, 2)]}, grades={2: (0.0, 0, 0, 0, -1, -1)})
+    rejected = DocumentCue(limit=2, drops="surplus").rejected(to_samples([*made, other]))
+    assert rejected.tolist() == [True, False, True, False, True, False]
+
+
+def test_what_goes_takes_no_place_of_those_that_come_after() -> None:
+    seen = [(0,), (0,), (0, 1), (1,), (1,), (2,)]
+    made = [Record(id=i, split=0, head=0, relation=0, answer=1, chains={1: [(0, d, 1) for d in of]}) for i, of in enumerate(seen)]
+    rejected = DocumentCue(limit=2, drops="surplus").rejected(to_samples(made))
+    assert rejected.tolist() == [False, False, True, False, False, False]
+
+
+@given(made=RECORDS, order=st.randoms(use_true_random=False))
+def test_the_surplus_of_the_document_cue_is_chosen_by_id_not_by_place(made: list[Record], order) -> None:  # type: ignore[no-untyped-def]
+    gate, mixed = DocumentCue(limit=2, drops="surplus"), order.sample(made, len(made))
+    kept, mixed_kept = (pass_gates(to_samples(some), [gate])[0] for some in (made, mixed))
+    assert sorted(ids(kept)) == sorted(ids(mixed_kept))
+
+
+def sample(relation: int, sure: float, *path: int) -> Record:
+    """A sample of ``relation`` whose answer has one graded chain with these roles."""
+    return Record(id=0, split=0, head=0, relation=relation, answer=1, chains={1: [(0, 0, 1)]},
+                  grades={1: (sure, 2, *path, *[-1] * (4 - len(path)))})  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "rejected"), [((0, 6), False), ((0, 2, 4), True)])
+def test_chains_of_three_documents_have_limits_of_their_own(path: tuple[int, ...], rejected: bool) -> None:
+    made = to_samples([sample(0, 0.5, *path)])
+    of = np.array([(0 << 32) | 1])
+    gates = [
+        AnswerNotImplied(least=0.25, long=0.75, text=0, facts=0, roles=2 * RELATIONS),
+        ChainAddsLittle(least=1.0, long=3.0, share=np.array([0.5]), of=of),
+    ]
+    assert [gate.rejected(made).tolist() for gate in gates] == [[rejected]] * 2
+
+
+def test_a_path_is_as_functional_as_its_better_direction() -> None:
+    forwards, backwards = np.full(ROLES, 0.5), np.full(ROLES, 0.25)
+    gate = PathLeadsAnywhere(least=0.25, forwards=forwards, backwards=backwards, symmetric=np.zeros(RELATIONS, np.bool_))
+    paths = [(0,), (0, 2), (0, 2, 4)]
+    assert [gate.rejected(to_samples([sample(0, 1.0, *path)])).tolist() for path in paths] == [[False], [False], [True]]
+    turned_gate = replace(gate, forwards=backwards, backwards=forwards)
+    assert [turned_gate.rejected(to_samples([sample(0, 1.0, *path)])).tolist() for path in paths] == [[False], [False], [True]]
+
+
+@pytest.mark.parametrize(("least", "relation", "rejected"), [(0.1, 0, True), (0.1, 1, False), (0.0, 0, False)])
+def test_likes_lead_to_likes_only(least: float, relation: int, rejected: bool) -> None:
+    one = np.ones(ROLES)
+    gate = PathLeadsAnywhere(least=least, forwards=one, backwards=one, symmetric=np.array([False, True, False]))
+    assert gate.rejected(to_samples([sample(relation, 1.0, 0, 2)])).tolist() == [rejected]

@@ -11,10 +11,10 @@ from hypothesis import given, strategies as st
 
 from kgqa.arrays.rows import Adjacency
 from kgqa.recipes.qangaroo import hops
-from kgqa.recipes.qangaroo.hops import NEAR, TextHops, text_hops
+from kgqa.recipes.qangaroo.hops import NEAR, OPENING, TextHops, text_hops
 from kgqa.traversal.graph import Graph
 
-ENTITIES, CLOSE = 5, 12
+ENTITIES, FIRST, CLOSE = 5, 6, 12
 Hop = tuple[int, int, int]
 """Document, entity before, entity after."""
 PARTS = ["Ann ", "met Bo. ", "Then ", "Rome fell. ", "and so on ", "It rained\n", "a. b "]
@@ -98,7 +98,7 @@ def rows(sets: list[set[int]], count: int) -> Adjacency:
     return Adjacency.from_pairs(pairs[:, 0], pairs[:, 1], max(count, len(sets)))
 
 
-def wanted(texts: list[Text], near: int) -> dict[Hop, int]:
+def wanted(texts: list[Text], opening: int, near: int) -> dict[Hop, int]:
     """The same, from the definition."""
     grades = {}
     for number, text in enumerate(texts):
@@ -107,7 +107,7 @@ def wanted(texts: list[Text], near: int) -> dict[Hop, int]:
                 grade = 0
                 for start, end, _ in (mention for mention in text.mentions if mention[2] == z):
                     if text.about == x:
-                        grade = max(grade, 2 if text.sentence(start) == 0 else 1 if start < near else 0)
+                        grade = max(grade, 2 if start < opening else 1 if start < near else 0)
                     for other_start, other_end, _ in (mention for mention in text.mentions if mention[2] == x):
                         between = max(start - other_end, other_start - end)
                         same = text.sentence(start) == text.sentence(other_start)
@@ -119,8 +119,9 @@ def wanted(texts: list[Text], near: int) -> dict[Hop, int]:
 @given(texts=documents())
 def test_every_hop_has_the_best_grade_of_its_mentions(texts: list[Text]) -> None:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hops, "OPENING", FIRST)
         patch.setattr(hops, "NEAR", CLOSE)
-        assert found(texts)[1] == wanted(texts, CLOSE)
+        assert found(texts)[1] == wanted(texts, FIRST, CLOSE)
 
 
 @given(texts=documents())
@@ -144,7 +145,8 @@ def article(*parts: str, second: str) -> Text:
     ("text", "grade"),
     [
         (article("It is a town in Norway. ", "It is old.", second="Norway"), 2),
-        (article("It is a town. ", "It is in Norway.", second="Norway"), 1),
+        (article("It is a town. ", "It is in Norway.", second="Norway"), 2),
+        (article("It is a town. ", "X" * OPENING, " and in Norway.", second="Norway"), 1),
         (article("It is a town. ", "X" * NEAR, " and in Norway.", second="Norway"), 0),
     ],
 )
@@ -163,7 +165,7 @@ def test_near_is_less_than_so_many_characters(between: int, grade: int, is_first
     assert found([text])[1] == {(0, 0, 1): grade}
 
 
-@pytest.mark.parametrize(("start", "grade"), [(NEAR - 1, 1), (NEAR, 0)])
+@pytest.mark.parametrize(("start", "grade"), [(OPENING - 1, 2), (OPENING, 1), (NEAR - 1, 1), (NEAR, 0)])
 def test_the_beginning_of_an_article_is_so_many_characters(start: int, grade: int) -> None:
     text = Text(parts=["Ab. X".ljust(start, "x") + "Cd."], mentions=[(start, start + 2, 1)], about=0, leading={0}, out={1})
     assert found([text])[1] == {(0, 0, 1): grade}

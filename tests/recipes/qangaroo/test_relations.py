@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from kgqa.recipes.qangaroo.hops import TextHops
 from kgqa.recipes.qangaroo.mining import Mined, Triples
-from kgqa.recipes.qangaroo.relations import MANY, UNSTATED, RelationMeasures, relation_measures
+from kgqa.recipes.qangaroo.relations import MANY, SYMMETRIC, UNSTATED, RelationMeasures, relation_measures
 from kgqa.rules.implied import mine_implied
 from kgqa.rules.paths import mine_paths
 from kgqa.settings.qangaroo import EvidenceSettings
@@ -25,7 +25,9 @@ def measured(known: Knowledge, facts: list[Fact]) -> RelationMeasures:
     none = np.zeros(0, np.int32)
     rules = mine_paths(learned.graph(), head, relation, tail, min_support=1, min_confidence=0.0, workers=1)
     hops = TextHops(offsets=np.zeros(1, np.int64), before=none, after=none, grades=none)
-    found = Mined(hops=hops, rules=rules, implied=mine_implied(learned.graph(), head, relation, tail))
+    forwards, backwards = learned.graph().functionality()
+    implied = mine_implied(learned.graph(), head, relation, tail)
+    found = Mined(hops=hops, rules=rules, implied=implied, forwards=forwards, backwards=backwards)
     tables = World(known=known, asked={}).tables()
     return relation_measures(Triples(head=head, relation=relation, tail=tail), found, known.relations, tables)
 
@@ -38,9 +40,14 @@ def test_the_measures_are_those_of_the_training_facts(world: World) -> None:
         pairs = {(head, tail) for head, r, tail in facts if r == relation}
         subjects, objects = {head for head, _ in pairs}, {tail for _, tail in pairs}
         named = {(x, y) for x, y in texts if x in subjects and y in objects}
-        counts = [int(column[relation]) for column in (found.facts, found.subjects, found.objects, found.named_together, found.stated)]
-        assert counts == [len(pairs), len(subjects), len(objects), len(named), len(named & pairs)]
+        both = {(head, tail) for head, tail in pairs if (tail, head) in pairs}
+        columns = (found.facts, found.subjects, found.objects, found.named_together, found.stated, found.turned)
+        counts = [int(column[relation]) for column in columns]
+        assert counts == [len(pairs), len(subjects), len(objects), len(named), len(named & pairs), len(both)]
+        assert found.symmetric[relation] == (len(pairs) > 0 and len(both) / len(pairs) >= SYMMETRIC)
         assert found.objects_per_subject[relation] == len(pairs) / max(len(subjects), 1)
+        assert found.subjects_per_object[relation] == len(pairs) / max(len(objects), 1)
+        assert found.fewest[relation] == len(pairs) / max(len(subjects), len(objects), 1)
         lift = (len(named & pairs) / len(named)) / (len(pairs) / (len(subjects) * len(objects))) if named else 0
         assert found.text_lift[relation] == pytest.approx(lift)
 
@@ -51,18 +58,45 @@ def test_a_relation_is_asked_about_unless_a_sentence_says_why_not(world: World, 
     verdicts = found.verdicts(EvidenceSettings(max_objects=max_objects, text_lift=text_lift))
     assert len(verdicts) == world.known.relations
     for relation, verdict in enumerate(verdicts):
-        many = found.objects_per_subject[relation] > max_objects
-        assert verdict == (MANY if many else UNSTATED if found.text_lift[relation] < text_lift else "")
+        most = max_objects / 2 if found.symmetric[relation] else max_objects
+        many = found.objects_per_subject[relation] > most and found.subjects_per_object[relation] > most
+        unstated = found.named_together[relation] > 0 and found.text_lift[relation] < text_lift
+        assert verdict == (MANY if many else UNSTATED if unstated else "")
 
 
 def test_the_defaults_leave_a_functional_relation_that_texts_state_and_no_other() -> None:
     people, towns = range(10), range(10, 15)
     born = [(person, 0, 10 + person % 5) for person in people]  # texts state just these
     friends = [(person, 1, other) for person in range(12) for other in range(12) if person != other]  # eleven each
-    likes = [(person, 2, 14 - person % 5) for person in people]  # no text knows of them
+    likes = [(person, 2, 14 - person % 5) for person in people]  # texts name such pairs together, but seldom these
     texts = [(head, tail, 2) for head, _, tail in born]
     known = Knowledge(entities=15, symmetric=(False,) * 3, facts=sorted(born + friends + likes), noise=[], texts=texts)
     found = measured(known, known.facts)
     assert found.objects_per_subject.tolist() == [1, 11, 1]
     assert (found.text_lift[0], found.subjects[0], found.objects[0]) == (pytest.approx(5), len(people), len(towns))
     assert found.verdicts(EvidenceSettings()) == ["", MANY, UNSTATED]
+
+
+def asked(facts: list[Fact], texts: list[tuple[int, int, int]], **settings: float) -> str:
+    """The verdict of a single relation between eight entities."""
+    known = Knowledge(entities=8, symmetric=(False,), facts=sorted(facts), noise=[], texts=texts)
+    [verdict] = measured(known, known.facts).verdicts(EvidenceSettings(**settings))
+    return verdict
+
+
+def test_a_relation_that_no_text_names_together_is_not_kept_out_by_texts() -> None:
+    facts = [(0, 0, 4), (1, 0, 5)]
+    assert asked(facts, [], text_lift=2) == ""
+    assert asked(facts, [(0, 5, 2)], text_lift=2) == UNSTATED
+
+
+def test_many_objects_do_no_harm_where_each_has_few_subjects() -> None:
+    parts = [(head, 0, tail) for head, tails in ((0, (2, 3, 4)), (1, (5, 6, 7))) for tail in tails]
+    assert asked(parts, [], max_objects=2) == ""
+    assert asked([(head, 0, tail) for head in (0, 1, 2) for tail in (5, 6, 7)], [], max_objects=2) == MANY
+
+
+def test_a_symmetric_relation_may_have_half_as_many() -> None:
+    ring = [(one, 0, (one + step) % 8) for one in range(8) for step in (1, 2)]
+    assert asked(ring, [], max_objects=3) == ""
+    assert asked([(one, 0, (one + step) % 8) for one in range(8) for step in (1, 7)], [], max_objects=3) == MANY

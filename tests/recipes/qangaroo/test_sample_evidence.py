@@ -8,16 +8,17 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, settings, strategies as st
 
+from kgqa.arrays.rows import Adjacency
 from kgqa.errors import EmptyResult
-from kgqa.recipes.qangaroo.gates import AnotherImpliedMore, AnswerNotImplied, ChainAddsLittle, RelationSeldomImplied
+from kgqa.recipes.qangaroo.gates import AnotherImpliedMore, AnswerNotImplied, ChainAddsLittle, PathLeadsAnywhere, RelationSeldomImplied
 from kgqa.recipes.qangaroo.relations import RelationMeasures
-from kgqa.recipes.qangaroo.sample_evidence import EQUALLY, KIN, SECOND_TRUTH, SampleEvidence
+from kgqa.recipes.qangaroo.sample_evidence import BESIDE, BY_FACTS, EQUALLY, KIN, SECOND_TRUTH, SampleEvidence
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.recipes.qangaroo.truths import kin_of_answers, second_truths
 from kgqa.rules.implied import ImpliedRelations
-from tests.recipes.drawing import Record, records, to_records, to_samples, without
+from tests.recipes.drawing import DOCUMENTS, ENTITIES, Record, records, to_records, to_samples, without
 from tests.recipes.qangaroo.mined import World, mined, worlds
 from tests.rules.drawing import Knowledge
 
@@ -40,19 +41,71 @@ def learned() -> SampleEvidence:
     return evidence(World(known=CHAIN, asked={}))
 
 
-@given(made=records(graded=True))
-@pytest.mark.parametrize("margin", [0.0, 0.1, 0.25, 1.0])
-def test_candidates_that_are_implied_nearly_as_surely_leave_and_are_counted(made: list[Record], margin: float) -> None:
-    def nearly(record: Record) -> set[int]:
-        assert record.grades is not None
-        sure = {candidate: grade[0] for candidate, grade in record.grades.items()}
-        return {candidate for candidate in sure if candidate != record.answer and sure[candidate] > sure[record.answer] - margin}
+def by_facts(record: Record, candidate: int) -> np.float32:
+    """How surely two facts of :data:`CHAIN` in a row imply the candidate: the surest rule of all that fit."""
+    edges = {edge for edge in CHAIN.edges() if edge[1] < 2 * CHAIN.relations}
+    sure = dict(zip(_rules(learned()), learned().mined.rules.confidence.astype(np.float32), strict=True))
+    found = [
+        sure.get((first, second, record.relation), np.float32(0))
+        for x, first, z in edges if x == record.head and z != candidate
+        for middle, second, y in edges if (middle, y) == (z, candidate)
+    ]  # fmt: skip
+    return max(found, default=np.float32(0))
 
-    known = replace(learned(), settings=learned().settings.model_copy(update={"margin": margin}))
-    left, rows = known.without_equally_implied(to_samples(made))
-    gone = [nearly(record) for record in made]
+
+STATED = st.sets(st.tuples(st.integers(0, DOCUMENTS - 1), st.integers(0, ENTITIES - 1)), max_size=20)
+"""Document and entity."""
+
+
+@given(made=records(graded=True), stated=STATED)
+@pytest.mark.parametrize("beside_answer", [True, False])
+@pytest.mark.parametrize("margin", [0.0, 0.1, 0.25, 1.0])
+def test_candidates_that_may_be_true_as_well_leave_and_are_counted_once(
+    made: list[Record], stated: set[tuple[int, int]], margin: float, beside_answer: bool
+) -> None:
+    def reason(record: Record, candidate: int) -> str:
+        assert record.grades is not None
+        least = np.float32(record.grades[record.answer][0]) - np.float32(margin)
+        if candidate == record.answer:
+            return ""
+        if record.grades[candidate][0] > least:
+            return EQUALLY
+        if by_facts(record, candidate) > least:
+            return BY_FACTS
+        on_chain = record.chains[record.answer][0][1::2]
+        return BESIDE if not beside_answer and any((document, candidate) in stated for document in on_chain) else ""
+
+    known = replace(learned(), settings=learned().settings.model_copy(update={"margin": margin, "beside_answer": beside_answer}))
+    left, rows = known.without_equally_implied(to_samples(made), adjacency(stated))
+    gone = [{candidate: why for candidate in record.chains if (why := reason(record, candidate))} for record in made]
     assert to_records(left) == [without(record, *candidates) for record, candidates in zip(made, gone, strict=True)]
-    assert [(row.reason, row.removed, row.setting) for row in rows] == [(EQUALLY, sum(map(len, gone)), "qangaroo.evidence.margin")]
+    counts = Counter(why for candidates in gone for why in candidates.values())
+    assert [(row.reason, row.removed, row.setting) for row in rows] == [
+        (EQUALLY, counts[EQUALLY], "qangaroo.evidence.margin"), (BY_FACTS, counts[BY_FACTS], "qangaroo.evidence.margin"),
+        (BESIDE, counts[BESIDE], "qangaroo.evidence.beside_answer"),
+    ]  # fmt: skip
+
+
+def adjacency(stated: set[tuple[int, int]]) -> Adjacency:
+    documents, entities = np.array(sorted(stated), np.int32).reshape(-1, 2).T
+    return Adjacency.from_pairs(documents, entities, DOCUMENTS)
+
+
+def test_a_candidate_that_two_facts_imply_leaves_though_no_chain_does() -> None:
+    chains, grades = {4: [(9, 2, 4)], 11: [(9, 1, 11)]}, {4: (0.5, *[0] * 5), 11: (0.0, *[0] * 5)}
+    record = Record(id=0, split=0, head=9, relation=1, answer=4, chains=chains, grades=grades)
+    left, rows = learned().without_equally_implied(to_samples([record]), adjacency(set()))
+    assert to_records(left) == [without(record, 11)]
+    assert [row.removed for row in rows] == [0, 1, 0]
+
+
+@pytest.mark.parametrize(("document", "leaves"), [(2, True), (3, False)])
+def test_only_documents_of_the_best_chain_to_the_answer_stand_beside_it(document: int, leaves: bool) -> None:
+    chains = {4: [(9, 2, 4), (9, 3, 4)], 5: [(9, 3, 5)]}
+    record = Record(id=0, split=0, head=9, relation=1, answer=4, chains=chains, grades={4: (0.5, *[0] * 5), 5: (0.0, *[0] * 5)})
+    known = replace(learned(), settings=learned().settings.model_copy(update={"beside_answer": False}))
+    left, _ = known.without_equally_implied(to_samples([record]), adjacency({(document, 5)}))
+    assert to_records(left) == [without(record, 5) if leaves else record]
 
 
 @given(made=records())
@@ -94,10 +147,13 @@ def test_shares_of_answers_are_those_of_the_training_facts(world: World) -> None
 
 @pytest.mark.parametrize(("better", "more"), [("reject", [AnotherImpliedMore]), ("leave", [])])
 def test_the_gates_are_those_that_the_settings_ask_for(better: str, more: list[type]) -> None:
-    known = replace(learned(), settings=learned().settings.model_copy(update={"better": better, "text": "near", "grade": 0.7, "odds": 2.0}))
+    limits = {"grade": 0.7, "grade_long": 0.8, "facts": 1, "functional": 0.2, "odds": 2.0, "odds_long": 4.0}
+    known = replace(learned(), settings=learned().settings.model_copy(update={"better": better, "text": "near", **limits}))
     gates = known.sample_gates(np.array([3, 4]))
-    assert [type(gate) for gate in gates] == [AnswerNotImplied, ChainAddsLittle, *more, RelationSeldomImplied]
-    assert (gates[0].least, gates[0].text, gates[1].least) == (0.7, 1, 2.0)  # type: ignore[attr-defined]
+    assert [type(gate) for gate in gates] == [AnswerNotImplied, PathLeadsAnywhere, ChainAddsLittle, *more, RelationSeldomImplied]
+    assert gates[0] == AnswerNotImplied(least=0.7, long=0.8, text=1, facts=1, roles=2 * CHAIN.relations)
+    assert gates[1].least == 0.2  # type: ignore[attr-defined]
+    assert (gates[2].least, gates[2].long) == (2.0, 4.0)  # type: ignore[attr-defined]
     assert (gates[-1].least, gates[-1].samples.tolist()) == (known.settings.graded_share, [3, 4])  # type: ignore[attr-defined]
 
 
@@ -125,14 +181,25 @@ def samples_of(*relations: int) -> Samples:
     )
 
 
+def test_a_path_is_as_functional_as_the_training_facts() -> None:
+    forwards, backwards = CHAIN.graph().functionality()
+    gate = learned().sample_gates(np.zeros(2, np.int64))[1]
+    assert isinstance(gate, PathLeadsAnywhere)
+    assert (gate.forwards.tolist(), gate.backwards.tolist()) == (forwards.tolist(), backwards.tolist())
+    assert gate.forwards[:2].tolist() == [1.0, pytest.approx(2 / 11)]  # ten subjects with 10 as their object, and 10 itself
+    assert gate.backwards[:2].tolist() == gate.forwards[:2][::-1].tolist()
+    assert gate.symmetric.tolist() == learned().measures.symmetric.tolist() == [False, False]
+
+
 def measures(objects: list[int], lift: list[int]) -> RelationMeasures:
-    """Relations with so many objects for each of ten subjects, which texts state so many times oftener than chance."""
-    many, count = np.array(objects) * 10, np.full(len(objects), 10)
-    chance = many / (10 * 1000)
+    """Relations with so many objects for each subject, and as many subjects for each object, which texts state so many times oftener than
+    chance; none is symmetric."""
+    entities, named = np.full(len(objects), 10**4), np.full(len(objects), 10**6)
+    facts = np.array(objects) * entities
+    stated = np.round(np.array(lift) * facts / (entities * entities) * named).astype(np.int64)
     return RelationMeasures(
-        facts=many, subjects=count, objects=np.full(len(objects), 1000), named_together=np.full(len(objects), 10**6),
-        stated=np.round(np.array(lift) * chance * 10**6).astype(np.int64),
-    )  # fmt: skip
+        facts=facts, subjects=entities, objects=entities, named_together=named, stated=stated, turned=np.zeros(len(objects), np.int64)
+    )
 
 
 def test_a_relation_that_says_little_goes_and_the_others_stay() -> None:
@@ -146,7 +213,7 @@ def test_where_every_relation_says_little_the_best_are_named_and_the_settings() 
     with pytest.raises(EmptyResult) as caught:
         known.relation_gate(samples_of(0, 1))
     said = str(caught.value)
-    best = "the best are neighbour (30.0 objects per subject, text lift 60.0), friend (40.0 objects per subject, text lift 50.0)."
+    best = "the best are neighbour (30.0 objects, text lift 60.0), friend (40.0 objects, text lift 50.0)."
     assert best in said
     assert "author" not in said  # nobody asks about it
     assert "qangaroo.evidence.max_objects" in said
