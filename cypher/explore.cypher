@@ -216,7 +216,7 @@ RETURN facts, true_facts > 0 AS true_answer, chains_1, chains_2, chains_3,
 ORDER BY c.row
 
 // name: why_medhop_candidate
-// purpose: why a drug is a candidate of a MedHop question: the facts of the relation in which it stands, whether one connects it with the subject, and how many chains of one and two abstracts lead there (medhop_chains_1 to 3 name them)
+// purpose: why a drug is a candidate of a MedHop question: the facts of the relation in which it stands, whether one connects it with the subject, and how many chains of one and two abstracts, over proteins alone, lead there (medhop_chains_1 to 3 name them)
 // params: subject: string, candidate: string, relation: string = interacts_with
 // returns: facts: integer, true_answer: boolean, chains_1: integer, chains_2: integer
 // stores: embedded, neo4j
@@ -232,17 +232,16 @@ WITH s, c, facts_from + facts_to AS facts, true_from + true_to > 0 AS true_answe
 OPTIONAL MATCH (s)<-[a1:MENTIONS]-(d1:Document)-[m1:MENTIONS]->(c)
 WHERE d1.usable
   AND (EXISTS { MATCH (s)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' }
-    OR EXISTS { MATCH (s)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'protein_interaction' })
+    OR EXISTS { MATCH (s)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' })
   AND (c.kind = 'protein' OR EXISTS { MATCH (c)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' })
 WITH s, c, facts, true_answer, count(d1.row) AS chains_1
 OPTIONAL MATCH (s)<-[a1:MENTIONS]-(d1:Document)-[m1:MENTIONS]->(e1:Entity)<-[a2:MENTIONS]-(d2:Document)-[m2:MENTIONS]->(c)
 WHERE d1.usable AND d2.usable
-  AND d1.row <> d2.row AND s.row <> e1.row AND e1.row <> c.row
+  AND d1.row <> d2.row AND s.row <> e1.row AND e1.row <> c.row AND e1.kind = 'protein'
   AND (EXISTS { MATCH (s)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' }
-    OR EXISTS { MATCH (s)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'protein_interaction' })
-  AND (e1.kind = 'protein' OR EXISTS { MATCH (e1)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' })
+    OR EXISTS { MATCH (s)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' })
   AND (EXISTS { MATCH (e1)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(d2) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' }
-    OR EXISTS { MATCH (e1)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(d2) WHERE x.relation = 'protein_interaction' })
+    OR EXISTS { MATCH (e1)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(d2) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' })
   AND (c.kind = 'protein' OR EXISTS { MATCH (c)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(d2) WHERE x.relation = 'target' })
 WITH c, facts, true_answer, chains_1, count(d2.row) AS chains_2
 RETURN facts, true_answer, chains_1, chains_2
@@ -283,7 +282,7 @@ RETURN facts, article, usable, stated, documents,
 ORDER BY s.row
 
 // name: what_blocks_medhop
-// purpose: what keeps a pair of drugs from becoming a MedHop sample, the gates in order: the facts between the two, the abstracts that lead on from the subject, those that mention both, and the chains of two abstracts
+// purpose: what keeps a pair of drugs from becoming a MedHop sample, the gates in order: the facts between the two, the abstracts that lead on from the subject, those that mention both, and the chains of two abstracts, over proteins alone
 // params: subject: string, answer: string, relation: string = interacts_with
 // returns: facts: integer, leading: integer, stated: integer, chains_2: integer, reason: string
 // stores: embedded, neo4j
@@ -300,16 +299,15 @@ WITH s, c, facts_to + facts_from AS facts, count(DISTINCT b.row) AS stated
 OPTIONAL MATCH (s)<-[l1:MENTIONS]-(l:Document)
 WHERE l.usable
   AND (EXISTS { MATCH (s)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(l) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' }
-    OR EXISTS { MATCH (s)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(l) WHERE x.relation = 'protein_interaction' })
+    OR EXISTS { MATCH (s)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(l) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' })
 WITH s, c, facts, stated, count(DISTINCT l.row) AS leading
 OPTIONAL MATCH (s)<-[a1:MENTIONS]-(d1:Document)-[m1:MENTIONS]->(e1:Entity)<-[a2:MENTIONS]-(d2:Document)-[m2:MENTIONS]->(c)
 WHERE d1.usable AND d2.usable
-  AND d1.row <> d2.row AND s.row <> e1.row AND e1.row <> c.row
+  AND d1.row <> d2.row AND s.row <> e1.row AND e1.row <> c.row AND e1.kind = 'protein'
   AND (EXISTS { MATCH (s)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' }
-    OR EXISTS { MATCH (s)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'protein_interaction' })
-  AND (e1.kind = 'protein' OR EXISTS { MATCH (e1)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' })
+    OR EXISTS { MATCH (s)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' })
   AND (EXISTS { MATCH (e1)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(d2) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' }
-    OR EXISTS { MATCH (e1)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(d2) WHERE x.relation = 'protein_interaction' })
+    OR EXISTS { MATCH (e1)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(d2) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' })
   AND (c.kind = 'protein' OR EXISTS { MATCH (c)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(d2) WHERE x.relation = 'target' })
 WITH s, facts, stated, leading, count(d2.row) AS chains_2
 RETURN facts, leading, stated, chains_2,

@@ -156,7 +156,9 @@ def made(request: pytest.FixtureRequest) -> Made:
 
 
 def test_every_split_has_samples(made: Made) -> None:
-    assert all(len(part) >= 10 for part in made.splits.values())
+    # A few hundred facts imply few answers.
+    assert all(len(part) >= 5 for part in made.splits.values())
+    assert len(made.instances) >= 100
     assert list(made.splits) == ["train", "dev", "test"]
 
 
@@ -278,8 +280,10 @@ def test_splits_share_nothing(made: Made) -> None:
 def test_wikihop_no_answer_is_above_the_cap(wikihop: Made) -> None:
     bias = wikihop.domain.settings.qangaroo.bias
     rejected = Counter(row["split"] for row in wikihop.rows("rejected_filter"))
+    plain = Counter(wikihop.table("plain")["split"].to_pylist())
     for number, part in enumerate(wikihop.splits.values()):
-        entering = len(part) + rejected[number]
+        # A share of what the paper's recipe lets in, where that is more.
+        entering = max(plain[number], len(part) + rejected[number])
         whole = entering if bias.answer_cap_of == "entering" else len(part)
         assert max(Counter(instance.answer_id for instance in part).values()) <= max(1, bias.answer_cap * whole)
 

@@ -144,7 +144,8 @@ def why_medhop_candidate(known: Known, subject: str, candidate: str, relation: s
         return []
     facts = sum(f.relation == relation for f in [*known.facts_from[candidate], *known.facts_to[candidate]])
     true = known.facts(subject, candidate, relation) + known.facts(candidate, subject, relation)
-    return [(facts, bool(true), *(len(_ending(known.chains(known.medhop, subject, n), candidate)) for n in (1, 2)))]
+    chains = (known.over_proteins(known.chains(known.medhop, subject, n)) for n in (1, 2))
+    return [(facts, bool(true), *(len(_ending(found, candidate)) for found in chains))]
 
 
 def what_blocks_wikihop(known: Known, subject: str, relation: str, answer: str) -> Rows:
@@ -172,7 +173,7 @@ def what_blocks_medhop(known: Known, subject: str, answer: str, relation: str) -
         return []
     facts = len(known.facts(subject, answer, relation)) + len(known.facts(answer, subject, relation))
     leading, stated = len(known.medhop[0][subject]), len(known.naming(subject) & known.naming(answer))
-    chains = len(_ending(known.chains(known.medhop, subject, 2), answer))
+    chains = len(_ending(known.over_proteins(known.chains(known.medhop, subject, 2)), answer))
     tests = (
         (facts == 0, "there is no such fact"),
         (leading == 0, "no document leads on from the subject"),

@@ -61,18 +61,31 @@ class Known:
 
     @cached_property
     def medhop(self) -> tuple[Steps, Steps]:
-        """MedHop's edges: to abstracts with a target or partner of the entity; from them to proteins, and to drugs beside a target."""
+        """MedHop's edges: those of the paper, and from a protein to abstracts with a drug that targets it."""
+        return self._medhop(back=("target", "protein_interaction"))
+
+    @cached_property
+    def medhop_paper(self) -> tuple[Steps, Steps]:
+        """The paper's: to abstracts with a target or partner of the entity; from them to proteins, and to drugs beside a target."""
+        return self._medhop(back=("protein_interaction",))
+
+    def _medhop(self, back: tuple[str, ...]) -> tuple[Steps, Steps]:
+        """MedHop's edges, where the tails of ``back`` lead on as the heads of all do."""
         out: Steps = {entity: [] for entity in self.entities}
-        back: Steps = {document: [] for document in self.documents}
+        into: Steps = {document: [] for document in self.documents}
         for document in self.documents:
             for entity in self.named(document):
-                partner = any(f.relation == "protein_interaction" and f.head in self.named(document) for f in self.facts_to[entity])
-                partner = partner or self.targets_in(entity, document, relations=("target", "protein_interaction"))
-                if partner and self.documents[document].usable:
+                beside = any(f.relation in back and f.head in self.named(document) for f in self.facts_to[entity])
+                beside = beside or self.targets_in(entity, document, relations=("target", "protein_interaction"))
+                if beside and self.documents[document].usable:
                     out[entity].append(document)
                 if self.entities[entity].kind == "protein" or self.targets_in(entity, document, relations=("target",)):
-                    back[document].append(entity)
-        return out, back
+                    into[document].append(entity)
+        return out, into
+
+    def over_proteins(self, chains: Iterable[Chain]) -> list[Chain]:
+        """Those between whose ends only proteins stand."""
+        return [chain for chain in chains if all(self.entities[name].kind == "protein" for name in chain[2:-1:2])]
 
     def chains(self, edges: tuple[Steps, Steps], start: str, documents: int) -> list[Chain]:
         """All chains over exactly so many documents that repeat no entity and no document."""
@@ -86,11 +99,12 @@ class Known:
             self._chains[key] = longer
         return self._chains[key]
 
-    def reached(self, edges: tuple[Steps, Steps], start: str, documents: int) -> set[str]:
-        """What is reached over exactly so many documents, which may repeat."""
+    def reached(self, edges: tuple[Steps, Steps], start: str, documents: int, over: str | None = None) -> set[str]:
+        """What is reached over exactly so many documents, which may repeat; on the way only entities of the kind ``over``, if given."""
         ends = {start} if start in self.entities else set()
-        for _ in range(documents):
-            ends = {entity for end in ends for document in edges[0][end] for entity in edges[1][document]}
+        for number in range(documents):
+            leading = {end for end in ends if not number or over in {None, self.entities[end].kind}}
+            ends = {entity for end in leading for document in edges[0][end] for entity in edges[1][document]}
         return ends - {start}
 
     def rows(self, chain: Chain) -> tuple[int, ...]:

@@ -48,14 +48,24 @@ def partner_in_abstract_with_protein(known: Known) -> Rows:
     return [*{(tail, document) for document, _, tail in _pairs(known, "protein_interaction")}]
 
 
+def protein_in_abstract_with_drug(known: Known) -> Rows:
+    """From targets to the documents that mention both the target and a drug that acts on it."""
+    return [*{(target, document) for document, _, target in _pairs(known, "target")}]
+
+
+OVER = {"medhop": "protein"}
+"""The kind of the entities on the way, where a recipe's chains lead over one kind alone."""
+
+
 def _candidates(recipe: str, documents: int, known: Known, entity: str) -> Rows:
-    return [(name,) for name in known.by_row(known.reached(getattr(known, recipe), entity, documents))]
+    return [(name,) for name in known.by_row(known.reached(getattr(known, recipe), entity, documents, over=OVER.get(recipe)))]
 
 
 def _chains(recipe: str, documents: int, known: Known, entity: str, candidates: list[str]) -> Rows:
     if entity not in known.entities:
         return []
-    found = [c for c in known.chains(getattr(known, recipe), entity, documents) if c[-1] in candidates]
+    found = known.chains(getattr(known, recipe), entity, documents)
+    found = [c for c in (known.over_proteins(found) if recipe in OVER else found) if c[-1] in candidates]
     ordered = sorted(found, key=lambda chain: (known.entities[chain[-1]].row, known.rows(chain)))
     return [(chain[-1], *chain[1:-1]) for chain in ordered]
 
@@ -64,11 +74,11 @@ ORACLES: dict[str, Oracle] = {
     oracle.__name__: oracle
     for oracle in (
         article_mentions, article_of, abstract_mentions_protein, abstract_mentions_targeted_drug, drug_in_abstract_with_target,
-        protein_in_abstract_with_partner, partner_in_abstract_with_protein,
+        protein_in_abstract_with_partner, partner_in_abstract_with_protein, protein_in_abstract_with_drug,
     )
 }  # fmt: skip
 """By the name of the query."""
-for _recipe in ("wikihop", "medhop"):
+for _recipe in ("wikihop", "medhop", "medhop_paper"):
     for _documents in (1, 2, 3):
         ORACLES[f"{_recipe}_candidates_{_documents}"] = partial(_candidates, _recipe, _documents)
         ORACLES[f"{_recipe}_chains_{_documents}"] = partial(_chains, _recipe, _documents)
