@@ -20,7 +20,7 @@ def test_every_fact_is_there_both_ways_and_nothing_twice(known: Knowledge) -> No
     graph = known.graph()
     assert rows(graph) == sorted((x, y, role) for x, role, y in known.edges())
     assert (graph.entities, graph.relations, graph.role_count) == (known.entities, known.relations, known.roles)
-    assert (graph.targets.dtype, graph.roles.dtype, graph.offsets.dtype) == (np.int32, np.int32, np.int64)
+    assert (graph.targets.dtype, graph.roles.dtype, graph.offsets.dtype) == (np.int32, np.int32, np.int64)  # type: ignore[comparison-overlap]
 
 
 @given(known=knowledge())

@@ -186,7 +186,7 @@ class AnswerNotImplied(SampleGate):
     """The answer's best chain must imply it, and its weakest hop must be stated well enough."""
 
     reason: ClassVar[str] = "no chain implies the answer surely enough"
-    setting: ClassVar[str] = "qangaroo.evidence.grade, qangaroo.evidence.text, qangaroo.evidence.facts"
+    setting: ClassVar[str] = "qangaroo.evidence.grade, qangaroo.evidence.grade_long, qangaroo.evidence.text, qangaroo.evidence.facts"
     least: float
     long: float
     """``least`` for chains of three documents."""
@@ -240,7 +240,7 @@ class ChainAddsLittle(SampleGate):
     """Who knows how often each answer is one must learn something from the chain."""
 
     reason: ClassVar[str] = "the chain makes the answer hardly likelier than its frequency does"
-    setting: ClassVar[str] = "qangaroo.evidence.odds"
+    setting: ClassVar[str] = "qangaroo.evidence.odds, qangaroo.evidence.odds_long"
     least: float
     long: float
     """``least`` for chains of three documents."""
@@ -357,8 +357,9 @@ class AnswerTooFrequent(SampleGate):
 class DocumentCue(SampleGate):
     """A document seen too often with one correct answer gives the answer away (section 3.2); counted within each split.
 
-    Where a share of a split is less than ``LEAST`` samples, ``LEAST`` may share a pair: what is seen once gives nothing away. Where every
-    sample of a split would go, the limit is raised for it to the smallest at which one stays (docs/decisions/0013-small-sets.md).
+    Where a share of a split is less than ``LEAST`` samples, ``LEAST`` may share a pair: what is seen once gives nothing away. Where all that
+    share a pair go, and so every sample of a split would, the limit is raised for it to the smallest at which one stays
+    (docs/decisions/0013-small-sets.md).
     """
 
     reason: ClassVar[str] = "a support document gives the answer away: the two were seen together too often"
@@ -377,7 +378,9 @@ class DocumentCue(SampleGate):
         result = np.zeros(len(samples), np.bool_)
         for split in np.unique(samples.questions.split):
             rows = samples.questions.split == split
-            limit = max(self.number(self._entering(int(split), int(rows.sum()))), int(most[rows].min()))
+            limit = self.number(self._entering(int(split), int(rows.sum())))
+            if self.drops == "all":
+                limit = max(limit, int(most[rows].min()))
             result[rows] = most[rows] > limit
             if self.drops == "surplus" and result[rows].any():
                 result[self._stay(samples, np.flatnonzero(rows), limit)] = False
@@ -407,7 +410,7 @@ class DocumentCue(SampleGate):
             here = most[samples.questions.split == split]
             entering = self._entering(int(split), len(here))
             number, least, name = self.number(entering), int(here.min()), SPLITS[split]
-            if least > number:
+            if least > number and self.drops == "all":
                 yield f"with {number:,}, nothing would be left of {name}; there a document may be seen with an answer {least:,} times"
             elif self.limit < 1 and number > self.limit * entering + ROUNDING and here.max() >= number:
                 yield (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -126,7 +127,7 @@ def graded_records(draw: st.DrawFn, known: Known) -> list[Record]:
     for number in range(draw(st.integers(1, 4))):
         order = draw(entities)
         head, candidates = order[0], order[1 : draw(st.integers(2, 4))]
-        lists = {}
+        lists: dict[int, Any] = {}
         for candidate in sorted(candidates):
             lists[candidate] = []
             for _ in range(draw(st.integers(1, 3))):

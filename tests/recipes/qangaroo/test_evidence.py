@@ -27,7 +27,7 @@ def test_a_chain_is_graded_as_its_definition_says(data: st.DataObject, known: Kn
         for chain in (chain for chains in record.chains.values() for chain in chains):
             grade = next(grades)
             confidence, text, paths = known.best(chain, record.relation)
-            assert (float(grade["confidence"]), int(grade["text"])) == (pytest.approx(confidence, abs=1e-6), text)
+            assert (float(grade["confidence"]), int(grade["text"])) == (pytest.approx(confidence, abs=1e-6), text)  # type: ignore[comparison-overlap]
             assert ((int(grade["first"]), int(grade["second"]), int(grade["third"])), int(grade["implied"])) in paths
     assert next(grades, None) is None
 
@@ -44,7 +44,7 @@ def test_grades_do_not_depend_on_workers_and_steps(workers: int, data: st.DataOb
 def one(known: Known, chain: Chain, relation: int) -> np.void:
     """The grade of one chain."""
     record = Record(id=0, split=0, head=chain[0], relation=relation, answer=chain[-1], chains={chain[-1]: [chain]})
-    return known.evidence().grade(to_samples([record]), workers=1)[0]
+    return known.evidence().grade(to_samples([record]), workers=1)[0]  # type: ignore[no-any-return]
 
 
 @given(data=st.data(), known=known_things())

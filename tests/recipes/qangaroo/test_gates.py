@@ -499,7 +499,7 @@ def test_the_surplus_of_the_document_cue_is_chosen_by_id_not_by_place(made: list
 def sample(relation: int, sure: float, *path: int) -> Record:
     """A sample of ``relation`` whose answer has one graded chain with these roles."""
     return Record(id=0, split=0, head=0, relation=relation, answer=1, chains={1: [(0, 0, 1)]},
-                  grades={1: (sure, 2, *path, *[-1] * (4 - len(path)))})  # fmt: skip
+                  grades={1: (sure, 2, *path, *[-1] * (4 - len(path)))})  # type: ignore[dict-item]  # fmt: skip
 
 
 @pytest.mark.parametrize(("path", "rejected"), [((0, 6), False), ((0, 2, 4), True)])

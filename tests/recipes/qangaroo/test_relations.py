@@ -80,7 +80,7 @@ def test_the_defaults_leave_a_functional_relation_that_texts_state_and_no_other(
 def asked(facts: list[Fact], texts: list[tuple[int, int, int]], **settings: float) -> str:
     """The verdict of a single relation between eight entities."""
     known = Knowledge(entities=8, symmetric=(False,), facts=sorted(facts), noise=[], texts=texts)
-    [verdict] = measured(known, known.facts).verdicts(EvidenceSettings(**settings))
+    [verdict] = measured(known, known.facts).verdicts(EvidenceSettings.model_validate(settings))
     return verdict
 
 

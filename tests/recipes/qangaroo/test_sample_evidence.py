@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ CHAIN = Knowledge(
 """Relation 0 twice implies relation 1, but of entity 9; three documents that say nothing of it."""
 
 
-def evidence(world: World, **options: object) -> SampleEvidence:
+def evidence(world: World, **options: Any) -> SampleEvidence:
     """As a stage that comes after reads it."""
     with mined(world, min_support=1, min_confidence=0.01, **options) as (run, _):
         return SampleEvidence.read(run, world.tables(), world.questions())
@@ -92,7 +93,8 @@ def adjacency(stated: set[tuple[int, int]]) -> Adjacency:
 
 
 def test_a_candidate_that_two_facts_imply_leaves_though_no_chain_does() -> None:
-    chains, grades = {4: [(9, 2, 4)], 11: [(9, 1, 11)]}, {4: (0.5, *[0] * 5), 11: (0.0, *[0] * 5)}
+    chains: Any = {4: [(9, 2, 4)], 11: [(9, 1, 11)]}
+    grades: Any = {4: (0.5, *[0] * 5), 11: (0.0, *[0] * 5)}
     record = Record(id=0, split=0, head=9, relation=1, answer=4, chains=chains, grades=grades)
     left, rows = learned().without_equally_implied(to_samples([record]), adjacency(set()))
     assert to_records(left) == [without(record, 11)]
@@ -102,7 +104,8 @@ def test_a_candidate_that_two_facts_imply_leaves_though_no_chain_does() -> None:
 @pytest.mark.parametrize(("document", "leaves"), [(2, True), (3, False)])
 def test_only_documents_of_the_best_chain_to_the_answer_stand_beside_it(document: int, leaves: bool) -> None:
     chains = {4: [(9, 2, 4), (9, 3, 4)], 5: [(9, 3, 5)]}
-    record = Record(id=0, split=0, head=9, relation=1, answer=4, chains=chains, grades={4: (0.5, *[0] * 5), 5: (0.0, *[0] * 5)})
+    grades: Any = {4: (0.5, *[0] * 5), 5: (0.0, *[0] * 5)}
+    record = Record(id=0, split=0, head=9, relation=1, answer=4, chains=chains, grades=grades)
     known = replace(learned(), settings=learned().settings.model_copy(update={"beside_answer": False}))
     left, _ = known.without_equally_implied(to_samples([record]), adjacency({(document, 5)}))
     assert to_records(left) == [without(record, 5) if leaves else record]
@@ -158,7 +161,7 @@ def test_the_gates_are_those_that_the_settings_ask_for(better: str, more: list[t
 
 
 def test_grades_come_from_the_mined_rules() -> None:
-    chains = {11: [(9, 1, 11), (9, 0, 10, 1, 11)], 4: [(9, 2, 4)]}
+    chains: Any = {11: [(9, 1, 11), (9, 0, 10, 1, 11)], 4: [(9, 2, 4)]}
     record = Record(id=0, split=0, head=9, relation=1, answer=11, chains=chains)
     found = learned().graded(to_samples([record]), only=True, workers=1)
     assert found.grades is not None
