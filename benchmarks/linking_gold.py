@@ -91,7 +91,8 @@ def measured(tables: Mapping[str, pa.Table], settings: DomainSettings, rows: pl.
     """Precision and recall of the plain longest match and of linking."""
     gold = gold_mentions(tables, rows)
     schema = frame(tables["documents"]).schema
-    own = rows.select(pl.col("id"), pl.col("title"), pl.lit(None, pl.String).alias("about"), pl.col("text")).cast(dict(schema))  # type: ignore[arg-type]
+    own = rows.select(pl.col("id"), pl.col("title"), pl.lit(None, pl.String).alias("about"), pl.col("text"))
+    own = own.cast(dict(schema))  # type: ignore[arg-type]
     everything = {**tables, "documents": arrow(pl.concat([frame(tables["documents"]), own]))}
     candidates = possible_candidates(tables, settings.qangaroo)
     linked = frame(link_mentions(everything, settings.linking, settings.documents, candidates=candidates).mentions)

@@ -109,3 +109,20 @@ class Instance:
     """Twins share it, and splits keep it together."""
     provenance: str | None
     """JSON: where the question comes from."""
+
+    @property
+    def answer_grade(self) -> Grade | None:
+        """The grade of the answer's best chain; None where nothing is known of it."""
+        return next((grade for candidate, grade in self.graded if candidate.id == self.answer_id), None)
+
+    @property
+    def best_other(self) -> tuple[Candidate, Grade] | None:
+        """The candidate with the best grade of those that are not the answer, the first of several; None where none has a grade."""
+        others = (entry for entry in self.graded if entry[0].id != self.answer_id)
+        return max(others, key=lambda entry: entry[1].confidence, default=None)
+
+    @property
+    def graded(self) -> tuple[tuple[Candidate, Grade], ...]:
+        """The candidates that have a grade, with it."""
+        pairs = zip(self.candidates or (), self.grades or (), strict=False)
+        return tuple((candidate, grade) for candidate, grade in pairs if grade is not None)

@@ -67,11 +67,9 @@ def _print_grades(console: Console, instance: Instance) -> None:
     """How surely the answer's best chain implies it, and what comes nearest to it."""
     from rich.text import Text
 
-    from kgqa.commands.show import answer_grade, best_other
-
-    if grade := answer_grade(instance):
+    if grade := instance.answer_grade:
         console.print(Text.assemble("Grade: ", (_line(str(grade)), "italic")), soft_wrap=True)
-    if other := best_other(instance):
+    if other := instance.best_other:
         text = Text("Best other candidate: ")
         _add_entity(text, other[0].id, other[0].text)
         console.print(text.append(", ").append(_line(str(other[1])), "italic"), soft_wrap=True)

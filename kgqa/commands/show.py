@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kgqa.errors import EmptyResult, MissingInput, UnknownId
 from kgqa.formats import native
-from kgqa.records import Candidate, Grade, Instance
+from kgqa.records import Instance
 from kgqa.runs.labels import labels, names_in, relations_among, workspace_of
 
 
@@ -87,19 +87,3 @@ def named_chains(dataset: str | Path, instance: Instance) -> tuple[NamedChain, .
         NamedChain(entity=chain[0], name=names.get(chain[0], ""), hops=tuple(map(hop, chain[::2], chain[1::2], chain[2::2])))
         for chain in chains
     )
-
-
-def answer_grade(instance: Instance) -> Grade | None:
-    """The grade of the answer's best chain; None where nothing is known of it."""
-    return next((grade for candidate, grade in _graded(instance) if candidate.id == instance.answer_id), None)
-
-
-def best_other(instance: Instance) -> tuple[Candidate, Grade] | None:
-    """The candidate with the best grade of those that are not the answer, the first of several; None where none has a grade."""
-    others = [entry for entry in _graded(instance) if entry[0].id != instance.answer_id]
-    return max(others, key=lambda entry: entry[1].confidence, default=None)
-
-
-def _graded(instance: Instance) -> list[tuple[Candidate, Grade]]:
-    pairs = zip(instance.candidates or (), instance.grades or (), strict=False)
-    return [(candidate, grade) for candidate, grade in pairs if grade is not None]

@@ -41,13 +41,10 @@ class Reading:
     @property
     def grades(self) -> dict[str, str]:
         """Who is graded → how surely its chain implies it, in words: the answer, and the best other candidate; empty without grades."""
-        pairs = zip(self.instance.candidates or (), self.instance.grades or (), strict=False)
-        graded = [(candidate, grade) for candidate, grade in pairs if grade is not None]
-        shown = {"the answer": str(grade) for candidate, grade in graded if candidate.id == self.instance.answer_id}  # noqa: B035 - there is one
-        others = [entry for entry in graded if entry[0].id != self.instance.answer_id]
-        if others:
-            candidate, grade = max(others, key=lambda entry: entry[1].confidence)
-            shown[f"the best other, {candidate.text}"] = str(grade)
+        answer, other = self.instance.answer_grade, self.instance.best_other
+        shown = {} if answer is None else {"the answer": str(answer)}
+        if other is not None:
+            shown[f"the best other, {other[0].text}"] = str(other[1])
         return shown
 
     @property

@@ -357,8 +357,8 @@ class AnswerTooFrequent(SampleGate):
 class DocumentCue(SampleGate):
     """A document seen too often with one correct answer gives the answer away (section 3.2); counted within each split.
 
-    Where a share of a split is less than ``LEAST`` samples, ``LEAST`` may share a pair: what is seen once gives nothing away. Where all that
-    share a pair go, and so every sample of a split would, the limit is raised for it to the smallest at which one stays
+    Where a share of a split is less than ``LEAST`` samples, ``LEAST`` may share a pair: what is seen once gives nothing away. Where all
+    that share a pair go, and so every sample of a split would, the limit is raised for it to the smallest at which one stays
     (docs/decisions/0013-small-sets.md).
     """
 

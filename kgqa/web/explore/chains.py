@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kgqa.commands.show import answer_grade
 from kgqa.records import Grade, Instance
 from kgqa.web.explore.datasets import head_of
 from kgqa.web.explore.picture import Edge, Node, Picture, document_key, entity_key, in_turn
@@ -72,7 +71,7 @@ def open_sample(graph: Graph, instance: Instance, *, every: bool = False) -> Ope
         names=names,
         chain=chain,
         answer_chains=len(of_answer),
-        grade=answer_grade(instance),
+        grade=instance.answer_grade,
         documents=_documents(instance, chain, roles, steps),
         picture=_picture(
             instance, kept, names=names, roles=roles, chain=chain, articles=_articles(graph, kept), hidden=len(drawn) - len(kept)
