@@ -21,7 +21,7 @@ def balance(samples: Samples, *, candidates: int, max_documents: int, seed: int)
     the first round fits, the alternatives that do fit stay. Samples whose answer alone needs more documents keep no candidate.
 
     A candidate's chains come shorter ones first, and among equals in an order drawn by hash; where ``max_chains`` has cut them off, the
-    first by document order are there to draw from.
+    first by document order are there to draw from. Graded chains come best first instead.
     """
     kept_candidates, kept_chains = _choose(
         samples.candidates.offsets, samples.candidates.targets, samples.questions.answer, samples.questions.id,

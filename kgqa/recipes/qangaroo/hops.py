@@ -48,8 +48,7 @@ def text_hops(graph: Graph, tables: Mapping[str, pa.Table]) -> TextHops:
 
     Of two mentions in one sentence the grade is highest, next that of mentions within ``NEAR`` characters. An article is about its subject
     throughout: what stands within its first ``OPENING`` characters counts as in one sentence with it, and its first ``NEAR`` characters as
-    near it. O(mentions of a document
-    squared, over all documents); memory: 12 bytes a hop.
+    near it. For each hop all mentions of its document are looked through; memory: 12 bytes a hop.
     """
     mentions = places(tables["mentions"], tables)
     sentences = sentence_starts(tables["documents"]["text"])
