@@ -42,6 +42,8 @@ def read(path: Path, *, batch: int = 256) -> Iterator[Instance]:
                 ids.add(found.id, f"{path.name}, row {number}")
                 yield found
             first += rows.num_rows
+        if first - 1 != file.metadata.num_rows:
+            raise BrokenInput(f"{path}: the file ends before the last of its {file.metadata.num_rows:,} rows; make the dataset again.")
 
 
 def _sound(rows: pa.RecordBatch, path: Path, first: int) -> Iterator[Instance]:

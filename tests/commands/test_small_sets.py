@@ -70,7 +70,7 @@ def test_a_cap_of_less_than_one_sample_says_what_it_became(tmp_path: Path, cli: 
 
 
 def test_a_cue_that_would_empty_every_split_says_what_it_became(tmp_path: Path, cli: Cli) -> None:
-    out, dataset, manifest = made(tmp_path, cli, "[qangaroo.bias]\nanswer_cap = 1\ndocument_cue = 1\n")
+    out, dataset, manifest = made(tmp_path, cli, "[qangaroo.bias]\nanswer_cap = 1\ndocument_cue = 1\ndocument_cue_drops = 'all'\n")
     assert manifest["settings"]["qangaroo"]["bias"]["document_cue"] == 1
     said = check_said(out, dataset, manifest, "qangaroo.bias.document_cue")
     counts = manifest["counts"]

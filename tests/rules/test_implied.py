@@ -37,7 +37,7 @@ def test_the_share_and_its_lower_end_are_those_of_the_counts(known: Knowledge) -
     found = mined(known)
     assert (found.support <= found.typed).all()
     assert (found.share[found.typed == 0] == 0).all()
-    assert (found.confidence <= found.share).all()
+    assert (found.confidence <= found.share + 1e-12).all()
     assert found.confidence.tolist() == wilson_low(found.support, found.typed).tolist()
     for role, relation in np.argwhere(found.typed):
         assert found.share[role, relation] == pytest.approx(found.support[role, relation] / found.typed[role, relation])

@@ -132,8 +132,9 @@ def cue(limit: float, drops: str, entering: dict[int, int]) -> tuple[Gate, Defin
         seen = Counter((record.split, record.answer, document) for record in made for document in record.documents)
         most = [max((seen[record.split, record.answer, document] for document in record.documents), default=0) for record in made]
         least = {record.split: min(n for n, other in zip(most, made, strict=True) if other.split == record.split) for record in made}
-        limits = [max(number(made, record.split), least[record.split]) for record in made]
+        limits = [number(made, record.split) for record in made]
         if drops == "all":
+            limits = [max(limit, least[record.split]) for limit, record in zip(limits, made, strict=True)]
             return [n > most_there for n, most_there in zip(most, limits, strict=True)]
         stay, taken = set(), Counter[tuple[int, int, int]]()
         for most_there, record in sorted(zip(limits, made, strict=True), key=lambda of: place(of[1])):
