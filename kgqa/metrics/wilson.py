@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from math import sqrt
 
+from kgqa.arrays.wilson import Z
 from kgqa.errors import InputError
 from kgqa.metrics.bootstrap import Interval
-
-Z = 1.959963984540054
-"""Of 95%: the normal distribution has 2.5% above it."""
 
 
 def wilson(count: int, of: int) -> Interval:

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import IntArray, paired, row_bounds
-from kgqa.rules.paths import wilson_low
+from kgqa.arrays.rows import Adjacency, IntArray, row_bounds
+from kgqa.arrays.wilson import wilson_low
 from kgqa.rules.roles import RoleGraph
 
 
@@ -39,12 +39,11 @@ def mine_implied(graph: RoleGraph, head: IntArray, relation: IntArray, tail: Int
     O(edges × relations of their ends); memory: 16 bytes for each pair of role and relation.
     """
     order = np.lexsort((relation, tail, head))
-    subjects, objects = np.unique(paired(head, relation)), np.unique(paired(tail, relation))
+    subjects, objects = (Adjacency.from_pairs(ends, relation, graph.entities) for ends in (head, tail))
     support, typed = _count_implied(
         graph.offsets, graph.targets, graph.roles, graph.role_count, graph.relations,
         row_bounds(head[order], graph.entities), tail[order], relation[order],
-        row_bounds(subjects >> 32, graph.entities), (subjects & 0xFFFFFFFF).astype(np.int32),
-        row_bounds(objects >> 32, graph.entities), (objects & 0xFFFFFFFF).astype(np.int32),
+        subjects.offsets, subjects.targets, objects.offsets, objects.targets,
     )  # fmt: skip
     same = np.arange(graph.relations)
     support[2 * same, same] = typed[2 * same, same] = 0

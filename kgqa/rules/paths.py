@@ -16,7 +16,9 @@ import numpy.typing as npt
 
 from kgqa.arrays.growth import grown
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import IntArray, Offsets, paired, row_bounds
+from kgqa.arrays.rows import Adjacency, IntArray, Offsets, paired, row_bounds
+from kgqa.arrays.search import lower_bound
+from kgqa.arrays.wilson import wilson_low
 from kgqa.rules.roles import RoleGraph
 from kgqa.settings.workers import worker_count
 
@@ -76,15 +78,6 @@ class PathRules:
         return PathRules(**{field.name: getattr(self, field.name)[kept] for field in fields(self)})
 
 
-def wilson_low(hits: npt.NDArray[np.integer], of: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
-    """The lower end of the 95% interval (Wilson 1927) of ``hits / of``; 0 where ``of`` is 0."""
-    z, n = 1.959963984540054, np.maximum(of, 1)
-    share = hits / n
-    low = (share + z * z / (2 * n) - z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))) / (1 + z * z / n)
-    result: npt.NDArray[np.float64] = np.where(of > 0, low, 0.0)
-    return result
-
-
 def mine_paths(
     graph: RoleGraph,
     head: IntArray,
@@ -107,12 +100,12 @@ def mine_paths(
     keys, support = np.unique(found, return_counts=True)
     keys, support = keys[support >= min_support], support[support >= min_support]
     objects, times = np.unique(paired(tail, relation), return_counts=True)
-    subjects = np.unique(paired(head, relation))
+    subjects = Adjacency.from_pairs(head, relation, graph.entities)
     known = _Known(
         graph=graph,
-        subjects=row_bounds(subjects >> 32, graph.entities), of_subject=(subjects & 0xFFFFFFFF).astype(np.int32),
+        subjects=subjects.offsets, of_subject=subjects.targets,
         objects=row_bounds(objects >> 32, graph.entities), of_object=(objects & 0xFFFFFFFF).astype(np.int32),
-        share=times / np.maximum(np.bincount((subjects & 0xFFFFFFFF), minlength=graph.relations), 1)[objects & 0xFFFFFFFF],
+        share=times / np.maximum(np.bincount(subjects.targets, minlength=graph.relations), 1)[objects & 0xFFFFFFFF],
         workers=worker_count(workers),
     )  # fmt: skip
     looked = head % STRIDE == 0
@@ -158,6 +151,17 @@ class _Known:
     workers: int
 
 
+def path_index(paths: Counts, roles: int) -> tuple[IntArray, Offsets]:
+    """Where the rules of each path stand among those whose ``paths`` (``first * roles + second``), which ascend, are given.
+
+    The number of each possible path, -1 where there is none, and where its rules begin. Memory: 4 bytes a pair of roles.
+    """
+    distinct, first = np.unique(paths, return_index=True)
+    number = np.full(roles * roles, -1, np.int32)
+    number[distinct] = np.arange(len(distinct))
+    return number, np.append(first, len(paths)).astype(np.int64)
+
+
 def _occurrences(keys: Counts, found: Counts) -> Counts:
     """How often each of the ``keys``, which ascend, is in ``found``."""
     found = np.sort(found)
@@ -167,10 +171,7 @@ def _occurrences(keys: Counts, found: Counts) -> Counts:
 def _bodies(known: _Known, keys: Counts, stride: int) -> tuple[Counts, Counts, npt.NDArray[np.float64]]:
     """``body``, ``typed`` and ``expected`` of each key (path and relation), counted over every ``stride``-th x."""
     graph = known.graph
-    paths, first = np.unique(keys // graph.relations, return_index=True)
-    bounds = np.append(first, len(keys)).astype(np.int64)
-    number = np.full(graph.role_count**2, -1, np.int32)
-    number[paths] = np.arange(len(paths))
+    number, bounds = path_index(keys // graph.relations, graph.role_count)
     relation = (keys % graph.relations).astype(np.int32)
     starts = np.linspace(0, graph.entities, PARTS + 1).astype(np.int64)
 
@@ -197,30 +198,22 @@ def _supports(offsets, targets, roles, back_offsets, back_targets, back_roles, h
     for fact in range(len(heads)):
         x, y = heads[fact], tails[fact]
         begin = count
-        at, end = offsets[x], offsets[x + 1]
-        other, last = back_offsets[y], back_offsets[y + 1]
-        swapped = end - at > last - other
+        short, short_end, short_targets = offsets[x], offsets[x + 1], targets
+        low, long_end, long_targets = back_offsets[y], back_offsets[y + 1], back_targets
+        swapped = short_end - short > long_end - low
+        if swapped:
+            short, short_end, short_targets, low, long_end, long_targets = low, long_end, long_targets, short, short_end, short_targets
         # The shorter row is walked, and in the longer one each of its entities is looked for.
-        short, short_end = (other, last) if swapped else (at, end)
-        low, long_end = (at, end) if swapped else (other, last)
         while short < short_end:
-            z = back_targets[short] if swapped else targets[short]
+            z = short_targets[short]
             stop = short
-            while stop < short_end and (back_targets[stop] if swapped else targets[stop]) == z:
+            while stop < short_end and short_targets[stop] == z:
                 stop += 1
-            high = long_end
-            while low < high:
-                middle = (low + high) // 2
-                if (targets[middle] if swapped else back_targets[middle]) < z:
-                    low = middle + 1
-                else:
-                    high = middle
-            place = low
+            place = low = lower_bound(long_targets, low, long_end, z)
             # Not "z not in (x, y)": columns of facts may have two types.
-            while z != x and z != y and place < long_end and (targets[place] if swapped else back_targets[place]) == z:  # noqa: PLR1714
+            while z != x and z != y and place < long_end and long_targets[place] == z:  # noqa: PLR1714
                 for i in range(short, stop):
-                    first = roles[place] if swapped else roles[i]
-                    second = back_roles[i] if swapped else back_roles[place]
+                    first, second = (roles[place], back_roles[i]) if swapped else (roles[i], back_roles[place])
                     if count == len(out):
                         out = grown(out, count + 1)
                     out[count] = (np.int64(first) * role_count + second) * relation_count + relations[fact]
@@ -239,7 +232,7 @@ def _supports(offsets, targets, roles, back_offsets, back_targets, back_roles, h
 
 
 @kernel
-def _count_bodies(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one entity at a time, so that its paths need be sorted but once
+def _count_bodies(  # type: ignore[no-untyped-def]
     offsets, targets, roles, role_count, number, bounds, relations, subjects, of_subject, objects, of_object, share,
     first_x, last_x, stride, relation_count,
 ):  # fmt: skip
@@ -277,16 +270,10 @@ def _count_bodies(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one entity
                 if not has[relation]:
                     continue
                 body[rule] += 1
-                low, high = objects[y], objects[y + 1]
-                while low < high:
-                    middle = (low + high) // 2
-                    if of_object[middle] < relation:
-                        low = middle + 1
-                    else:
-                        high = middle
-                if low < objects[y + 1] and of_object[low] == relation:
+                place = lower_bound(of_object, objects[y], objects[y + 1], relation)
+                if place < objects[y + 1] and of_object[place] == relation:
                     typed[rule] += 1
-                    expected[rule] += share[low]
+                    expected[rule] += share[place]
         for i in range(subjects[x], subjects[x + 1]):
             has[of_subject[i]] = False
     return body, typed, expected

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.rows import IntArray, Offsets, row_bounds
+from kgqa.arrays.rows import IntArray, Offsets, Rows, row_bounds
 
 TEXT_ROLES = ("in the same document", "near each other", "in one sentence")
 """Text grade → how a text brings the two entities of a hop together; a higher grade says more."""
@@ -39,23 +39,25 @@ class RoleGraph:
         """How many roles there are, text roles included."""
         return 2 * self.relations + len(TEXT_ROLES)
 
+    def sources(self) -> IntArray:
+        """For each edge the entity that it starts from."""
+        return Rows(offsets=self.offsets, targets=self.targets).sources()
+
     def functionality(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """For each role how few targets a source has, as sources per edge, and how few sources a target has; 0 where it has no edge.
 
         1 is a function (Suchanek, Abiteboul and Senellart 2011, section 4).
         """
-        sources = np.repeat(np.arange(self.entities, dtype=np.int64), np.diff(self.offsets))
         edges = np.maximum(np.bincount(self.roles, minlength=self.role_count), 1)
         found = []
-        for entity in (sources, self.targets):
+        for entity in (self.sources(), self.targets):
             distinct = np.unique(self.roles.astype(np.int64) * self.entities + entity) // max(self.entities, 1)
             found.append(np.bincount(distinct, minlength=self.role_count) / edges)
         return found[0], found[1]
 
     def reversed(self) -> RoleGraph:
         """The same edges by the entity that they lead to; roles stay as they are read forwards."""
-        sources = np.repeat(np.arange(self.entities, dtype=np.int32), np.diff(self.offsets))
-        return _ordered(self.targets, sources, self.roles, self.entities, self.relations)
+        return _ordered(self.targets, self.sources(), self.roles, self.entities, self.relations)
 
 
 def role_graph(

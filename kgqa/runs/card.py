@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kgqa.records import HUB_SPLITS
@@ -52,11 +52,15 @@ def baseline_rows(baselines: dict[str, list[dict[str, Any]]]) -> list[list[str]]
     rows: dict[tuple[str, str], list[str]] = {}
     for scores in baselines.values():
         for score in scores:
-            shown = "–"  # there was nothing to score
-            if score["accuracy"] is not None:
-                shown = f"{100 * score['accuracy']:.1f} ({100 * score['low']:.1f} to {100 * score['high']:.1f})"
-            rows.setdefault((score["split"], score["baseline"]), []).append(shown)
+            rows.setdefault((score["split"], score["baseline"]), []).append(shown_accuracy(score))
     return [[split, name, *cells] for (split, name), cells in rows.items()]
+
+
+def shown_accuracy(score: Mapping[str, Any]) -> str:
+    """In per cent with its interval; a dash where there was nothing to score."""
+    if score["accuracy"] is None:
+        return "–"
+    return f"{100 * score['accuracy']:.1f} ({100 * score['low']:.1f} to {100 * score['high']:.1f})"
 
 
 def settings_table(settings: DomainSettings) -> str:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from kgqa.arrays.growth import grown
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray
+from kgqa.arrays.search import row_holds
 from kgqa.traversal.base import Chains, EndPoints, Reached, Searches
 from kgqa.traversal.graph import Graph
 
@@ -62,19 +63,6 @@ def breadth_first(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _has(offsets, targets, row, wanted):  # type: ignore[no-untyped-def]
-    """Whether the sorted row holds ``wanted``; bisection, because an object of many relations has a long row."""
-    low, high = offsets[row], offsets[row + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if targets[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low < offsets[row + 1] and targets[low] == wanted
-
-
-@kernel
 def find_candidates(  # type: ignore[no-untyped-def]
     document_offsets, document_targets, entity_offsets, entity_targets, closed, max_documents,
     heads, relations, answers, role_offsets, roles, fact_offsets, fact_relations, fact_tails, with_chains,
@@ -117,7 +105,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
         found = 0
         for i in range(1, visited):
             entity = order[i]
-            if entity == answer or (excluded[entity] != query and _has(role_offsets, roles, entity, relation)):
+            if entity == answer or (excluded[entity] != query and row_holds(role_offsets, roles, entity, relation)):
                 wanted[found] = entity
                 found += 1
         counts[query] = found

@@ -7,8 +7,9 @@ from math import isclose
 import pytest
 from hypothesis import given, strategies as st
 
+from kgqa.arrays.wilson import Z
 from kgqa.errors import InputError
-from kgqa.metrics.wilson import Z, wilson
+from kgqa.metrics.wilson import wilson
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from kgqa.arrays.wilson import wilson_low
 from kgqa.rules.implied import ImpliedRelations, mine_implied
-from kgqa.rules.paths import wilson_low
 from tests.rules import oracle
 from tests.rules.drawing import Knowledge, columns, knowledge
 

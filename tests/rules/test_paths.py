@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from kgqa.arrays.wilson import wilson_low
 from kgqa.rules import paths
-from kgqa.rules.paths import PathRules, mine_paths, wilson_low
+from kgqa.rules.paths import PathRules, mine_paths
 from tests.rules import oracle
 from tests.rules.drawing import Knowledge, columns, knowledge
 

@@ -15,10 +15,11 @@ import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, Offsets
+from kgqa.arrays.search import lower_bound, row_holds
 from kgqa.recipes.qangaroo.hops import TextHops
-from kgqa.recipes.qangaroo.samples import GRADE, Samples
+from kgqa.recipes.qangaroo.samples import GRADE, HOP_ROLES, Samples
 from kgqa.rules.implied import ImpliedRelations
-from kgqa.rules.paths import PathRules
+from kgqa.rules.paths import PathRules, path_index
 from kgqa.rules.roles import TEXT_ROLES, RoleGraph, role_text
 from kgqa.settings.workers import worker_count
 
@@ -42,13 +43,10 @@ class Evidence:
 
     def __init__(self, facts: RoleGraph, hops: TextHops, rules: PathRules, implied: ImpliedRelations) -> None:
         """``facts`` has the facts of all splits and no texts, as what stands on a hop may be read; ``rules`` come from training alone."""
-        path = rules.first.astype(np.int64) * facts.role_count + rules.second
-        paths, first = np.unique(path, return_index=True)
-        number = np.full(facts.role_count**2, -1, np.int32)
-        number[paths] = np.arange(len(paths))
+        number, bounds = path_index(rules.first.astype(np.int64) * facts.role_count + rules.second, facts.role_count)
         self._arrays = (
             facts.offsets, facts.targets, facts.roles, facts.role_count, hops.offsets, hops.before, hops.after, hops.grades,
-            number, np.append(first, len(path)).astype(np.int64), rules.relation, rules.confidence.astype(np.float32),
+            number, bounds, rules.relation, rules.confidence.astype(np.float32),
             implied.confidence.astype(np.float32), *_relations_of(facts, 0), *_relations_of(facts, 1),
         )  # fmt: skip
         self._turned = _turned(facts)
@@ -57,7 +55,7 @@ class Evidence:
         """A ``GRADE`` for each entry of ``samples.chains.targets``; it does not depend on ``workers``."""
         relation = samples.questions.relation[samples.question_of_candidate()[samples.chains.sources()]]
         grades = np.zeros(len(relation), GRADE)
-        for name in ("first", "second", "third", "implied"):
+        for name in (*HOP_ROLES, "implied"):
             grades[name] = -1
 
         def run(first: int) -> None:
@@ -97,16 +95,16 @@ def with_best_chains(samples: Samples, grades: Grades, *, text: int, only: bool)
 
 def path_texts(grades: Grades, labels: Sequence[str]) -> list[str]:
     """The path of each grade as people read it: ``place of birth → country``; empty where there is none."""
-    roles = np.unique(np.concatenate([grades[name] for name in ("first", "second", "third")]))
+    roles = np.unique(np.concatenate([grades[name] for name in HOP_ROLES]))
     texts = {int(role): role_text(int(role), labels) for role in roles if role >= 0}
-    paths, inverse = np.unique(grades[["first", "second", "third"]], return_inverse=True)
+    paths, inverse = np.unique(grades[list(HOP_ROLES)], return_inverse=True)
     joined = [" → ".join(texts[role] for role in path.tolist() if role >= 0) for path in paths]
     return [joined[i] for i in inverse.tolist()]
 
 
 def _relations_of(facts: RoleGraph, backwards: int) -> tuple[Offsets, IntArray]:
     """The relations of which each entity is a subject (``backwards`` 0) or an object (1), as rows that ascend."""
-    entity = np.repeat(np.arange(facts.entities, dtype=np.int32), np.diff(facts.offsets))
+    entity = facts.sources()
     here = facts.roles % 2 == backwards
     if backwards:
         # A symmetric relation has one role for both directions.
@@ -138,14 +136,7 @@ def _by_facts(  # type: ignore[no-untyped-def]
         # The shorter row is walked, and in the longer one each of its entities is looked for; rows ascend, so the search goes on.
         while short < stop:
             z = targets[short]
-            high = last
-            while low < high:
-                middle = (low + high) // 2
-                if targets[middle] < z:
-                    low = middle + 1
-                else:
-                    high = middle
-            place = low
+            place = low = lower_bound(targets, low, last, z)
             while z not in (x, y) and place < last and targets[place] == z:
                 first, second = (roles[place], turned[roles[short]]) if swapped else (roles[short], turned[roles[place]])
                 rule = _rule(first, second, asked[i], role_count, number, bounds, relations)
@@ -157,48 +148,24 @@ def _by_facts(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _has(entity, relation, offsets, relations):  # type: ignore[no-untyped-def]
-    low, high = offsets[entity], offsets[entity + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if relations[middle] < relation:
-            low = middle + 1
-        else:
-            high = middle
-    return low < offsets[entity + 1] and relations[low] == relation
-
-
-@kernel
 def _edges(x, y, offsets, targets, roles, out):  # type: ignore[no-untyped-def]
     """The roles of the facts from x to y into ``out``; how many."""
-    low, high = offsets[x], offsets[x + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if targets[middle] < y:
-            low = middle + 1
-        else:
-            high = middle
+    place = lower_bound(targets, offsets[x], offsets[x + 1], y)
     count = 0
-    while low < offsets[x + 1] and targets[low] == y and count < MOST_ROLES:
-        out[count] = roles[low]
+    while place < offsets[x + 1] and targets[place] == y and count < MOST_ROLES:
+        out[count] = roles[place]
         count += 1
-        low += 1
+        place += 1
     return count
 
 
 @kernel
 def _text_grade(document, x, z, offsets, before, after, grades):  # type: ignore[no-untyped-def]
-    low, high = offsets[document], offsets[document + 1]
-    wanted = (np.int64(x) << 32) | z
-    while low < high:
-        middle = (low + high) // 2
-        if ((np.int64(before[middle]) << 32) | after[middle]) < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    if low < offsets[document + 1] and before[low] == x and after[low] == z:
-        return np.int64(grades[low])
-    return np.int64(0)
+    last = offsets[document + 1]
+    first = lower_bound(before, offsets[document], last, x)
+    last = lower_bound(before, first, last, x + 1)
+    place = lower_bound(after, first, last, z)
+    return np.int64(grades[place]) if place < last and after[place] == z else np.int64(0)
 
 
 @kernel
@@ -207,16 +174,8 @@ def _rule(first, second, relation, role_count, number, bounds, relations):  # ty
     path = number[np.int64(first) * role_count + second]
     if path < 0:
         return np.int64(-1)
-    low, high = bounds[path], bounds[path + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if relations[middle] < relation:
-            low = middle + 1
-        else:
-            high = middle
-    if low < bounds[path + 1] and relations[low] == relation:
-        return low
-    return np.int64(-1)
+    place = lower_bound(relations, bounds[path], bounds[path + 1], relation)
+    return place if place < bounds[path + 1] and relations[place] == relation else np.int64(-1)
 
 
 @kernel
@@ -243,7 +202,7 @@ def _implied_between(  # type: ignore[no-untyped-def]
                 for k in range(knowns):
                     if known[k] == 2 * relation:
                         value = np.float32(1.0)
-                if value == 1.0 or (not _has(x, relation, subjects, of_subject) and _has(y, relation, objects, of_object)):
+                if value == 1.0 or (not row_holds(subjects, of_subject, x, relation) and row_holds(objects, of_object, y, relation)):
                     implied[count], sure[count] = 2 * relation, value
                     parts[count, 0], parts[count, 1] = left[i], right[j]
                     count += 1

@@ -8,7 +8,7 @@ from typing import Any
 
 from kgqa.recipes.qangaroo.relation_figures import ASKED, RelationFigures, shown
 from kgqa.records import SPLITS
-from kgqa.runs.card import table
+from kgqa.runs.card import shown_accuracy, table
 
 PAPERS_RECIPE = "the paper's recipe"
 """The point of measurement of the baselines at which nothing but the paper's own filters was applied."""
@@ -67,7 +67,4 @@ def beside_the_paper(counts: Mapping[str, int], plain: Mapping[str, int], baseli
 
 
 def _accuracy(scores: Sequence[Mapping[str, Any]], baseline: str) -> str:
-    for score in scores:
-        if score["baseline"] == baseline and score["split"] == "dev" and score["accuracy"] is not None:
-            return f"{100 * score['accuracy']:.1f} ({100 * score['low']:.1f} to {100 * score['high']:.1f})"
-    return "–"
+    return next((shown_accuracy(score) for score in scores if (score["baseline"], score["split"]) == (baseline, "dev")), "–")

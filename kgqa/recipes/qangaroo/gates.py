@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, find, paired
-from kgqa.recipes.qangaroo.samples import BoolArray, Questions, Samples
+from kgqa.recipes.qangaroo.samples import HOP_ROLES, BoolArray, Questions, Samples
 from kgqa.records import SPLITS
 from kgqa.traversal.graph import Graph
 
@@ -77,11 +77,16 @@ class AnswerStatedInSubjectDocument(QuestionGate):
 
     def rejected(self, questions: Questions) -> BoolArray:
         """The article has an occurrence of the answer, be it inside a longer name."""
-        article = self.articles[questions.head]
-        has = article >= 0
-        result = np.zeros(len(questions), np.bool_)
-        result[has] = self.stated.contains(article[has], questions.answer[has])
-        return result
+        return _in_subject_document(questions, self.articles, self.stated)
+
+
+def _in_subject_document(questions: Questions, articles: IntArray, stated: Adjacency) -> BoolArray:
+    """For each question whether ``stated`` has its answer in the article about its subject, which ``articles`` tells."""
+    article = articles[questions.head]
+    has = article >= 0
+    result = np.zeros(len(questions), np.bool_)
+    result[has] = stated.contains(article[has], questions.answer[has])
+    return result
 
 
 @kernel
@@ -200,7 +205,7 @@ class AnswerNotImplied(SampleGate):
         grades = _of_answers(samples)
         least = np.where(grades["third"] >= 0, np.float32(self.long), np.float32(self.least))
         weak: BoolArray = (grades["confidence"] < least) | (grades["text"] < self.text)
-        hops = np.stack([grades[name] for name in ("first", "second", "third")])
+        hops = np.stack([grades[name] for name in HOP_ROLES])
         weak |= ((hops >= 0) & (hops < self.roles)).sum(axis=0) < self.facts
         return weak
 
@@ -225,7 +230,7 @@ class PathLeadsAnywhere(SampleGate):
         of_role = np.append(np.repeat(self.symmetric, 2), np.zeros(len(self.forwards) - 2 * len(self.symmetric), np.bool_))
         alike = np.zeros(len(grades), np.bool_)
         forwards, backwards = np.ones(len(grades)), np.ones(len(grades))
-        for name in ("first", "second", "third"):
+        for name in HOP_ROLES:
             there = grades[name] >= 0
             forwards[there] *= self.forwards[grades[name][there]]
             backwards[there] *= self.backwards[grades[name][there]]
@@ -297,6 +302,17 @@ def _of_answers(samples: Samples) -> npt.NDArray[np.void]:
     return samples.grades[samples.is_answer()]
 
 
+def _doubt(samples: Samples) -> npt.NDArray[np.float32]:
+    """By which samples are ordered, the best-graded ones first; the same for all where there are no grades."""
+    doubt: npt.NDArray[np.float32] = np.zeros(len(samples), np.float32) if samples.grades is None else -_of_answers(samples)["confidence"]
+    return doubt
+
+
+def _entering(entering: Mapping[int, int], split: int, arriving: int) -> int:
+    """How many samples of a split count as those that enter: what the gate was told, or those that arrive where they are more."""
+    return max(entering.get(int(split), 0), arriving)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerTooFrequent(SampleGate):
     """No answer makes up more than a share of its split (section 3.2); which samples go is drawn by their ids' hashes, the best-graded
@@ -318,15 +334,15 @@ class AnswerTooFrequent(SampleGate):
         """All but the first ``cap`` samples of each answer and split."""
         questions = samples.questions
         result = np.zeros(len(samples), np.bool_)
-        grade = np.zeros(len(samples), np.float32) if samples.grades is None else -_of_answers(samples)["confidence"]
+        doubt = _doubt(samples)
         for split in np.unique(questions.split):
             rows = np.flatnonzero(questions.split == split)
-            order = rows[np.lexsort((questions.id[rows], grade[rows], questions.answer[rows]))]
+            order = rows[np.lexsort((questions.id[rows], doubt[rows], questions.answer[rows]))]
             answers = questions.answer[order]
             starts = np.flatnonzero(np.concatenate([[True], answers[1:] != answers[:-1]]))
             counts = np.diff(np.append(starts, len(order)))
             rank = np.arange(len(order)) - np.repeat(starts, counts)
-            result[order] = rank >= self.cap(counts, entering=self.entering.get(int(split), 0))
+            result[order] = rank >= self.cap(counts, entering=_entering(self.entering, split, len(rows)))
         return result
 
     def cap(self, counts: npt.NDArray[np.integer], *, entering: int = 0) -> int:
@@ -344,7 +360,7 @@ class AnswerTooFrequent(SampleGate):
         """The splits of which the share is less than one sample, where answers keep several all the same."""
         for split in np.unique(samples.questions.split):
             counts = np.unique(samples.questions.answer[samples.questions.split == split], return_counts=True)[1]
-            entering = max(self.entering.get(int(split), 0), int(counts.sum()))
+            entering = _entering(self.entering, split, int(counts.sum()))
             cap = self.cap(counts, entering=entering)
             if self.of == "entering" and cap > max(1, self.share * entering + ROUNDING):
                 yield (
@@ -378,7 +394,7 @@ class DocumentCue(SampleGate):
         result = np.zeros(len(samples), np.bool_)
         for split in np.unique(samples.questions.split):
             rows = samples.questions.split == split
-            limit = self.number(self._entering(int(split), int(rows.sum())))
+            limit = self.number(_entering(self.entering, split, int(rows.sum())))
             if self.drops == "all":
                 limit = max(limit, int(most[rows].min()))
             result[rows] = most[rows] > limit
@@ -388,16 +404,13 @@ class DocumentCue(SampleGate):
 
     def _stay(self, samples: Samples, rows: npt.NDArray[np.integer], limit: int) -> npt.NDArray[np.integer]:
         """Those of ``rows`` that stay when they are taken one by one, as long as none of their pairs is there ``limit`` times."""
-        grade = np.zeros(len(samples), np.float32) if samples.grades is None else -_of_answers(samples)["confidence"]
-        order = rows[np.lexsort((samples.questions.id[rows], grade[rows]))]
+        doubt = _doubt(samples)
+        order = rows[np.lexsort((samples.questions.id[rows], doubt[rows]))]
         documents = samples.documents.take(order)
         pairs = paired(samples.questions.answer[order][documents.sources()], documents.targets)
         _, number = np.unique(pairs, return_inverse=True)
         stay: npt.NDArray[np.integer] = order[_within(documents.offsets, number.astype(np.int64), limit)]
         return stay
-
-    def _entering(self, split: int, arriving: int) -> int:
-        return max(self.entering.get(split, 0), arriving)
 
     def number(self, samples: int) -> int:
         """The samples of a split of so many that may share a document and an answer."""
@@ -408,7 +421,7 @@ class DocumentCue(SampleGate):
         most = self._most(samples)
         for split in np.unique(samples.questions.split):
             here = most[samples.questions.split == split]
-            entering = self._entering(int(split), len(here))
+            entering = _entering(self.entering, split, len(here))
             number, least, name = self.number(entering), int(here.min()), SPLITS[split]
             if least > number and self.drops == "all":
                 yield f"with {number:,}, nothing would be left of {name}; there a document may be seen with an answer {least:,} times"
@@ -457,11 +470,7 @@ class AnswerNamedInSubjectDocument(SampleGate):
 
     def rejected(self, samples: Samples) -> BoolArray:
         """The answer can be read in the article."""
-        article = self.articles[samples.questions.head]
-        has = article >= 0
-        result = np.zeros(len(samples), np.bool_)
-        result[has] = self.named.contains(article[has], samples.questions.answer[has])
-        return result
+        return _in_subject_document(samples.questions, self.articles, self.named)
 
 
 @kernel

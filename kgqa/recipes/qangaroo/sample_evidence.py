@@ -114,7 +114,7 @@ class SampleEvidence:
     def without_second_truths(self, samples: Samples) -> tuple[Samples, list[FunnelRow]]:
         """The same samples less the candidates that facts make true as well, or parts of the answer."""
         second = second_truths(samples, self.facts, self.mined.implied, self.settings.second_truth)
-        kin = kin_of_answers(samples, self.facts, self.known) & ~second if self.settings.hierarchy else np.zeros(len(second), np.bool_)
+        kin = kin_of_answers(samples, self.facts, self.measures) & ~second if self.settings.hierarchy else np.zeros(len(second), np.bool_)
         rows = [_row(SECOND_TRUTH, second, "qangaroo.evidence.second_truth"), _row(KIN, kin, "qangaroo.evidence.hierarchy")]
         return samples.without_candidates(second | kin), rows
 

@@ -28,6 +28,8 @@ GRADE = np.dtype(
 )
 """How surely a chain implies its end (:mod:`kgqa.recipes.qangaroo.evidence`), 0 where no rule fits; the worst text grade of its hops;
 the roles of the hops on the best path, -1 after the last; of three hops the relation that two imply, else -1."""
+HOP_ROLES = ("first", "second", "third")
+"""The fields of a ``GRADE`` that hold the roles of its hops."""
 _FEWER_CHAINS = "lower qangaroo.traversal.max_chains, or set qangaroo.traversal.chains to tree"
 CHAINS: Limit = ("chains", _FEWER_CHAINS)
 NODES: Limit = ("nodes on chains", _FEWER_CHAINS)

@@ -6,7 +6,8 @@ import numpy as np
 
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, Rows
-from kgqa.recipes.qangaroo.mining import Triples
+from kgqa.arrays.search import lower_bound
+from kgqa.recipes.qangaroo.relations import RelationMeasures
 from kgqa.recipes.qangaroo.samples import BoolArray, Samples
 from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import RoleGraph
@@ -30,22 +31,12 @@ def second_truths(samples: Samples, facts: RoleGraph, implied: ImpliedRelations,
     return found & ~samples.is_answer()  # type: ignore[no-any-return]
 
 
-def kin_of_answers(samples: Samples, facts: RoleGraph, known: Triples) -> BoolArray:
+def kin_of_answers(samples: Samples, facts: RoleGraph, measures: RelationMeasures) -> BoolArray:
     """For each entry of ``candidates.targets`` whether it is a part of the answer or the other way round: the two are joined by a fact of a
     relation that orders wholes and parts, which is to say that subjects have few objects and are seldom joined in both directions."""
-    relations = facts.relations
-    pairs = np.unique((known.relation.astype(np.int64) * facts.entities + known.head) * facts.entities + known.tail)
-    back = np.unique((known.relation.astype(np.int64) * facts.entities + known.tail) * facts.entities + known.head)
-    relation = pairs // facts.entities // facts.entities
-    count = np.maximum(np.bincount(relation, minlength=relations), 1)
-    both = np.bincount(relation, np.isin(pairs, back), minlength=relations) / count
-    spreads = []
-    for entity in (known.head, known.tail):
-        distinct = np.unique(known.relation.astype(np.int64) * facts.entities + entity) // facts.entities
-        spreads.append(count / np.maximum(np.bincount(distinct, minlength=relations), 1))
-    orders = (np.minimum(*spreads) <= FEW) & (both <= TURNED)
+    orders = (measures.fewest <= FEW) & (measures.turned / np.maximum(measures.facts, 1) <= TURNED)
     says = np.zeros((facts.role_count, 1), np.bool_)
-    says[: 2 * relations, 0] = np.repeat(orders, 2)
+    says[: 2 * facts.relations, 0] = np.repeat(orders, 2)
     question = samples.question_of_candidate()
     found = _joined_by(
         facts.offsets, facts.targets, facts.roles, samples.questions.answer[question], samples.candidates.targets,
@@ -70,14 +61,8 @@ def _joined_by(offsets, targets, roles, first, second, column, says):  # type: i
     """For each pair whether an edge leads from first to second of which ``says[role, column]`` holds."""
     out = np.zeros(len(first), np.bool_)
     for i in range(len(first)):
-        low, high = offsets[first[i]], offsets[first[i] + 1]
-        while low < high:
-            middle = (low + high) // 2
-            if targets[middle] < second[i]:
-                low = middle + 1
-            else:
-                high = middle
-        while low < offsets[first[i] + 1] and targets[low] == second[i]:
-            out[i] = out[i] or says[roles[low], column[i]]
-            low += 1
+        place = lower_bound(targets, offsets[first[i]], offsets[first[i] + 1], second[i])
+        while place < offsets[first[i] + 1] and targets[place] == second[i]:
+            out[i] = out[i] or says[roles[place], column[i]]
+            place += 1
     return out

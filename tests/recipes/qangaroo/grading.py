@@ -11,10 +11,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from kgqa.arrays.rows import row_bounds
+from kgqa.arrays.wilson import wilson_low
 from kgqa.recipes.qangaroo.evidence import SURE, Evidence
 from kgqa.recipes.qangaroo.hops import TextHops
 from kgqa.rules.implied import ImpliedRelations
-from kgqa.rules.paths import PathRules, wilson_low
+from kgqa.rules.paths import PathRules
 from tests.recipes.drawing import DOCUMENTS, Chain, Record
 from tests.rules.drawing import Knowledge, knowledge
 

@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 
 from kgqa.domains import load_domain
 from kgqa.progress import Silent
-from kgqa.recipes.qangaroo.mining import mine_rules
+from kgqa.recipes.qangaroo.hops import TextHops
+from kgqa.recipes.qangaroo.mining import Mined, Triples, mine_rules
+from kgqa.recipes.qangaroo.relations import RelationMeasures, relation_measures
 from kgqa.recipes.qangaroo.samples import Questions
+from kgqa.rules.implied import mine_implied
+from kgqa.rules.paths import mine_paths
 from kgqa.runs.stage import Run, StageOutput
 from kgqa.runs.workspace import Workspace
 from tests.rules.drawing import Fact, Knowledge, knowledge
@@ -125,3 +129,17 @@ def mined(world: World, *, workers: int = 1, **evidence: object) -> Iterator[tup
         for name, table in output.tables.items():
             place.write_table(name, table)
         yield run, output
+
+
+def measured(known: Knowledge, facts: list[Fact]) -> RelationMeasures:
+    """The measures of ``facts`` beside the texts of ``known``."""
+    learned = replace(known, facts=facts, noise=[])
+    head, relation, tail = learned.columns()
+    none = np.zeros(0, np.int32)
+    rules = mine_paths(learned.graph(), head, relation, tail, min_support=1, min_confidence=0.0, workers=1)
+    hops = TextHops(offsets=np.zeros(1, np.int64), before=none, after=none, grades=none)
+    forwards, backwards = learned.graph().functionality()
+    implied = mine_implied(learned.graph(), head, relation, tail)
+    found = Mined(hops=hops, rules=rules, implied=implied, forwards=forwards, backwards=backwards)
+    tables = World(known=known, asked={}).tables()
+    return relation_measures(Triples(head=head, relation=relation, tail=tail), found, known.relations, tables)

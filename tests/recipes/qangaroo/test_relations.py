@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from kgqa.recipes.qangaroo.hops import TextHops
-from kgqa.recipes.qangaroo.mining import Mined, Triples
-from kgqa.recipes.qangaroo.relations import MANY, SYMMETRIC, UNSTATED, RelationMeasures, relation_measures
-from kgqa.rules.implied import mine_implied
-from kgqa.rules.paths import mine_paths
+from kgqa.recipes.qangaroo.relations import MANY, SYMMETRIC, UNSTATED
 from kgqa.settings.qangaroo import EvidenceSettings
-from tests.recipes.qangaroo.mined import World, worlds
+from tests.recipes.qangaroo.mined import World, measured, worlds
 from tests.rules.drawing import Fact, Knowledge
-
-
-def measured(known: Knowledge, facts: list[Fact]) -> RelationMeasures:
-    """The measures of ``facts`` beside the texts of ``known``."""
-    learned = replace(known, facts=facts, noise=[])
-    head, relation, tail = learned.columns()
-    none = np.zeros(0, np.int32)
-    rules = mine_paths(learned.graph(), head, relation, tail, min_support=1, min_confidence=0.0, workers=1)
-    hops = TextHops(offsets=np.zeros(1, np.int64), before=none, after=none, grades=none)
-    forwards, backwards = learned.graph().functionality()
-    implied = mine_implied(learned.graph(), head, relation, tail)
-    found = Mined(hops=hops, rules=rules, implied=implied, forwards=forwards, backwards=backwards)
-    tables = World(known=known, asked={}).tables()
-    return relation_measures(Triples(head=head, relation=relation, tail=tail), found, known.relations, tables)
 
 
 @given(world=worlds())

@@ -118,7 +118,7 @@ def test_second_truths_and_kin_leave_and_each_is_counted_once(made: list[Record]
     known = replace(learned(), settings=learned().settings.model_copy(update={"hierarchy": hierarchy, "second_truth": 0.1}))
     samples = to_samples(made)
     second = second_truths(samples, known.facts, known.mined.implied, 0.1)
-    kin = kin_of_answers(samples, known.facts, known.known) & ~second & hierarchy
+    kin = kin_of_answers(samples, known.facts, known.measures) & ~second & hierarchy
     left, rows = known.without_second_truths(samples)
     assert to_records(left) == to_records(samples.without_candidates(second | kin))
     assert [(row.reason, row.removed) for row in rows] == [(SECOND_TRUTH, int(second.sum())), (KIN, int(kin.sum()))]

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from kgqa.recipes.qangaroo.mining import Triples
 from kgqa.recipes.qangaroo.truths import FEW, SUPPORTED, TURNED, kin_of_answers, second_truths
 from kgqa.rules.implied import ImpliedRelations
 from tests.recipes.drawing import ENTITIES, RELATIONS, Record, records, to_samples
+from tests.recipes.qangaroo.mined import measured
 from tests.rules.drawing import Fact, Knowledge, knowledge
 
 FACTS = knowledge(least=ENTITIES, most=ENTITIES).map(lambda known: replace(known, texts=[]))
@@ -58,8 +58,7 @@ def orders_parts(facts: list[Fact], relation: int) -> bool:
 def test_what_a_relation_of_parts_joins_to_the_answer_is_its_kin(made: list[Record], known: Knowledge, data: st.DataObject) -> None:
     made = within(made, known)
     learned = data.draw(st.lists(st.sampled_from(known.facts), unique=True)) if known.facts else []
-    head, relation, tail = replace(known, facts=learned).columns()
-    found = kin_of_answers(to_samples(made), known.graph(), Triples(head=head, relation=relation, tail=tail))
+    found = kin_of_answers(to_samples(made), known.graph(), measured(known, learned))
     kin = {(x, y) for x, role, y in known.edges() if orders_parts(learned, role // 2)}
     assert found.tolist() == [c != record.answer and (record.answer, c) in kin for record, c in entries(made)]
 
@@ -79,6 +78,5 @@ WHOLES = [(1, 0, 0), (2, 0, 0), (3, 0, 1)]
 def test_wholes_and_parts_are_told_by_measure(facts: list[Fact], kin: list[int]) -> None:
     known = Knowledge(entities=6, symmetric=(False,) * RELATIONS, facts=sorted(facts), noise=[], texts=[])
     record = Record(id=0, split=0, head=5, relation=1, answer=0, chains={c: [(5, 0, c)] for c in range(5)})
-    head, relation, tail = known.columns()
-    found = kin_of_answers(to_samples([record]), known.graph(), Triples(head=head, relation=relation, tail=tail))
+    found = kin_of_answers(to_samples([record]), known.graph(), measured(known, known.facts))
     assert np.flatnonzero(found).tolist() == kin
