@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -162,7 +162,23 @@ class Window:
     def expanded(self, key: str) -> None:
         """Wait until the node is opened and nothing is being fetched."""
         calm = "box => !box.hasAttribute('aria-busy') && box._cyreg.cy.getElementById(key).hasClass('opened')"
-        self.page.wait_for_function(f"key => ({calm})(document.getElementById('graph'))", arg=key)
+        self.until(f"key => ({calm})(document.getElementById('graph'))", key)
+
+    def until(self, script: str, arg: Any = None) -> None:
+        """Wait until a JavaScript ``script`` is true.
+
+        The page is asked again and again: ``wait_for_function`` asks within the page by ``eval``, which the
+        page's security policy refuses wherever the first try is not true yet.
+        """
+        from playwright.sync_api import Error
+
+        ends = time.monotonic() + 60
+        while time.monotonic() < ends:
+            with suppress(Error):  # the page is on its way to another address
+                if self.page.evaluate(script, arg):
+                    return
+            self.page.wait_for_timeout(20)
+        raise AssertionError(script)
 
     def overflow(self) -> int:
         """By how many pixels the page is wider than the window."""

@@ -63,13 +63,13 @@ def test_a_click_expands_and_the_way_back_works(wikidata: Project, look: Look) -
     page.reload()
     assert sorted(window.nodes()) == sorted(after)
     page.go_back()
-    page.wait_for_function("!location.search.includes('open')")
+    page.wait_for_url(lambda url: "open" not in url)
     page.wait_for_selector("#graph[data-drawn]")
-    page.wait_for_function(SAME, arg=len(before))
+    window.until(SAME, len(before))
     assert sorted(window.nodes()) == sorted(before)
     page.go_forward()
-    page.wait_for_function("location.search.includes('open')")
-    page.wait_for_function(SAME, arg=len(after))
+    page.wait_for_url(lambda url: "open" in url)
+    window.until(SAME, len(after))
 
 
 def test_a_graph_that_is_gone_draws_no_more(wikidata: Project, look: Look) -> None:
@@ -112,7 +112,7 @@ def test_what_is_hidden_is_said_and_can_be_shown(wikidata: Project, look: Look) 
     chip = window.graph("cy.nodes('.more').map(n => [n.id(), n.data('full')])")[0]
     assert re.fullmatch(r"\+ [\d,]+ (facts?|documents?)", chip[1])
     window.click_node(chip[0])
-    page.wait_for_function(MORE, arg=shown)
+    window.until(MORE, shown)
     assert "open" in query_of(window)
 
 
@@ -148,7 +148,7 @@ def test_suggestions_do_not_change_under_the_pointer(wikidata: Project, look: Lo
     page.mouse.down()
     with page.expect_response("**/suggest*"):
         page.evaluate("const f = document.getElementById('from'); f.value = 'spain'; f.dispatchEvent(new Event('input'))")
-    page.wait_for_function("!document.querySelector('.htmx-request')")
+    window.until("!document.querySelector('.htmx-request')")
     page.mouse.up()
     page.wait_for_url("**/bridges?from=Q45")
 
@@ -169,7 +169,7 @@ def test_enter_takes_nothing_that_was_not_written_then(wikidata: Project, look: 
     with page.expect_response("**/suggest*q=zzzzqq*"):
         page.get_by_label("From").press_sequentially("zzzzqq", delay=20)
         page.keyboard.press("Enter")
-    page.wait_for_function("!document.querySelector('.htmx-request')")
+    window.until("!document.querySelector('.htmx-request')")
     page.get_by_label("From").fill("spain")
     expect(page.locator("#from-suggestions [role=option]").first).to_contain_text("Spain")
     page.evaluate("() => new Promise(done => setTimeout(done, 300))")
@@ -264,7 +264,7 @@ def test_keys_alone_are_enough(wikidata: Project, look: Look) -> None:
     window.expanded(chosen)
     assert len(window.nodes()) >= before
     keys.press("Enter")
-    page.wait_for_function("key => !document.getElementById('graph')._cyreg.cy.getElementById(key).hasClass('opened')", arg=chosen)
+    window.until("key => !document.getElementById('graph')._cyreg.cy.getElementById(key).hasClass('opened')", chosen)
     assert len(window.nodes()) == before
     for key in ("+", "-", "0"):
         keys.press(key)
