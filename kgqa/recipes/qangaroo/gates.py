@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, find, paired
-from kgqa.recipes.qangaroo.samples import HOP_ROLES, BoolArray, Questions, Samples
+from kgqa.recipes.qangaroo.samples import HOP_ROLES, BoolArray, Questions, Samples, facts_on_path
 from kgqa.records import SPLITS
 from kgqa.traversal.graph import Graph
 
@@ -205,8 +205,7 @@ class AnswerNotImplied(SampleGate):
         grades = _of_answers(samples)
         least = np.where(grades["third"] >= 0, np.float32(self.long), np.float32(self.least))
         weak: BoolArray = (grades["confidence"] < least) | (grades["text"] < self.text)
-        hops = np.stack([grades[name] for name in HOP_ROLES])
-        weak |= ((hops >= 0) & (hops < self.roles)).sum(axis=0) < self.facts
+        weak |= facts_on_path(grades, self.roles) < self.facts
         return weak
 
 

@@ -86,8 +86,9 @@ class SampleEvidence:
 
     def graded(self, samples: Samples, *, only: bool, workers: int) -> Samples:
         """The same samples with grades; ``only``: each candidate with its best chain alone."""
-        grades = self._evidence.grade(samples, workers=workers)
-        return with_best_chains(samples, grades, text=TEXT[self.settings.text], only=only)
+        least, roles = self.settings.facts, 2 * self.facts.relations
+        grades = self._evidence.grade(samples, facts=least, workers=workers)
+        return with_best_chains(samples, grades, text=TEXT[self.settings.text], facts=least, roles=roles, only=only)
 
     def sample_gates(self, before: npt.NDArray[np.int64]) -> list[SampleGate]:
         """The rules about what chains imply; ``before`` are the samples of each relation that come to them."""

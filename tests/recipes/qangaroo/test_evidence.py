@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from kgqa.recipes.qangaroo import evidence
 from kgqa.recipes.qangaroo.evidence import MOST_IMPLIED, MOST_ROLES, path_texts, with_best_chains
-from kgqa.recipes.qangaroo.samples import GRADE
+from kgqa.recipes.qangaroo.samples import GRADE, HOP_ROLES
 from kgqa.rules.roles import TEXT_ROLES
 from tests.recipes.drawing import Chain, Record, check_chains, records, to_records, to_samples
 from tests.recipes.qangaroo.grading import Known, graded_records, known_things, sure
@@ -19,14 +19,14 @@ from tests.rules.drawing import Knowledge
 HIGH, LOW = (190, 200), (90, 200)
 
 
-@given(data=st.data(), known=known_things())
-def test_a_chain_is_graded_as_its_definition_says(data: st.DataObject, known: Known) -> None:
+@given(data=st.data(), known=known_things(), facts=st.integers(0, 3))
+def test_a_chain_is_graded_as_its_definition_says(data: st.DataObject, known: Known, facts: int) -> None:
     made = data.draw(graded_records(known))
-    grades = iter(known.evidence().grade(to_samples(made), workers=1))
+    grades = iter(known.evidence().grade(to_samples(made), facts=facts, workers=1))
     for record in made:
-        for chain in (chain for chains in record.chains.values() for chain in chains):
+        for candidate, chain in ((candidate, chain) for candidate, chains in record.chains.items() for chain in chains):
             grade = next(grades)
-            confidence, text, paths = known.best(chain, record.relation)
+            confidence, text, paths = known.best(chain, record.relation, facts=facts if candidate == record.answer else 0)
             assert (float(grade["confidence"]), int(grade["text"])) == (pytest.approx(confidence, abs=1e-6), text)  # type: ignore[comparison-overlap]
             assert ((int(grade["first"]), int(grade["second"]), int(grade["third"])), int(grade["implied"])) in paths
     assert next(grades, None) is None
@@ -126,18 +126,23 @@ def drawn_grades(data: st.DataObject, count: int) -> np.ndarray:
     return np.array(data.draw(st.lists(rows, min_size=count, max_size=count)), GRADE)
 
 
-@given(made=records(), data=st.data(), text=st.integers(0, 2), only=st.booleans())
-def test_the_best_chain_is_best(made: list[Record], data: st.DataObject, text: int, only: bool) -> None:
+@given(made=records(), data=st.data(), text=st.integers(0, 2), facts=st.integers(0, 3), only=st.booleans())
+def test_the_best_chain_is_best(made: list[Record], data: st.DataObject, text: int, facts: int, only: bool) -> None:
     samples = to_samples(made)
     grades = drawn_grades(data, len(samples.chains.targets))
-    best = with_best_chains(samples, grades, text=text, only=only)
+    best = with_best_chains(samples, grades, text=text, facts=facts, roles=4, only=only)
+
+    def few(grade: np.void, candidate: int, record: Record) -> bool:
+        return candidate == record.answer and sum(0 <= int(grade[name]) < 4 for name in HOP_ROLES) < facts
+
     numbers, wanted = iter(range(len(grades))), []
     for record in made:
         lists, best_grades = {}, {}
         for candidate, chains in record.chains.items():
             mine = [(grades[number], number, chain) for number, chain in ((next(numbers), chain) for chain in chains)]
-            # Whether all hops are stated well enough; confidence; text; length; place.
-            mine.sort(key=lambda of: (of[0]["text"] < text, -of[0]["confidence"], -int(of[0]["text"]), len(of[2]), of[1]))
+            # Whether all hops are stated well enough, and facts enough lead to an answer; confidence; text; length; place.
+            place = {number: (grade["text"] < text, few(grade, candidate, record)) for grade, number, _ in mine}
+            mine.sort(key=lambda of: (*place[of[1]], -of[0]["confidence"], -int(of[0]["text"]), len(of[2]), of[1]))
             lists[candidate] = [chain for _, _, chain in mine][: 1 if only else None]
             best_grades[candidate] = mine[0][0].tolist()
         wanted.append(replace(record, chains=lists, grades=best_grades))
