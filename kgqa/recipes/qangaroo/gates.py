@@ -6,7 +6,7 @@ Gates work on columns and count nothing; ``rejected.py`` does that for all of th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -443,6 +443,42 @@ class DocumentCue(SampleGate):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerMostMentioned(SampleGate):
+    """Where the answer is the candidate that the documents mention most, and oftener so than by chance, counting does for reading.
+
+    The paper's sets do not have this cue (max-mention scores as random does, table 5); where most candidates leave, it comes up.
+    """
+
+    reason: ClassVar[str] = "the documents mention the answer most, in more samples than chance would have it"
+    setting: ClassVar[str] = "qangaroo.bias.mention_cue"
+    mentions: Callable[[Samples], npt.NDArray[np.float64]]
+    """For each candidate how often the sample's documents mention it."""
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """In each split as few as it takes to bring who counts mentions down to chance, the worst-graded first, then by their ids' hashes;
+        one sample of a split stays whatever it is like."""
+        excess, doubt = self._excess(samples), _doubt(samples)
+        result = np.zeros(len(samples), np.bool_)
+        for split in np.unique(samples.questions.split):
+            here = np.flatnonzero(samples.questions.split == split)
+            easy = here[excess[here] > 0]
+            order = easy[np.lexsort((samples.questions.id[easy], -doubt[easy]))]
+            left = excess[here].sum() - np.cumsum(np.append(0.0, excess[order]))
+            result[order[: min(int((left > ROUNDING).sum()), len(here) - 1)]] = True
+        return result
+
+    def _excess(self, samples: Samples) -> npt.NDArray[np.float64]:
+        """How much likelier than by chance the most mentioned candidate is the answer; of several, any one may be taken for it."""
+        mentions, question = self.mentions(samples), samples.question_of_candidate()
+        most = np.zeros(len(samples))
+        np.maximum.at(most, question, mentions)
+        best = mentions == most[question]
+        ties = np.bincount(question[best], minlength=len(samples))
+        excess: npt.NDArray[np.float64] = best[samples.is_answer()] / ties - 1 / samples.candidates.counts()
+        return excess
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerNamedInQuery(SampleGate):
     """The query is shown as it is, in the masked twin too; no mask can hide there what the question asks for."""
 
@@ -492,7 +528,7 @@ GATES: dict[str, type[Gate]] = {
     for gate in (
         NoDocumentFromSubject, AnswerStatedInSubjectDocument, AnswerStatedBesideSubject, AnswerNotReached, TooFewCandidates,
         TooManyCandidates, TooManyDocuments, RelationSaysLittle, AnswerNotImplied, PathLeadsAnywhere, ChainAddsLittle, AnotherImpliedMore,
-        RelationSeldomImplied, AnswerTooFrequent, DocumentCue,
+        RelationSeldomImplied, AnswerTooFrequent, DocumentCue, AnswerMostMentioned,
         AnswerNamedInQuery, AnswerNamedInSubjectDocument,
     )
 }  # fmt: skip
