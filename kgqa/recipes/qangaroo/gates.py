@@ -446,7 +446,8 @@ class DocumentCue(SampleGate):
 class AnswerMostMentioned(SampleGate):
     """Where the answer is the candidate that the documents mention most, and oftener so than by chance, counting does for reading.
 
-    The paper's sets do not have this cue (max-mention scores as random does, table 5); where most candidates leave, it comes up.
+    The published WikiHop does not have this cue (Welbl et al. 2018, section 6: max-mention 10.6, random 11.5). Where most candidates leave,
+    it comes up, and masking does not hide it.
     """
 
     reason: ClassVar[str] = "the documents mention the answer most, in more samples than chance would have it"
@@ -455,27 +456,28 @@ class AnswerMostMentioned(SampleGate):
     """For each candidate how often the sample's documents mention it."""
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """In each split as few as it takes to bring who counts mentions down to chance, the worst-graded first, then by their ids' hashes;
-        one sample of a split stays whatever it is like."""
-        excess, doubt = self._excess(samples), _doubt(samples)
+        """In each split as few as it takes to bring who counts mentions down to chance and its standard error, as less cannot be told from
+        chance; the worst-graded first, then by their ids' hashes. One sample of a split stays whatever it is like."""
+        chance, doubt = 1 / samples.candidates.counts(), _doubt(samples)
+        excess = self._share_right(samples) - chance
         result = np.zeros(len(samples), np.bool_)
         for split in np.unique(samples.questions.split):
             here = np.flatnonzero(samples.questions.split == split)
             easy = here[excess[here] > 0]
             order = easy[np.lexsort((samples.questions.id[easy], -doubt[easy]))]
             left = excess[here].sum() - np.cumsum(np.append(0.0, excess[order]))
-            result[order[: min(int((left > ROUNDING).sum()), len(here) - 1)]] = True
+            room = np.sqrt((chance[here] * (1 - chance[here])).sum())
+            result[order[: min(int((left > room + ROUNDING).sum()), len(here) - 1)]] = True
         return result
 
-    def _excess(self, samples: Samples) -> npt.NDArray[np.float64]:
-        """How much likelier than by chance the most mentioned candidate is the answer; of several, any one may be taken for it."""
+    def _share_right(self, samples: Samples) -> npt.NDArray[np.float64]:
+        """How likely who takes the candidate that is mentioned most takes the answer; of several, any one may be taken."""
         mentions, question = self.mentions(samples), samples.question_of_candidate()
         most = np.zeros(len(samples))
         np.maximum.at(most, question, mentions)
         best = mentions == most[question]
-        ties = np.bincount(question[best], minlength=len(samples))
-        excess: npt.NDArray[np.float64] = best[samples.is_answer()] / ties - 1 / samples.candidates.counts()
-        return excess
+        right: npt.NDArray[np.float64] = best[samples.is_answer()] / np.bincount(question[best], minlength=len(samples))
+        return right
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -246,10 +246,11 @@ def most_mentioned(different: int) -> tuple[Gate, Definition]:
         gone = set()
         for split in range(3):
             here = [record for record in made if record.split == split]
-            total = sum(map(excess, here))
+            total = float(sum(map(excess, here)))
+            room = math.sqrt(sum((1 - 1 / len(record.chains)) / len(record.chains) for record in here))
             for record in sorted(here, key=lambda r: (-place(r)[0], r.id)):
-                if total > 0 and excess(record) > 0 and len(here) > 1:
-                    total -= excess(record)
+                if total > room + 1e-9 and excess(record) > 0 and len(here) > 1:
+                    total -= float(excess(record))
                     gone.add(record.id)
             if here and gone >= {record.id for record in here}:
                 gone.remove(min(here, key=lambda r: (place(r)[0], -r.id)).id)
