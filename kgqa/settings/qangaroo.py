@@ -60,7 +60,8 @@ class BiasSettings(Settings):
     """Samples with a document-answer pair seen more often than this, with that answer correct, are dropped, but never all of a split. Below
     1 it is a share of the split's samples, and at least 2 of them (published: 20 of 43,738); from 1 a number of samples; 0: none are."""
     mention_cue: bool = True
-    """Whether, of the samples whose answer is the candidate that the documents mention most, as many are dropped as are beyond chance."""
+    """Whether, of the samples whose answer is the candidate that the documents mention most, as many are dropped as are beyond chance and
+    its standard error."""
     named_answer: bool = True
     """Whether samples are dropped whose query, or (with ``answer_stated = "subject_document"``) whose subject's own article, has any form
     of any name of the answer."""
