@@ -99,8 +99,9 @@ class EvidenceSettings(Settings):
     """Whether a sample goes in which the chain to another candidate implies more than that to the answer, or only the candidate."""
     text: Literal["document", "near", "sentence"] = "document"
     """How the texts must at least bring together the entities of each hop of the answer's chain."""
-    facts: Annotated[int, Field(ge=0, le=3)] = 0
-    """Hops of the answer's path that must be facts of the graph, and not only named together by a text."""
+    facts: Annotated[int, Field(ge=0, le=3)] = 1
+    """Hops of the answer's path that must be facts of the graph, and not only named together by a text; where facts imply nothing, none
+    need be."""
     max_objects: Annotated[float, Field(gt=0)] = 5.0
     """Relations with more objects per subject, and with more subjects per object too, say little, and are not asked about; symmetric ones
     with more than half as many."""

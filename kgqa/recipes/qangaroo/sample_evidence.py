@@ -70,6 +70,12 @@ class SampleEvidence:
         """Whether there is any rule."""
         return len(self.mined.rules) > 0
 
+    @property
+    def least_facts(self) -> int:
+        """Hops of an answer's path that must be facts: what the settings say, or none where no rule has a fact in its path."""
+        rules, roles = self.mined.rules, 2 * self.facts.relations
+        return self.settings.facts if ((rules.first < roles) | (rules.second < roles)).any() else 0
+
     def relation_gate(self, samples: Samples) -> RelationSaysLittle:
         """Raises EmptyResult where no relation of the ``samples`` is left, and names those that come nearest."""
         out = np.array([bool(verdict) for verdict in self.measures.verdicts(self.settings)])
@@ -86,7 +92,7 @@ class SampleEvidence:
 
     def graded(self, samples: Samples, *, only: bool, workers: int) -> Samples:
         """The same samples with grades; ``only``: each candidate with its best chain alone."""
-        least, roles = self.settings.facts, 2 * self.facts.relations
+        least, roles = self.least_facts, 2 * self.facts.relations
         grades = self._evidence.grade(samples, facts=least, workers=workers)
         return with_best_chains(samples, grades, text=TEXT[self.settings.text], facts=least, roles=roles, only=only)
 
@@ -101,7 +107,7 @@ class SampleEvidence:
                 least=settings.grade,
                 long=settings.grade_long,
                 text=TEXT[settings.text],
-                facts=settings.facts,
+                facts=self.least_facts,
                 roles=2 * self.facts.relations,
             ),
             PathLeadsAnywhere(
