@@ -94,12 +94,12 @@ def _bias_gates(settings: BiasSettings, plain: Samples, mentions: Mentions | Non
     they do not fall with what is implied."""
     entering = {split: int((plain.questions.split == split).sum()) for split in range(len(SPLITS))}
     gates: list[SampleGate] = []
-    if mentions is not None:
-        gates.append(AnswerMostMentioned(mentions=mentions))
     if settings.answer_cap < 1:
         gates.append(AnswerTooFrequent(share=settings.answer_cap, of=settings.answer_cap_of, entering=entering))
     if settings.document_cue:
         gates.append(DocumentCue(limit=settings.document_cue, drops=settings.document_cue_drops, entering=entering))
+    if mentions is not None:
+        gates.append(AnswerMostMentioned(mentions=mentions))
     return gates
 
 
