@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.linking.belief import ADJECTIVE, COMMON_NOUN, ONE, SEVERAL, Places, beliefs, kinds_of, start_beside, worth_of_levels
+from kgqa.linking.definitions import CONTRADICTED, DEFINED, verdicts
 from kgqa.linking.dictionary import Dictionary
 from kgqa.linking.matcher import Pairs, Spans
 from kgqa.linking.measures import START, Measures, measures
@@ -26,6 +27,8 @@ MARGIN = 1.25
 """How many times as probable as the next one an entity of a shared name must be."""
 CLAIMED = 20.0
 """The same where another bearer has more claim to the name, as the state of today to that by which its predecessors went too."""
+WORDS = 4.0
+"""What the words that an abbreviation stands for say, as log odds: more than any fact."""
 FEW = 20
 """Documents in which any word may stand before it is thought to bridge too many."""
 
@@ -49,7 +52,9 @@ def resolve(
     name = dictionary.name[pairs.entry].astype(np.int64)
     before, after, letter = _beside_names(pairs)
     adjective = _adjectives(pairs, name, after, letter, known, frame(tables["documents"])["text"])
-    sure = _certain(pairs, name, known, before, after, letter) & ~adjective[name]
+    texts = frame(tables["documents"])["text"]
+    said = _said(pairs, name, dictionary, texts)
+    sure = _certain(pairs, name, known, before, after, letter) & ~adjective[name] & (said != CONTRADICTED)
     context = surroundings_of(
         pairs.document[sure], pairs.entity[sure], name[sure].astype(np.int32), subject=subject, heads=heads, tails=tails, count=count
     )
@@ -59,6 +64,7 @@ def resolve(
     worth = worth_of_levels(pairs.document, pairs.entity, entry, level, certain, known.common[name], context)
     # A text about Sweden supports the Swedish language wherever it says "Swedish".
     worth = np.where(adjective[name] & (level < SUBJECT), np.minimum(worth, 0.0), worth)
+    worth = np.select([said == CONTRADICTED, said == DEFINED], [-WORDS, np.maximum(worth, WORDS)], worth)
     sort = np.select([adjective, known.noun, known.single], [ADJECTIVE, COMMON_NOUN, ONE], SEVERAL)
     kind = kinds_of(joined(before, after, letter), sort[name])
     features = known.features.copy()
@@ -66,6 +72,12 @@ def resolve(
     belief = beliefs(Places(place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind), features, known.start, start_beside())
     less = features[:, list(START).index("another has more claim")][name] > 0
     return _decided(pairs, belief, level, (before, after, letter), known.everyday[name], less, len(subject), settings)
+
+
+def _said(pairs: Pairs, name: npt.NDArray[np.int64], dictionary: Dictionary, texts: pl.Series) -> npt.NDArray[np.int8]:
+    """What the documents say that their abbreviations stand for."""
+    table = pl.DataFrame({"document": pairs.document, "place": pairs.place, "entity": pairs.entity, "name": name.astype(np.int32)})
+    return verdicts(pairs.defined, pairs.words, table, dictionary.names.select(pl.col("entity").cast(pl.Int32), "name"), texts)
 
 
 def _adjectives(
