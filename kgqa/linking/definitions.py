@@ -16,8 +16,8 @@ CONTRADICTED, SILENT, DEFINED = -1, 0, 1
 """What a document says of an entity by an abbreviation: it means something else; nothing; it means that."""
 LEAST, MOST = 2, 10
 """Bytes of an abbreviation."""
-BEGINNING = 5
-"""Letters by which words are compared: "thyroperoxidase" and "thyroid peroxidase" are the same."""
+BEGINNING = 6
+"""Letters by which words are compared: "phosphorylase" and "phosphorylases" are the same, "transition" and "transporter" are not."""
 SPELT_OUT = r"\p{Ll}{4}"
 """What a name has that is no abbreviation itself."""
 
@@ -50,8 +50,8 @@ def defined_from(data, begin, start, end, bracket):  # type: ignore[no-untyped-d
             continue
         while True:
             at -= 1
-            if at < 0 or data[begin + at] == 10 or data[begin + at] == 40:
-                return -1
+            if at < 0 or data[begin + at] in (10, 40, 41) or (data[begin + at] == 46 and data[begin + at + 1] == 32):
+                return -1  # a line, another bracket or a sentence lies between
             fresh = at == 0 or not _of_word(data[begin + at - 1])
             if _lower(data[begin + at]) == sought and (short > start or fresh):
                 break
@@ -79,17 +79,21 @@ def verdicts(
         return out
     at = pl.DataFrame({"place": pairs["place"].gather(rows), "start": stretches[0], "end": stretches[1]}).with_row_index("definition")
     here = pairs.filter(pl.col("place").is_in(at["place"].implode())).join(at, on="place")
-    words = at.select("definition", text=texts.gather(pairs["document"].gather(rows)))
-    words = words.with_columns(text=pl.col("text").str.slice(at["start"], at["end"] - at["start"]))
-    words = _beginnings(words, "definition", "text")
+    spoken = at.select("definition", text=texts.gather(pairs["document"].gather(rows)))
+    spoken = spoken.with_columns(text=pl.col("text").str.slice(at["start"], at["end"] - at["start"]))
+    words = _beginnings(spoken, "definition", "text")
+    last = _beginnings(spoken.with_columns(pl.col("text").str.extract(r"([\p{L}-]{3,})\P{L}*$")), "definition", "text")
+    words = words.join(last.with_columns(last=True), on=["definition", "word"], how="left").with_columns(pl.col("last").fill_null(False))
     spelt = names.filter(pl.col("name").str.contains(SPELT_OUT) & pl.col("entity").is_in(here["entity"].unique().implode()))
     known = _beginnings(spelt, "entity", "name")
     total = words.group_by("definition").agg(total=pl.len())
     both = here.join(words, on="definition").join(known, on=["entity", "word"], how="semi")
-    both = both.group_by("definition", "entity").agg(same=pl.len())
-    here = here.join(total, on="definition").join(both, on=["definition", "entity"], how="left").with_columns(pl.col("same").fill_null(0))
-    here = here.filter(pl.col("entity").is_in(known["entity"].unique().implode()))
-    says = pl.when(pl.col("same") == 0).then(CONTRADICTED).when(2 * pl.col("same") >= pl.col("total")).then(DEFINED).otherwise(SILENT)
+    both = both.group_by("definition", "entity").agg(same=pl.len(), last=pl.col("last").any())
+    here = here.join(total, on="definition").join(both, on=["definition", "entity"], how="left")
+    here = here.filter(pl.col("entity").is_in(known["entity"].unique().implode())).with_columns(pl.col("same").fill_null(0))
+    # "Arena Football League" is not Australian rules football, though a word is the same; what is directly before a bracket counts more.
+    differ = (pl.col("same") == 0) | ((3 * pl.col("same") <= pl.col("total")) & ~pl.col("last"))
+    says = pl.when(differ).then(CONTRADICTED).when(2 * pl.col("same") >= pl.col("total")).then(DEFINED).otherwise(SILENT)
     here = here.group_by("document", "name").agg(says=says.max().cast(pl.Int8))
     defining = pairs.select("document", "name").with_row_index("pair").filter(pl.col("document").is_in(here["document"].unique().implode()))
     defining = defining.join(here, on=["document", "name"])
@@ -98,6 +102,24 @@ def verdicts(
 
 
 def _beginnings(table: pl.DataFrame, key: str, text: str) -> pl.DataFrame:
-    """``key, word``: how the words of three letters or more begin, each once."""
-    words = table.select(key, word=pl.col(text).str.to_lowercase().str.extract_all(r"\p{L}{3,}")).explode("word").drop_nulls()
+    """``key, word``: how the words of three letters or more begin, each once; "cyclo-oxygenase" is one word, as "cyclooxygenase" is."""
+    lower = pl.col(text).str.to_lowercase().str.replace_all(r"(\p{L})-(\p{L})", "$1$2")
+    words = table.select(key, word=lower.str.extract_all(r"\p{L}{3,}")).explode("word").drop_nulls()
     return words.with_columns(pl.col("word").str.slice(0, BEGINNING)).unique()
+
+
+def shares(
+    says: npt.NDArray[np.int8], documents: npt.NDArray[np.int32], names: npt.NDArray[np.int64], number: int
+) -> npt.NDArray[np.float64]:
+    """For each of ``number`` names the share of the documents that define it in which it means its entity; 1 where none says otherwise.
+
+    One contradiction alone leaves a half, two a third: others may use the abbreviation otherwise too, and seldom explain it.
+    """
+    out = np.ones(number)
+    rows = np.flatnonzero(says != SILENT)
+    table = pl.DataFrame({"name": names[rows], "document": documents[rows], "says": says[rows]}).unique()
+    counts = table.group_by("name").agg(wrong=(pl.col("says") == CONTRADICTED).sum(), right=(pl.col("says") == DEFINED).sum())
+    counts = counts.filter(pl.col("wrong") > 0)
+    right, wrong = counts["right"].to_numpy().astype(np.float64), counts["wrong"].to_numpy()
+    out[counts["name"].to_numpy()] = (right + 1.0) / (right + wrong + 1.0)
+    return out
