@@ -17,7 +17,7 @@ from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, Offsets
 from kgqa.arrays.search import lower_bound, row_holds
 from kgqa.recipes.qangaroo.hops import TextHops
-from kgqa.recipes.qangaroo.samples import GRADE, HOP_ROLES, Grades, Samples, facts_on_path
+from kgqa.recipes.qangaroo.samples import GRADE, HOP_ROLES, BoolArray, Grades, Samples
 from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.paths import PathRules, path_index
 from kgqa.rules.roles import TEXT_ROLES, RoleGraph, role_text
@@ -84,16 +84,16 @@ class Evidence:
         )  # fmt: skip
 
 
-def with_best_chains(samples: Samples, grades: Grades, *, text: int, facts: int, roles: int, only: bool) -> Samples:
+def with_best_chains(samples: Samples, grades: Grades, enough: BoolArray, *, only: bool) -> Samples:
     """The same samples with each candidate graded by its best chain, and its chains best first; ``only``: with that one chain alone.
 
-    The best is one whose hops all have the ``text`` grade, to the answer one with so many ``facts`` on its path, then the surest, then the
-    one whose weakest hop a text states best, then the shortest, then the first. ``roles`` are those of facts.
+    The best is the surest, then the one whose weakest hop a text states best, then the shortest, then the first. To an answer a chain that
+    implies it surely ``enough`` goes before others, and of these the one that texts state best, as a reader has the texts alone.
     """
     candidate = samples.chains.sources()
-    length = samples.nodes.counts()[samples.chains.targets]
-    few = (facts_on_path(grades, roles) < facts) & samples.is_answer()[candidate]
-    order = np.lexsort((np.arange(len(candidate)), length, -grades["text"], -grades["confidence"], few, grades["text"] < text, candidate))
+    answer, length = samples.is_answer()[candidate], samples.nodes.counts()[samples.chains.targets]
+    stated = np.where(answer & enough, grades["text"], 0)
+    order = np.lexsort((np.arange(len(candidate)), length, -grades["text"], -grades["confidence"], -stated, answer & ~enough, candidate))
     first = np.ones(len(order), np.bool_)
     first[1:] = candidate[order][1:] != candidate[order][:-1]
     assert first.sum() == len(samples.candidates.targets), "every candidate has a chain"

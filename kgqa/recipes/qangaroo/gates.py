@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, find, paired
-from kgqa.recipes.qangaroo.samples import HOP_ROLES, BoolArray, Questions, Samples, facts_on_path
+from kgqa.recipes.qangaroo.samples import HOP_ROLES, BoolArray, Grades, Questions, Samples, facts_on_path
 from kgqa.records import SPLITS
 from kgqa.traversal.graph import Graph
 
@@ -202,7 +202,10 @@ class AnswerNotImplied(SampleGate):
 
     def rejected(self, samples: Samples) -> BoolArray:
         """The grade of the answer is too low."""
-        grades = _of_answers(samples)
+        return self.weak(_of_answers(samples))
+
+    def weak(self, grades: Grades) -> BoolArray:
+        """Which of ``grades`` are too low for an answer."""
         least = np.where(grades["third"] >= 0, np.float32(self.long), np.float32(self.least))
         weak: BoolArray = (grades["confidence"] < least) | (grades["text"] < self.text)
         weak |= facts_on_path(grades, self.roles) < self.facts

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from kgqa.recipes.qangaroo import evidence
 from kgqa.recipes.qangaroo.evidence import MOST_IMPLIED, MOST_ROLES, path_texts, with_best_chains
-from kgqa.recipes.qangaroo.samples import GRADE, HOP_ROLES
+from kgqa.recipes.qangaroo.samples import GRADE
 from kgqa.rules.roles import TEXT_ROLES
 from tests.recipes.drawing import Chain, Record, check_chains, records, to_records, to_samples
 from tests.recipes.qangaroo.grading import Known, graded_records, known_things, sure
@@ -126,23 +126,22 @@ def drawn_grades(data: st.DataObject, count: int) -> np.ndarray:
     return np.array(data.draw(st.lists(rows, min_size=count, max_size=count)), GRADE)
 
 
-@given(made=records(), data=st.data(), text=st.integers(0, 2), facts=st.integers(0, 3), only=st.booleans())
-def test_the_best_chain_is_best(made: list[Record], data: st.DataObject, text: int, facts: int, only: bool) -> None:
+@given(made=records(), data=st.data(), only=st.booleans())
+def test_the_best_chain_is_best(made: list[Record], data: st.DataObject, only: bool) -> None:
     samples = to_samples(made)
-    grades = drawn_grades(data, len(samples.chains.targets))
-    best = with_best_chains(samples, grades, text=text, facts=facts, roles=4, only=only)
-
-    def few(grade: np.void, candidate: int, record: Record) -> bool:
-        return candidate == record.answer and sum(0 <= int(grade[name]) < 4 for name in HOP_ROLES) < facts
-
-    numbers, wanted = iter(range(len(grades))), []
+    count = len(samples.chains.targets)
+    grades = drawn_grades(data, count)
+    enough = np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)), np.bool_)
+    best = with_best_chains(samples, grades, enough, only=only)
+    numbers, wanted = iter(range(count)), []
     for record in made:
         lists, best_grades = {}, {}
         for candidate, chains in record.chains.items():
             mine = [(grades[number], number, chain) for number, chain in ((next(numbers), chain) for chain in chains)]
-            # Whether all hops are stated well enough, and facts enough lead to an answer; confidence; text; length; place.
-            place = {number: (grade["text"] < text, few(grade, candidate, record)) for grade, number, _ in mine}
-            mine.sort(key=lambda of: (*place[of[1]], -of[0]["confidence"], -int(of[0]["text"]), len(of[2]), of[1]))
+            by_text = {number: -int(grade["text"]) if candidate == record.answer and enough[number] else 0 for grade, number, _ in mine}
+            weak = {number: candidate == record.answer and not enough[number] for _, number, _ in mine}
+            # To an answer whether it is enough, and then its text; confidence; text; length; place.
+            mine.sort(key=lambda of: (weak[of[1]], by_text[of[1]], -of[0]["confidence"], -int(of[0]["text"]), len(of[2]), of[1]))
             lists[candidate] = [chain for _, _, chain in mine][: 1 if only else None]
             best_grades[candidate] = mine[0][0].tolist()
         wanted.append(replace(record, chains=lists, grades=best_grades))
