@@ -13,7 +13,7 @@ from kgqa.metrics.bootstrap import Interval
 from kgqa.reviews.figures import Figures, ReviewFigures
 from kgqa.reviews.verdicts import MARKS, VERDICTS
 from kgqa.runs.card import table
-from kgqa.runs.files import file_hash, write_whole
+from kgqa.runs.files import alone, file_hash, write_whole
 
 HEADING = "## Read by people"
 CARD, MANIFEST = "README.md", "manifest.json"
@@ -44,18 +44,19 @@ def write_section(dataset: Path, found: ReviewFigures) -> None:
     files: Any = manifest.get("files")
     if not card.is_file() or not isinstance(files, dict) or CARD not in files:
         raise MissingInput(f"{dataset}: this dataset has no card that its manifest knows; leave out --card, or make the dataset again.")
-    try:
-        with storage_errors(card):
-            before = card.read_text("utf-8")
-    except UnicodeDecodeError:
-        raise BrokenInput(f"{card}: the card is not UTF-8 text; leave out --card, or make the dataset again.") from None
-    write_whole(card, with_section(before, section(found)))
-    try:
-        files[CARD] = file_hash(card)
-        write_whole(dataset / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
-    except BaseException:
-        write_whole(card, before)
-        raise
+    with alone(card):
+        try:
+            with storage_errors(card):
+                before = card.read_text("utf-8")
+        except UnicodeDecodeError:
+            raise BrokenInput(f"{card}: the card is not UTF-8 text; leave out --card, or make the dataset again.") from None
+        write_whole(card, with_section(before, section(found)))
+        try:
+            files[CARD] = file_hash(card)
+            write_whole(dataset / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+        except BaseException:
+            write_whole(card, before)
+            raise
 
 
 def with_section(card: str, text: str) -> str:

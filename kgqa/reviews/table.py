@@ -46,14 +46,16 @@ class Table:
     judgements: tuple[Judgement, ...]
 
 
+def line_of(judgement: Judgement) -> str:
+    """The judgement as a line of the table, without its end."""
+    each = judgement
+    return "\t".join(map(_escaped, (each.sample, each.reader, each.verdict, ",".join(each.marks), each.candidate, each.note)))
+
+
 def table_text(table: Table) -> str:
     """The file's text; :func:`read_table` makes the same table of it."""
     head = [TITLE, *(f"# {name}: {_escaped(str(value))}" for name, value in asdict(table.origin).items()), "\t".join(COLUMNS)]
-    rows = (
-        "\t".join(map(_escaped, (each.sample, each.reader, each.verdict, ",".join(each.marks), each.candidate, each.note)))
-        for each in table.judgements
-    )
-    return "\n".join([*head, *rows]) + "\n"
+    return "\n".join([*head, *map(line_of, table.judgements)]) + "\n"
 
 
 def read_table(path: Path) -> Table:

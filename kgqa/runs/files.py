@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -119,6 +120,23 @@ def write_whole(path: Path, text: str) -> None:
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Nobody else who asks for this changes what lies in the folder of ``path``, be it a thread or a process; one waits for the other.
+
+    What is read in between and written with :func:`write_whole` loses nothing that was said meanwhile. The lock is on the folder, since
+    the file is replaced and a file of locks would stay behind; it goes with the process. Raises StorageError where the folder is away.
+    """
+    with storage_errors(path):
+        folder = os.open(real_path(path).parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # this file system has no locks
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def file_hash(path: Path) -> str:

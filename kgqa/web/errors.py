@@ -18,6 +18,7 @@ from kgqa.errors import (
     StoreConflict,
     StoreError,
     StoreUnreachable,
+    TableChanged,
     UnknownId,
 )
 
@@ -31,6 +32,7 @@ STATUS: tuple[tuple[type[KgqaError], int], ...] = (
     (SettingsError, 400),
     (StoreUnreachable, 503),
     (StoreConflict, 409),
+    (TableChanged, 409),
     (StoreError, 400),
     (KgqaError, 500),
 )

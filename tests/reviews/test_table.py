@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.conftest import SmallDisk
 
 ORIGIN = Origin(dataset="set", content="c0ffee", split="all", seed=7, sample=4)
 DRAWN = Drawn(origin=ORIGIN, splits=dict.fromkeys(["s3", "s1", "s2"], "dev"), available=9)
+MANY = Drawn(origin=replace(ORIGIN, sample=40), splits=dict.fromkeys((f"s{number:02}" for number in range(40)), "dev"), available=40)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 JUDGEMENTS = st.builds(
     Judgement,
@@ -192,6 +194,27 @@ def test_half_a_character_is_written_as_a_question_mark(tmp_path: Path) -> None:
     book = Book(tmp_path / "t.tsv", DRAWN, reader="ann")
     book.store(Judgement(sample="s1", reader="ann", note="\ud83d"))
     assert book.judgements()["s1"].note == "?"
+
+
+def _judge(path: str, reader: str, start: Any) -> None:
+    book = Book(Path(path), MANY, reader=reader)
+    start.wait()
+    for sample in MANY.splits:
+        book.store(Judgement(sample=sample, reader=reader, verdict="follows"))
+
+
+def test_two_processes_lose_no_word_of_one_table(tmp_path: Path) -> None:
+    processes = multiprocessing.get_context("spawn")
+    start = processes.Barrier(2)
+    both = [processes.Process(target=_judge, args=(str(tmp_path / "t.tsv"), name, start)) for name in ("ann", "bob")]
+    for each in both:
+        each.start()
+    for each in both:
+        each.join()
+    assert [each.exitcode for each in both] == [0, 0]
+    said = {(each.sample, each.reader) for each in read_table(tmp_path / "t.tsv").judgements}
+    assert said == {(sample, reader) for sample in MANY.splits for reader in ("ann", "bob")}
+    assert [path.name for path in tmp_path.iterdir()] == ["t.tsv"]
 
 
 def test_every_column_is_a_field() -> None:
