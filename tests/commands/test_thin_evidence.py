@@ -10,6 +10,7 @@ import pytest
 
 import kgqa
 from kgqa.formats import native
+from kgqa.recipes.preparation import NO_LANGUAGE
 from kgqa.recipes.qangaroo.traverse import NO_RULES
 from kgqa.records import SPLITS
 from tests.conftest import Cli
@@ -116,6 +117,18 @@ def test_all_relations_many_to_many_names_the_best_and_the_settings(tmp_path: Pa
     [one] = kgqa.relations(domain, source=place, workspace=tmp_path / "w").relations
     assert one.objects_per_subject == pytest.approx(3)
     assert "too many objects" in one.verdict
+
+
+@pytest.mark.parametrize("language", ["en", ""])
+def test_texts_that_are_not_english_are_told_what_is_not_known_of_them(language: str, tmp_path: Path, cli: Cli) -> None:
+    domain = own(tmp_path)
+    domain.write_text(f'{domain.read_text()}[linking]\nlanguage = "{language}"\n')
+    place = source(tmp_path / "source", COUNTRY + TOWN)
+    outcome = cli("generate", "--domain", domain, "--source", place, "--workspace", tmp_path / "w")
+    assert outcome.status == 0, outcome.err
+    card = (tmp_path / "w" / "datasets" / "wikihop" / "README.md").read_text("utf-8")
+    assert (f"linking.language: {NO_LANGUAGE}." in outcome.out, NO_LANGUAGE in card) == (not language, not language)
+    assert ("\nlanguage: en\n" in card, "\nlanguage:" in card) == (bool(language), bool(language))
 
 
 def test_no_types_are_needed(tmp_path: Path) -> None:
