@@ -13,6 +13,7 @@ from kgqa.formats import native
 from kgqa.records import SPLITS
 from kgqa.runs.files import hashes_of, key_of
 
+MOST_SAMPLE = 1_000_000_000
 ALL = "all"
 """The split that stands for all of them."""
 
@@ -81,7 +82,7 @@ def content_of(dataset: Path) -> str:
 
 def _check(sample: int, seed: int, split: str) -> None:
     check_seed(seed)
-    if sample < 1:
-        raise SettingsError(f"sample {sample} is not at least 1; give another --sample.")
+    if not 1 <= sample <= MOST_SAMPLE:
+        raise SettingsError(f"sample {sample} is not between 1 and {MOST_SAMPLE}; give another --sample.")
     if split not in {*SPLITS, ALL}:
         raise SettingsError(f"split {split!r} is not known; {suggestion(split, [*SPLITS, ALL])}")

@@ -72,6 +72,20 @@ def parents_of(path: Path) -> Iterator[None]:
         raise
 
 
+def check_new_file(path: Path) -> None:
+    """Raise StorageError where a new file cannot be put, before anything is computed that it would hold."""
+    with storage_errors(path):
+        if os.path.lexists(path):
+            raise already_there(path)
+        folder = Path(os.path.abspath(path)).parent
+        if folder.is_file():
+            raise StorageError(f"{path}: {folder} is a file, not a folder; choose another --out.")
+        if not folder.is_dir():
+            raise StorageError(f"{path}: there is no folder {folder}; make it, or choose another --out.")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise StorageError(f"{path}: nothing can be written into {folder}; choose another --out.")
+
+
 def already_there(path: Path) -> StorageError:
     """What is said of a place for new files where something stands."""
     return StorageError(f"{path}: this is already there; choose another --out, or remove it.")

@@ -17,7 +17,7 @@ class FunnelRow:
     what: str
     """What is counted: rows, names, places, documents, facts, samples."""
     reason: str
-    """The rule as a sentence; or what is left, where ``removed`` is None; or how a rule was bent or left out, where ``left`` is None too."""
+    """The rule as a sentence; or what is left, where ``removed`` is None; or how a rule was bent, where ``left`` is None too."""
     removed: int | None
     left: int | None
     setting: str = ""
@@ -25,7 +25,7 @@ class FunnelRow:
 
     @property
     def is_remark(self) -> bool:
-        """Whether it says that a rule was bent or left out."""
+        """Whether it says that a rule was bent, or has nothing to go by."""
         return self.removed is None and self.left is None
 
     @property

@@ -186,13 +186,14 @@ def test_tables_that_say_nothing_of_these_samples_are_refused(wikihop: Path, see
         (["--figures", "t", "--agreement", "t", "u"], "--agreement does not go with --figures"),
         (["--agreement", "t", "u", "--reader", "x"], "--reader does not go with --agreement"),
         (["--card"], "--card goes with --figures or --agreement"),
-        (["--sample", "0"], "sample 0 is not at least 1"),
+        (["--sample", "0"], "sample 0 is not between 1 and 1000000000"),
+        (["--sample", str(10**20)], "is not between 1 and 1000000000"),
         (["--seed", "-1"], "seed -1 is not between"),
         (["--split", "tests"], "did you mean test?"),
         (["--port", "70000"], "not between 0 and 65535"),
         (["--reader", " "], "is no name"),
         (["--table", "/"], "no such file"),
-        (["--print", "--sample", "0"], "sample 0 is not at least 1"),
+        (["--print", "--sample", "0"], "sample 0 is not between 1 and 1000000000"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(

@@ -66,7 +66,7 @@ def test_a_set_without_a_manifest_is_known_by_its_files(wikihop: Path, tmp_path:
 
 @pytest.mark.parametrize(
     ("changed", "part"),
-    [({"sample": 0}, "sample 0 is not at least 1"), ({"seed": -1}, "seed -1 is not"), ({"split": "dve"}, "did you mean dev?")],
+    [({"sample": 0}, "sample 0 is not between 1 and 1000000000"), ({"seed": -1}, "seed -1 is not"), ({"split": "dve"}, "did you mean dev?")],
 )
 def test_what_cannot_be_drawn_is_one_sentence(changed: dict[str, object], part: str, wikihop: Path) -> None:
     with pytest.raises(SettingsError, match=part.replace("?", r"\?")):

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput, SettingsError, StorageError, UnknownId
+from kgqa.errors import MOST_SEED, BrokenInput, DuplicateId, InputError, KgqaError, MissingInput, SettingsError, StorageError, UnknownId
 from kgqa.reviews.book import Book
-from kgqa.reviews.draw import Drawn, Origin
+from kgqa.reviews.draw import MOST_SAMPLE, Drawn, Origin
 from kgqa.reviews.table import COLUMNS, Judgement, Table, in_order, read_table, table_text
 from kgqa.reviews.verdicts import MARKS, VERDICTS
 from tests.conftest import SmallDisk
@@ -33,7 +33,7 @@ JUDGEMENTS = st.builds(
 )
 TABLES = st.builds(
     Table,
-    origin=st.builds(Origin, dataset=TEXT, content=TEXT, split=TEXT, seed=st.integers(0, 2**31), sample=st.integers(0, 10**9)),
+    origin=st.builds(Origin, dataset=TEXT, content=TEXT, split=TEXT, seed=st.integers(0, MOST_SEED), sample=st.integers(1, MOST_SAMPLE)),
     judgements=st.lists(JUDGEMENTS, max_size=5, unique_by=lambda each: (each.sample, each.reader)).map(tuple),
 )
 
@@ -59,6 +59,9 @@ GOOD = "s1\tann\tfollows\tanother,wrong-link\tQ1\tsays \\\\ so"
         ({0: "# kgqa review 2"}, BrokenInput, "line 1:"),
         ({2: "# contents: x"}, BrokenInput, "line 3: here '# content: '"),
         ({4: "# seed: seven"}, BrokenInput, "line 5: the seed 'seven' is no number"),
+        ({4: "# seed: 2147483648"}, BrokenInput, "line 5: the seed '2147483648' is no number between 0 and 2147483647"),
+        ({5: "# sample: 0"}, BrokenInput, "line 6: the sample '0' is no number between 1"),
+        ({5: f"# sample: {MOST_SAMPLE + 1}"}, BrokenInput, "line 6: the sample"),
         ({6: "sample\treader"}, BrokenInput, "line 7: here the names of the columns must stand"),
         ({7: "s1\tann"}, BrokenInput, "line 8: it has 2 columns, not 6"),
         ({7: "s1\tann\tfollow\t\t\t"}, BrokenInput, "line 8: the verdict 'follow' is not known; did you mean follows?"),
