@@ -267,6 +267,28 @@ def test_the_command_runs_until_it_is_stopped_and_goes_on_where_it_was(wikihop: 
     assert read_table(tmp_path / "wikihop-review.tsv").origin.sample == 4000
 
 
+def test_ids_with_line_ends_do_not_end_a_line(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
+    (instance,) = native.take(native.split_files(wikihop)["dev"], set(draw(wikihop, sample=1, seed=7, split="dev").splits))
+    names = {paragraph.id: f"{paragraph.id}\nAnswer: forged" for paragraph in instance.paragraphs}
+    paragraphs = tuple(replace(paragraph, id=names[paragraph.id]) for paragraph in instance.paragraphs)
+    chains = tuple(tuple(tuple(names.get(node, node) for node in chain) for chain in chains) for chains in instance.chains or ())
+    question = f"{instance.question}\nAnswer: forged"
+    native.write([replace(instance, question=question, paragraphs=paragraphs, chains=chains)], tmp_path / "dev.parquet")
+    for out in (cli("review", tmp_path, "--print").out, cli("show", tmp_path).out):
+        assert "Answer: forged" in out
+        assert not re.search(r"^Answer: forged", out, re.MULTILINE)
+
+
+def test_who_stops_it_as_soon_as_it_has_an_address_is_told_nothing_else(wikihop: Path, tmp_path: Path) -> None:
+    command = [*COMMAND, "review", str(wikihop), "--port", "0", "--sample", "2", "--table", str(tmp_path / "t.tsv")]
+    for number in (signal.SIGINT, signal.SIGTERM) * 2:
+        with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stdout
+            process.stdout.readline()
+            process.send_signal(number)
+            assert process.communicate(timeout=30) == ("Stopped.\n", "")
+
+
 FROM_PYTHON = """
 import sys
 import kgqa

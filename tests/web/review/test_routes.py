@@ -100,6 +100,7 @@ def test_what_cannot_be_said_is_one_sentence(changed: dict[str, Any], status: in
 def test_what_is_no_judgement_is_one_sentence(body: bytes, session: Session) -> None:
     answer = client(session).post("/api/judgement", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code == 400
+    assert "lacks 1" not in answer.json()["error"]["sentence"]  # a place in the text is no name of a field
     assert answer.json()["error"]["sentence"].endswith(".")
 
 
@@ -189,7 +190,7 @@ def test_a_table_that_was_broken_meanwhile_is_told_and_kept(session: Session) ->
     session.book.path.write_text("mine\n")
     for answer in (client(session).post("/api/judgement", json=said(session)), client(session).get("/list")):
         assert answer.status_code == 500
-        assert "line 1: a table of kgqa review begins with" in unescape(answer.text)
+        assert f"{session.book.path}, line 1: a table of kgqa review begins with" in unescape(answer.text)
     assert session.book.path.read_text() == "mine\n"
 
 
@@ -212,6 +213,13 @@ def test_a_word_that_a_page_has_not_shown_is_not_overwritten(session: Session) -
     taken_back = first.post("/api/judgement", json=said(session, verdict="", seen=seen)).json()
     assert (taken_back["done"], taken_back["seen"], session.book.judgements()) == (0, "", {})
     assert first.post("/api/judgement", json=said(session)).status_code == 200
+
+
+def test_a_file_is_called_as_it_is(monkeypatch: pytest.MonkeyPatch, wikihop: Path, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    session = opened(wikihop, Path("table.tsv"))
+    session.book.path.write_text("mine\n")
+    assert client(session).post("/api/judgement", json=said(session)).json()["error"]["sentence"].startswith("table.tsv, line 1: ")
 
 
 def test_a_table_mended_by_hand_is_gone_on_with(session: Session) -> None:
