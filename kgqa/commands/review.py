@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from kgqa.reviews.draw import ALL, Drawn, content_of, draw, name_of
 from kgqa.reviews.figures import ReviewFigures, agreement, figures
 from kgqa.reviews.reading import Reading, readings
 from kgqa.reviews.table import Table, read_table
+from kgqa.runs.files import lies_within
 from kgqa.settings.defaults import DRAWS_SEED, READER, REVIEW_PORT, REVIEW_SAMPLE, REVIEW_SPLIT
 from kgqa.web.serving import check_installed, listening, serve
 
@@ -87,7 +87,7 @@ def review_figures(dataset: str | Path, *tables: str | Path, card: bool = False)
 
 def _check_place(table: Path, dataset: Path) -> None:
     """Raise SettingsError for a table within the dataset, whose folder goes when it is made anew."""
-    if Path(os.path.realpath(table)).is_relative_to(os.path.realpath(dataset)):
+    if lies_within(table, dataset):
         raise SettingsError(f"{table}: this lies in the dataset's folder, where a new dataset would take its place; give another --table.")
 
 

@@ -72,6 +72,11 @@ def parents_of(path: Path) -> Iterator[None]:
         raise
 
 
+def lies_within(path: Path, folder: Path) -> bool:
+    """Whether ``path`` is ``folder`` or below it, whatever links lead there; neither need be there."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
 def check_new_file(path: Path) -> None:
     """Raise StorageError where a new file cannot be put, before anything is computed that it would hold."""
     with storage_errors(path):
