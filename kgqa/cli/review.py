@@ -35,7 +35,7 @@ def review(
     table: Annotated[Path | None, Option(help="Where the judgements go; NAME-review.tsv here where it is not given.")] = None,
     port: Annotated[int, Option(help="Port on this machine; 0 takes a free one.")] = REVIEW_PORT,
     print_: Annotated[bool, Option("--print", help="Print the samples that were drawn as plain text, and serve no page.")] = False,
-    figures: Annotated[Path | None, Option(help="Print the shares of one reader's table, with 95% intervals.")] = None,
+    figures: Annotated[Path | None, Option(help="Print the shares of one table's reader, with 95% intervals; or of its two.")] = None,
     agreement: Annotated[
         tuple[Path, Path] | None, Option(help="Print the shares of two readers' tables, and how far the two agree.")
     ] = None,

@@ -27,7 +27,7 @@ def section(found: ReviewFigures) -> str:
     begin = (
         f"{drawn:,} of {found.available:,} samples of {where} were drawn with seed {origin.seed}, to be read with their documents: does the"
         " answer follow? Shares are of the samples that were read, in per cent with 95% intervals (Wilson). A sample has one verdict, and"
-        f" marks beside it. What was said of each is in {' and '.join(f'`{reader.table}`' for reader in found.readers)}."
+        f" marks beside it. What was said of each is in {' and '.join(dict.fromkeys(f'`{reader.table}`' for reader in found.readers))}."
     )
     meanings = "\n".join(f"- *{each.label}*: {each.sentence}" for each in (*VERDICTS.values(), *MARKS.values()))
     parts = [HEADING, begin, _shares(found.readers), *([_agreed(found)] if found.agreed else []), meanings]
