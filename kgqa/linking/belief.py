@@ -51,6 +51,8 @@ class Places:
     """How much oftener the support is found with a right entity than by chance."""
     kind: npt.NDArray[np.int32]
     """What stands beside the place, as a class; all pairs of a place have the same."""
+    most: Floats
+    """For each entry the greatest share of its places that can be right: what the texts' definitions of it leave."""
 
 
 def worth_of_levels(
@@ -107,8 +109,9 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
     of a few places from teaching nonsense; ``beside_start`` is the same for what stands beside places of each kind.
     """
     weights = start.copy()
-    rate = expected = _logistic(features @ weights)
-    floor = np.minimum(rate, FLOOR)
+    expected = _logistic(features @ weights)
+    floor = np.minimum(expected, FLOOR)
+    rate = np.minimum(expected, pairs.most)
     beside = beside_start.copy()
     number: Floats = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
     posterior = np.zeros(len(pairs.entry))
@@ -120,6 +123,7 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
         expected = _logistic(odds)
         rate = (mass + LEAN * expected) / (number + LEAN)
         rate = np.maximum(np.clip(rate, _logistic(odds - SPREAD), _logistic(odds + SPREAD)), floor)
+        rate = np.minimum(rate, pairs.most)
         beside = beside_start + 0.5 * _beside(pairs, posterior, len(beside))
     return _posterior(pairs, rate, beside)
 

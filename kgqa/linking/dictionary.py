@@ -96,7 +96,7 @@ def build_dictionary(
     described = table.select(
         "name", "source", "candidate", "described", "article", "shortened", "links", "letters", "word", "case", "group", "adjective",
         entity="row",
-        rank=pl.col("priority") % 16 + 4 * (pl.col("priority") // 16),
+        rank=pl.when(pl.col("priority") >= 0).then(pl.col("priority") % 16 + 4 * (pl.col("priority") // 16)).otherwise(NO_LINK),
     )  # fmt: skip
     table = table.filter(pl.col("group") >= 0).sort("group", "priority", "row", "case", "spelling", "at")
     linking = pl.col("priority") >= 0

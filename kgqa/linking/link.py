@@ -69,7 +69,7 @@ def link_mentions(
     written = usage(dictionary.trie, texts)
     flags = word_flags(dictionary, written, linking)
     matches = match(texts, dictionary, workers=workers, before_number=linking.before_number, words=flags, advance=advance)
-    if not len(matches.mentions.entity):
+    if not len(matches.pairs.entity):
         raise EmptyResult("no name of any entity occurs in any document; check the names, or relax the rules under [linking].")
     ids = tables["documents"]["id"].combine_chunks(), tables["entities"]["id"].combine_chunks()
     found, rejected = resolve(matches.pairs, dictionary, written, tables, linking)

@@ -15,6 +15,7 @@ from kgqa.arrays.kernel import kernel
 from kgqa.arrays.narrow import check_fits
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import TOKEN_STEP, character_tables, tokenize
+from kgqa.linking.definitions import defined_from
 from kgqa.linking.dictionary import FREE, INITIAL, Dictionary
 from kgqa.linking.surroundings import surroundings
 from kgqa.linking.trie import find_child, find_token
@@ -56,6 +57,10 @@ class Pairs(Spans):
     """How the place is written and what stands beside it (:mod:`kgqa.linking.surroundings`)."""
     place: npt.NDArray[np.int32]
     """Number of the place, from 0."""
+    defined: npt.NDArray[np.int64]
+    """Rows whose name stands in brackets behind words that it may abbreviate."""
+    words: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
+    """Beside ``defined``: the first character of those words, and the one after the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +110,7 @@ def match(
     flags = words if words is not None else np.zeros(len(trie.nodes), np.uint8)
     tables = (classes, folded, plain, trie.vocabulary, nodes, trie.transitions, entries, flags)
 
-    def run(bounds: tuple[int, int]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    def run(bounds: tuple[int, int]) -> tuple[npt.NDArray[np.int32], ...]:
         return _match_batch(data, offsets, *bounds, *tables, occurrences, before_number)  # type: ignore[no-any-return]
 
     batches = list(_batches(offsets, BATCH))
@@ -115,19 +120,24 @@ def match(
             parts.append(part)
             if advance:
                 advance(int(offsets[last] - offsets[first]))
-    pairs = _pairs([part[0] for part in parts])
+    pairs = _pairs([part[0] for part in parts], [part[2] for part in parts])
     mentions, shared = _preferred(pairs, dictionary)
     return Matches(mentions=mentions, occurrences=_spans([part[1] for part in parts]), shared=shared, pairs=pairs)
 
 
-def _pairs(parts: list[npt.NDArray[np.int32]]) -> Pairs:
+def _pairs(parts: list[npt.NDArray[np.int32]], definitions: list[npt.NDArray[np.int32]]) -> Pairs:
     rows = np.concatenate(parts) if parts else np.empty((0, 6), np.int32)
+    defined = np.concatenate(definitions) if definitions else np.empty((0, 4), np.int32)
+    before = np.cumsum([0, *map(len, parts)])[:-1].repeat([len(part) for part in definitions])
     document, start, end, entity, entry, context = (rows[:, column].copy() for column in range(6))
     # Where an article is no part of the name, entities of one place may begin at different characters, but their ends are the same.
     fresh = np.ones(len(rows), np.bool_)
     fresh[1:] = (document[1:] != document[:-1]) | (end[1:] != end[:-1])
     place = (np.cumsum(fresh) - 1).astype(np.int32)
-    return Pairs(document=document, start=start, end=end, entity=entity, entry=entry, context=context, place=place)
+    return Pairs(
+        document=document, start=start, end=end, entity=entity, entry=entry, context=context, place=place,
+        defined=defined[:, 3] + before, words=(defined[:, 1].copy(), defined[:, 2].copy()),
+    )  # fmt: skip
 
 
 def _preferred(pairs: Pairs, dictionary: Dictionary) -> tuple[Spans, int]:
@@ -171,6 +181,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
     continuation = np.zeros(longest + 1, np.int32)
     mentions, mention_count = np.empty((4096, 6), np.int32), 0
     found, found_count = np.empty((4096, 4), np.int32), 0
+    defined, defined_count = np.empty((256, 4), np.int32), 0
     stack_node, stack_last = np.empty(NESTED, np.int32), np.empty(NESTED, np.int32)
     stack_spelling = np.empty(NESTED, np.uint64)
     zero = np.uint64(0)
@@ -180,7 +191,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
         count = tokenize(data, begin, begin + length, classes, folded, plain, starts, ends, hashes, spellings, initials)
         for i in range(count):
             tokens[i] = find_token(hashes[i], vocabulary)
-        first_mention, first_found = mention_count, found_count
+        first_mention, first_found, first_defined = mention_count, found_count, defined_count
         free_from = 0
         for i in range(count):
             node = tokens[i]
@@ -249,10 +260,22 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                 if mention_count > first_pair:
                     linked = True
                     free_from = last + 1
+                    # A bracket, what has a capital inside ("NATO", "mRNA"), and the end of the bracket or of a part of it.
+                    if i > 1 and data[begin + starts[i - 1]] == 40 and last + 1 < count and stack_spelling[level] != initials[i]:
+                        after = data[begin + starts[last + 1]]
+                        if after in (41, 44, 59):
+                            words = defined_from(data, begin, starts[i], stop, starts[i - 1])
+                            if words >= 0:
+                                if defined_count == len(defined):
+                                    defined = grown(defined, defined_count + 1)
+                                defined[defined_count, 0], defined[defined_count, 1] = document, words
+                                defined[defined_count, 2], defined[defined_count, 3] = ends[i - 2], first_pair
+                                defined_count += 1
         if mention_count > first_mention or found_count > first_found:
             _to_characters(data, begin, length, continuation, mentions, first_mention, mention_count)
             _to_characters(data, begin, length, continuation, found, first_found, found_count)
-    return mentions[:mention_count], found[:found_count]
+            _to_characters(data, begin, length, continuation, defined, first_defined, defined_count)
+    return mentions[:mention_count], found[:found_count], defined[:defined_count]
 
 
 @kernel

@@ -49,6 +49,7 @@ START = {
     "candidate": 0.0,
     "adjective": -2.0,
     "family": -0.4,
+    "family alias": -1.2,
 }
 """Measure → its weight before anything is learnt, as log odds."""
 
@@ -93,6 +94,7 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
     best = linking.select(pl.col("rank").min().over("group").fill_null(0))["rank"].to_numpy()
     alias = rank > table.select(pl.col("rank").filter(pl.col("rank") >= 0).min().over("entity").fill_null(0))["rank"].to_numpy()
     described = table["described"].to_numpy()
+    family = np.log1p(_family(table))
     digit = table["name"].str.contains(r"\p{N}").to_numpy()
     # A word that the corpus never writes small is no everyday word there, whatever a list says: "January".
     everyday = np.maximum(least_zipf - RARE, 0.0) * np.where(exact, np.minimum(0.1 + 2 * least_small, 1.0), 1.0)
@@ -114,7 +116,8 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
         "another has more claim": rank > best,
         "candidate": candidate,
         "adjective": table["adjective"].to_numpy(),
-        "family": np.log1p(_family(table)),
+        "family": family,
+        "family alias": family * alias * ~exact,  # "tumor suppressor", "protein kinase": what many are, not what one is called
     }
     assert list(columns) == list(START)
     return Measures(

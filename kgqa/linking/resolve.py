@@ -10,11 +10,12 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.linking.belief import ADJECTIVE, COMMON_NOUN, ONE, SEVERAL, Places, beliefs, kinds_of, start_beside, worth_of_levels
+from kgqa.linking.definitions import CONTRADICTED, DEFINED, shares, verdicts
 from kgqa.linking.dictionary import Dictionary
 from kgqa.linking.matcher import Pairs, Spans
 from kgqa.linking.measures import START, Measures, measures
 from kgqa.linking.support import SUBJECT, levels, surroundings_of
-from kgqa.linking.surroundings import ALONE, CAPITAL, COMMON_CAPITAL, COMPOUND, HEAD_NOUN, NAME, NOUN, PROPER_CAPITAL, SMALL, joined, parts
+from kgqa.linking.surroundings import ALONE, CAPITAL, COMPOUND, HEAD_NOUN, NAME, NOUN, PROPER_CAPITAL, SMALL, joined, parts
 from kgqa.linking.usage import Usage
 from kgqa.settings.linking import LinkingSettings
 from kgqa.sources.tables import frame
@@ -26,14 +27,22 @@ MARGIN = 1.25
 """How many times as probable as the next one an entity of a shared name must be."""
 CLAIMED = 20.0
 """The same where another bearer has more claim to the name, as the state of today to that by which its predecessors went too."""
+WORDS = 4.0
+"""What the words that an abbreviation stands for say, as log odds: more than any fact."""
 FEW = 20
 """Documents in which any word may stand before it is thought to bridge too many."""
+
+WIDER = 10
+"""In how many times as many documents as an everyday word must be what is no bridge however it is written."""
+SELDOM = 0.01
+"""In at most this share of its documents a fact joins what is everywhere to the subject: 0.2% for months, but 1.3% for France."""
 
 PLACE_RULES = {
     "shared name": "the name there belongs to several entities, and none of them is probable enough (linking.belief)",
     "doubtful": "the words there probably mean something else than the entity (linking.belief)",
     "longer name": "the name stands before the last word of other entities' names, or is the part of a compound (linking.head_nouns)",
-    "everyday bridge": "the word is everyday and in many documents, and no fact joins its entity to the document's subject (linking.hubs)",
+    "everyday bridge": "the word is everyday and in many documents, or in very many whose subjects it has nothing to do with, and no fact "
+    "joins its entity to this document's (linking.hubs)",
 }
 """Rule → the sentence that the funnel shows."""
 
@@ -49,7 +58,9 @@ def resolve(
     name = dictionary.name[pairs.entry].astype(np.int64)
     before, after, letter = _beside_names(pairs)
     adjective = _adjectives(pairs, name, after, letter, known, frame(tables["documents"])["text"])
-    sure = _certain(pairs, name, known, before, after, letter) & ~adjective[name]
+    texts = frame(tables["documents"])["text"]
+    said = _said(pairs, name, dictionary, texts)
+    sure = _certain(pairs, name, known, before, after, letter) & ~adjective[name] & (said != CONTRADICTED)
     context = surroundings_of(
         pairs.document[sure], pairs.entity[sure], name[sure].astype(np.int32), subject=subject, heads=heads, tails=tails, count=count
     )
@@ -59,13 +70,23 @@ def resolve(
     worth = worth_of_levels(pairs.document, pairs.entity, entry, level, certain, known.common[name], context)
     # A text about Sweden supports the Swedish language wherever it says "Swedish".
     worth = np.where(adjective[name] & (level < SUBJECT), np.minimum(worth, 0.0), worth)
+    worth = np.select([said == CONTRADICTED, said == DEFINED], [-WORDS, np.maximum(worth, WORDS)], worth)
     sort = np.select([adjective, known.noun, known.single], [ADJECTIVE, COMMON_NOUN, ONE], SEVERAL)
     kind = kinds_of(joined(before, after, letter), sort[name])
     features = known.features.copy()
     features[:, list(START).index("adjective")] = adjective
-    belief = beliefs(Places(place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind), features, known.start, start_beside())
+    places = Places(
+        place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind, most=shares(said, pairs.document, name, len(features))
+    )  # fmt: skip
+    belief = beliefs(places, features, known.start, start_beside())
     less = features[:, list(START).index("another has more claim")][name] > 0
-    return _decided(pairs, belief, level, (before, after, letter), known.everyday[name], less, len(subject), settings)
+    return _decided(pairs, belief, level, (before, after, letter), known.everyday[name], less, subject, settings)
+
+
+def _said(pairs: Pairs, name: npt.NDArray[np.int64], dictionary: Dictionary, texts: pl.Series) -> npt.NDArray[np.int8]:
+    """What the documents say that their abbreviations stand for."""
+    table = pl.DataFrame({"document": pairs.document, "place": pairs.place, "entity": pairs.entity, "name": name.astype(np.int32)})
+    return verdicts(pairs.defined, pairs.words, table, dictionary.names.select(pl.col("entity").cast(pl.Int32), "name"), texts)
 
 
 def _adjectives(
@@ -115,13 +136,13 @@ def _cast(table: pl.DataFrame, column: str) -> pl.DataFrame:
 
 
 def _beside_names(pairs: Pairs) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """The three parts of the contexts; a capitalised word after a place that begins another place is a name."""
+    """The three parts of the contexts; a capitalised word after a place that begins another place is a name, if it is no common noun."""
     before, after, letter = parts(pairs.context)
     first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
     follows = np.zeros(len(first), np.bool_)
     follows[:-1] = (pairs.document[first[:-1]] == pairs.document[first[1:]]) & (pairs.end[first[:-1]] + 1 == pairs.start[first[1:]])
-    capital = (after == COMMON_CAPITAL) | (after == PROPER_CAPITAL)
-    return before, np.where(capital & follows[pairs.place], NAME, after).astype(np.int32), letter
+    # A common noun with a capital goes on with the name, be it a name itself: "Colchester County".
+    return before, np.where((after == PROPER_CAPITAL) & follows[pairs.place], NAME, after).astype(np.int32), letter
 
 
 def _certain(
@@ -149,7 +170,7 @@ def _decided(
     beside: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]],
     everyday: npt.NDArray[np.bool_],
     less: npt.NDArray[np.bool_],
-    documents: int,
+    subject: npt.NDArray[np.int32],
     settings: LinkingSettings,
 ) -> tuple[Spans, dict[str, int]]:
     """The most probable entity of each place, unless a rule takes it."""
@@ -165,15 +186,41 @@ def _decided(
     close = np.where(less[best], CLAIMED, MARGIN) * np.maximum.reduceat(others, first) > belief[best]
     weak = (belief[best] < settings.belief) | close
     longer = settings.head_nouns & ((after == HEAD_NOUN) | (before == COMPOUND))
-    number = np.bincount(entity[np.flatnonzero(np.diff(entity.astype(np.int64) * (documents + 1) + pairs.document[best], prepend=-1))])
-    wide = number[entity] > max(settings.hubs * documents, FEW)
-    common = (letter == SMALL) & everyday[best] & wide & (level[best] < SUBJECT)
+    small = (letter == SMALL) & everyday[best]
+    few = max(settings.hubs * len(subject), FEW)
+    common = _bridges_anything(entity, pairs.document[best], level[best] >= SUBJECT, small, ~weak & ~longer, subject, few)
     reasons = {
         "longer name": longer,
         "shared name": weak & several & ~longer,
         "doubtful": weak & ~several & ~longer,
-        "everyday bridge": common & ~weak & ~longer & (settings.hubs < 1),
+        "everyday bridge": common & (settings.hubs < 1),
     }
     kept = best[~np.logical_or.reduce(list(reasons.values()))]
     spans = Spans(document=pairs.document[kept], start=pairs.start[kept], end=pairs.end[kept], entity=pairs.entity[kept])
     return spans, {rule: int(reasons[rule].sum()) for rule in PLACE_RULES}
+
+
+def _documents(entity: npt.NDArray[np.int32], document: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
+    """For each of ``count`` entities the number of documents in which it is mentioned."""
+    pairs = np.unique(entity.astype(np.int64) << 32 | document)
+    return np.bincount(pairs >> 32, minlength=count)
+
+
+def _bridges_anything(
+    entity: npt.NDArray[np.int32],
+    document: npt.NDArray[np.int32],
+    to_subject: npt.NDArray[np.bool_],
+    small: npt.NDArray[np.bool_],
+    linked: npt.NDArray[np.bool_],
+    subject: npt.NDArray[np.int32],
+    few: float,
+) -> npt.NDArray[np.bool_]:
+    """Mentions of what joins documents that have nothing in common: a ``small`` everyday word in more than ``few`` documents; or
+    anything in ten times as many that hardly ever has to do with their subjects, as months have, but only where subjects are known.
+    """
+    count = int(entity.max(initial=-1)) + 1
+    number = _documents(entity[linked], document[linked], count)
+    other = linked & to_subject & (subject[document] != entity)
+    joined = _documents(entity[other], document[other], count)
+    everywhere = (number > WIDER * few) & (joined < SELDOM * number) & (joined.sum() > SELDOM * number.sum())
+    return linked & ~to_subject & ((small & (number > few)[entity]) | everywhere[entity])  # type: ignore[no-any-return]

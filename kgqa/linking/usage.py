@@ -5,15 +5,17 @@ It tells a name from an ordinary word without any word list: where a corpus writ
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.texts import text_buffers
-from kgqa.arrays.tokens import character_tables, tokenize
+from kgqa.arrays.texts import decode, text_buffers
+from kgqa.arrays.tokens import TABLE_SIZE, character_tables, tokenize
 from kgqa.linking.surroundings import opens
 from kgqa.linking.trie import Trie, find_token
 
@@ -23,7 +25,10 @@ SAMPLE = 12_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """How often the texts write each token of a trie small and how often with a capital that no sentence begins."""
+    """How often the texts write each token of a trie small and how often with a capital that no sentence begins.
+
+    Of words of a script without capitals neither is counted: that they are not capitalised says nothing.
+    """
 
     small: npt.NDArray[np.int64]
     capital: npt.NDArray[np.int64]
@@ -38,12 +43,18 @@ def usage(trie: Trie, texts: pa.ChunkedArray, *, sample: int = SAMPLE) -> Usage:
     data, offsets = text_buffers(texts)
     every = max(1, -(-int(offsets[-1] - offsets[0]) // sample))
     small, capital = np.zeros(len(trie.nodes), np.int64), np.zeros(len(trie.nodes), np.int64)
-    _count(data, offsets, every, *character_tables(), trie.vocabulary, small, capital)
+    _count(data, offsets, every, *character_tables(), caseless_letters(), trie.vocabulary, small, capital)
     return Usage(small=small, capital=capital)
 
 
+@lru_cache(maxsize=1)
+def caseless_letters() -> npt.NDArray[np.bool_]:
+    """For each character of the BMP whether it is a letter of a script without capitals, such as Arabic or Chinese."""
+    return np.array([unicodedata.category(chr(code)) == "Lo" for code in range(TABLE_SIZE)])
+
+
 @kernel
-def _count(data, offsets, every, classes, folded, plain, vocabulary, small, capital):  # type: ignore[no-untyped-def]
+def _count(data, offsets, every, classes, folded, plain, caseless, vocabulary, small, capital):  # type: ignore[no-untyped-def]
     longest = 1
     for text in range(0, len(offsets) - 1, every):
         longest = max(longest, offsets[text + 1] - offsets[text])
@@ -57,6 +68,8 @@ def _count(data, offsets, every, classes, folded, plain, vocabulary, small, capi
             if token < 0:
                 continue
             if initials[i] == np.uint64(0):
-                small[token] += 1
+                character = decode(data, begin + starts[i])[0]
+                if character < len(caseless) and not caseless[character]:
+                    small[token] += 1
             elif not opens(data, begin, i, starts, ends):
                 capital[token] += 1

@@ -59,6 +59,9 @@ class BiasSettings(Settings):
     document_cue: Annotated[int | float, Field(ge=0)] = 0.00046
     """Samples with a document-answer pair seen more often than this, with that answer correct, are dropped, but never all of a split. Below
     1 it is a share of the split's samples, and at least 2 of them (published: 20 of 43,738); from 1 a number of samples; 0: none are."""
+    mention_cue: bool = True
+    """Whether, of the samples whose answer is the candidate that the documents mention most, as many are dropped as are beyond chance and
+    its standard error."""
     named_answer: bool = True
     """Whether samples are dropped whose query, or (with ``answer_stated = "subject_document"``) whose subject's own article, has any form
     of any name of the answer."""
@@ -96,8 +99,9 @@ class EvidenceSettings(Settings):
     """Whether a sample goes in which the chain to another candidate implies more than that to the answer, or only the candidate."""
     text: Literal["document", "near", "sentence"] = "document"
     """How the texts must at least bring together the entities of each hop of the answer's chain."""
-    facts: Annotated[int, Field(ge=0, le=3)] = 0
-    """Hops of the answer's path that must be facts of the graph, and not only named together by a text."""
+    facts: Annotated[int, Field(ge=0, le=3)] = 1
+    """Hops of the answer's path that must be facts of the graph, and not only named together by a text; where facts imply nothing, none
+    need be."""
     max_objects: Annotated[float, Field(gt=0)] = 5.0
     """Relations with more objects per subject, and with more subjects per object too, say little, and are not asked about; symmetric ones
     with more than half as many."""

@@ -11,7 +11,7 @@ import pytest
 import kgqa
 from kgqa.formats import native
 from kgqa.recipes.preparation import NO_LANGUAGE
-from kgqa.recipes.qangaroo.traverse import NO_RULES
+from kgqa.recipes.qangaroo.traverse import NO_FACTS, NO_RULES
 from kgqa.records import SPLITS
 from tests.conftest import Cli
 
@@ -106,10 +106,12 @@ def test_where_nothing_is_left_the_last_rule_is_named(tmp_path: Path, cli: Cli) 
     outcome.sentence("no sample is left", "Change qangaroo.evidence.grade", "qangaroo.evidence.facts or qangaroo.answer_stated first")
 
 
-def test_one_relation_alone_is_learned_from_texts(tmp_path: Path) -> None:
+def test_one_relation_alone_is_learned_from_texts(tmp_path: Path, cli: Cli) -> None:
     domain = own(tmp_path, evidence="grade = 0.1\nodds = 1.5\nfunctional = 0\n")
-    report = kgqa.generate(domain, source=source(tmp_path / "source", COUNTRY), workspace=tmp_path / "w")
-    made = rows(report.dataset)
+    outcome = cli("generate", "--domain", domain, "--source", source(tmp_path / "source", COUNTRY), "--workspace", tmp_path / "w")
+    assert outcome.status == 0, outcome.err
+    assert f"qangaroo.evidence.facts: {NO_FACTS}." in outcome.out
+    made = rows(tmp_path / "w" / "datasets" / "wikihop")
     assert made
     relation_roles = {role for row in made for grade in row["grades"] if grade for role in grade["path"].split(" → ")} - {""}
     assert relation_roles <= {"in one sentence", "near each other", "in the same document"}

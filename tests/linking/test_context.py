@@ -119,6 +119,53 @@ def test_an_everyday_word_in_many_documents_links_only_beside_its_subject() -> N
     assert linked.report["places: everyday bridge"] == 60
 
 
+def test_an_everyday_word_is_counted_once_in_a_document() -> None:
+    names: Names = [("y", "year", "label"), ("z", "Zed Anchor", "title")]
+    linked = wiki(names, *["That year Zed Anchor began the year and Zed Anchor ended the year."] * 15, belief=0.0)
+    assert linked.report["places: everyday bridge"] == 0
+
+
+def test_what_is_everywhere_and_never_has_to_do_with_the_subject_is_no_bridge() -> None:
+    names: Names = [("m", "Maytide", "label"), ("v", "Valdoria", "label"), *((f"s{i}", f"Person {i}", "title") for i in range(250))]
+    about = {f"s{i}": f"Person {i} left Valdoria in Maytide." for i in range(250)}
+    facts = [(f"s{i}", "v") for i in range(0, 250, 10)]
+    linked = wiki(names, about=about, facts=[*facts, ("s3", "m")], belief=0.0)
+    mentioned = frame(linked.links).group_by("entity").len()
+    assert dict(mentioned.filter(pl.col("entity").is_in(["m", "v"])).rows()) == {"m": 1, "v": 250}
+    assert found(linked, "about s3")[-1][0] == "m"
+    assert linked.report["places: everyday bridge"] == 249
+    assert wiki(names, about=about, belief=0.0).report["places: everyday bridge"] == 0  # no fact says what has to do with what
+
+
+def test_what_many_are_is_not_what_one_is_called() -> None:
+    kinases: Names = [(f"k{i}", f"kind {i} protein kinase", "name") for i in range(40)]
+    names: Names = [*kinases, ("k0", "protein kinase", "alias"), ("k1", "ruby kinase", "alias"), ("z", "Zed Anchor", "title")]
+    settings = {"shared": {"prefer_sources": ["title", "name"]}, "belief": 0.4}
+    linked = link(names, "A protein kinase and a ruby kinase met Zed Anchor.", *[FILLER] * 10, **settings)
+    assert found(linked) == [("k1", 23), ("z", 39)]
+
+
+def test_a_part_of_a_longer_name_is_none_even_if_the_next_word_is_one() -> None:
+    names: Names = [("v", "Valdoria", "label"), ("c", "County", "title"), ("c", "county", "label"), ("z", "Zed Anchor", "title")]
+    linked = wiki(names, "He lives in Valdoria County.", "The county is small, and a county is a county.", *["The county, a county."] * 9)
+    assert ("v", 12) not in found(linked)
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "filler"),
+    [
+        (["القاهرة", "مصر", "نهر النيل"], "تقع القاهرة في مصر على نهر النيل", "كان الناس في القرية القديمة"),
+        (["北京", "中国", "长江"], "北京是中国的首都，长江很长。", "人们在村子里唱歌。"),
+    ],
+    ids=["Arabic", "Chinese"],
+)
+@pytest.mark.parametrize("source", ["title", "alias"])
+def test_in_a_script_without_capitals_none_is_missed(names: list[str], text: str, filler: str, source: str) -> None:
+    settings = {**WIKI, "language": "", "articles": "", "shared": {"prefer_sources": ["title", "label"]}}
+    linked = link([(name, name, source) for name in names], text, *[filler] * 10, **settings)
+    assert found(linked) == [(name, text.index(name)) for name in names]
+
+
 def test_usage_leaves_out_the_beginning_of_a_sentence() -> None:
     texts = pa.chunked_array([["May rains. May is wet; in May it may, it may. Ünder", "Nice. nice"]])
     trie, _ = build_trie(pa.chunked_array([["May", "Nice", "Unseen"]]))

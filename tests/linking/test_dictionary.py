@@ -10,9 +10,10 @@ import pyarrow as pa
 import pytest
 
 from kgqa.domains import built_in, load_domain
-from kgqa.linking.dictionary import NAME_RULES
+from kgqa.linking.dictionary import NAME_RULES, NO_LINK, build_dictionary
 from kgqa.linking.link import Linked, link_mentions
 from kgqa.linking.resolve import PLACE_RULES
+from kgqa.recipes.qangaroo.surface import surface_forms
 from kgqa.settings.linking import LinkingSettings
 from kgqa.settings.source import DocumentSettings
 from kgqa.sources.tables import arrow, frame
@@ -168,3 +169,28 @@ def test_a_name_that_is_only_seen_hides_no_other() -> None:
     linked = link(names, "in New York", candidates="A", minimum_letters={"alias": 20})
     assert places(linked.mentions) == [("B", 7)]
     assert places(linked.occurrences) == [("A", 3)]
+
+
+def test_a_name_that_makes_no_link_has_no_rank() -> None:
+    entities = arrow(pl.DataFrame({"id": ["a", "b"], "kind": "", "description": ""}))
+    names = arrow(pl.DataFrame({"entity": ["a", "b"], "name": ["Go", "Zed Anchor"], "source": ["label", "title"]}))
+    settings = LinkingSettings.model_validate({"minimum_letters": {"label": 3}, "shared": {"prefer_sources": ["title", "label"]}})
+    dictionary = build_dictionary(names, entities, settings, np.array([True, True]))
+    assert dictionary.names.filter(~pl.col("links"))["rank"].unique().to_list() == [NO_LINK]
+
+
+def test_in_another_language_names_are_the_only_surface_forms() -> None:
+    tables = {
+        "entities": arrow(pl.DataFrame({"id": ["a"], "label": ["Poland"]})),
+        "names": arrow(pl.DataFrame({"entity": ["a"], "name": ["in"]})),
+        "documents": arrow(pl.DataFrame({"id": ["d"], "text": [""]})),
+        "mentions": arrow(pl.DataFrame(schema={"document": pl.String, "entity": pl.String, "start": pl.Int32, "end": pl.Int32})),
+    }
+    wanted = np.array([True])
+    assert {"Polands", "Polish"} <= set(surface_forms(tables, wanted)["form"])
+    assert surface_forms(tables, wanted, language="")["form"].to_list() == ["Poland", "in"]
+
+
+def test_names_that_are_all_shared_are_no_empty_result() -> None:
+    linked = link([("a", "insulin", "name"), ("b", "insulin", "name")], "insulin")
+    assert (found(linked), linked.report["places: shared name"]) == ([], 1)

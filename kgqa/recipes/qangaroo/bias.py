@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.arrays.rows import Rows
+from kgqa.arrays.rows import Rows, paired, row_bounds
 from kgqa.errors import EmptyResult
-from kgqa.recipes.qangaroo.baselines import BaselineData, Baselines
+from kgqa.recipes.qangaroo.baselines import BaselineData, Baselines, max_mention
 from kgqa.recipes.qangaroo.corpus import article_of, row_numbers
 from kgqa.recipes.qangaroo.evidence_card import PAPERS_RECIPE
-from kgqa.recipes.qangaroo.gates import AnswerNamedInQuery, AnswerNamedInSubjectDocument, AnswerTooFrequent, DocumentCue, SampleGate
-from kgqa.recipes.qangaroo.readable import Forms, named_in_rows
+from kgqa.recipes.qangaroo.gates import (
+    AnswerMostMentioned,
+    AnswerNamedInQuery,
+    AnswerNamedInSubjectDocument,
+    AnswerTooFrequent,
+    DocumentCue,
+    SampleGate,
+)
+from kgqa.recipes.qangaroo.readable import Forms, find_forms, named_in_rows
 from kgqa.recipes.qangaroo.rejected import empty_sentence, gate_rows, pass_gates, rejected_table
 from kgqa.recipes.qangaroo.samples import Samples, splits_note
 from kgqa.records import SPLITS
@@ -21,8 +31,11 @@ from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.qangaroo import BiasSettings, QangarooSettings
 
-PAPER = BiasSettings(answer_cap=0.001, document_cue=20, document_cue_drops="all", named_answer=False)
+PAPER = BiasSettings(answer_cap=0.001, document_cue=20, document_cue_drops="all", mention_cue=False, named_answer=False)
 """What Welbl et al. (2018, section 3.2) filter with."""
+
+Mentions = Callable[[Samples], npt.NDArray[np.float64]]
+"""For each candidate how often the sample's documents mention it."""
 
 
 def filter_samples(run: Run) -> StageOutput:
@@ -34,9 +47,11 @@ def filter_samples(run: Run) -> StageOutput:
     samples, rejections = pass_gates(samples, named_gates(samples, run, tables) if settings.named_answer else ())
     if not len(samples):
         raise EmptyResult(empty_sentence(gate_rows("filter", entering, rejections)))
-    gates = _bias_gates(settings, plain)
+    data = baseline_data(tables)
+    mentions = partial(max_mention, data=_as_read(data, samples, tables)) if settings.mention_cue else None
+    gates = _bias_gates(settings, plain, mentions)
     run.progress.start("Filtering and measuring shortcuts", len(gates) + 1, "steps")
-    baselines = Baselines(baseline_data(tables))
+    baselines = Baselines(data)
     rng = np.random.default_rng(run.seed)
     measured = {}
     if samples.grades is not None:
@@ -74,14 +89,17 @@ def _papers(settings: BiasSettings) -> BiasSettings:
     return PAPER.model_copy(update=without)
 
 
-def _bias_gates(settings: BiasSettings, plain: Samples) -> list[SampleGate]:
-    """The gates whose limits are shares: of the samples that the paper's recipe lets in, so that they do not fall with what is implied."""
+def _bias_gates(settings: BiasSettings, plain: Samples, mentions: Mentions | None = None) -> list[SampleGate]:
+    """The gates against what a guesser could count. Limits that are shares are so of the samples that the paper's recipe lets in, so that
+    they do not fall with what is implied."""
     entering = {split: int((plain.questions.split == split).sum()) for split in range(len(SPLITS))}
     gates: list[SampleGate] = []
     if settings.answer_cap < 1:
         gates.append(AnswerTooFrequent(share=settings.answer_cap, of=settings.answer_cap_of, entering=entering))
     if settings.document_cue:
         gates.append(DocumentCue(limit=settings.document_cue, drops=settings.document_cue_drops, entering=entering))
+    if mentions is not None:
+        gates.append(AnswerMostMentioned(mentions=mentions))
     return gates
 
 
@@ -97,6 +115,28 @@ def named_gates(samples: Samples, run: Run, tables: dict[str, pa.Table]) -> list
         named = named_in_rows(tables["documents"]["text"], shown[shown >= 0], forms)
         gates.append(AnswerNamedInSubjectDocument(articles=articles, named=named))
     return gates
+
+
+def _as_read(data: BaselineData, samples: Samples, tables: dict[str, pa.Table]) -> BaselineData:
+    """The same data with the mentions that a reader sees, in any form of a name, as the masked twin has them; of candidates alone."""
+    wanted = np.zeros(tables["entities"].num_rows, np.bool_)
+    wanted[samples.candidates.targets] = True
+    shown = np.unique(samples.documents.targets)
+    places = find_forms(data.texts.take(pa.array(shown)), Forms.of(tables, wanted))
+    document = np.repeat(shown, np.diff(places.offsets))
+    order = np.lexsort((places.start, places.entity, document))
+    pair, end = paired(document, places.entity)[order], places.end[order]
+    # One name inside another one of the same entity is one mention: what begins before an earlier one ends is not counted.
+    pairs, number = np.unique(pair, return_inverse=True)
+    step = int(end.max(initial=0)) + 1
+    until = np.maximum.accumulate(number * step + end) if len(end) else number
+    own = np.ones(len(order), np.bool_)
+    own[1:] = number[1:] * step + places.start[order][1:] >= until[:-1]
+    counts = np.bincount(number[own], minlength=len(pairs))
+    links = Rows(
+        offsets=row_bounds((pairs >> 32).astype(np.int32), tables["documents"].num_rows), targets=(pairs & 0xFFFFFFFF).astype(np.int32)
+    )
+    return replace(data, links=links, link_counts=counts)
 
 
 def baseline_data(tables: dict[str, pa.Table]) -> BaselineData:

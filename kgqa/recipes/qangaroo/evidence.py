@@ -17,7 +17,7 @@ from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, Offsets
 from kgqa.arrays.search import lower_bound, row_holds
 from kgqa.recipes.qangaroo.hops import TextHops
-from kgqa.recipes.qangaroo.samples import GRADE, HOP_ROLES, Samples
+from kgqa.recipes.qangaroo.samples import GRADE, HOP_ROLES, BoolArray, Grades, Samples
 from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.paths import PathRules, path_index
 from kgqa.rules.roles import TEXT_ROLES, RoleGraph, role_text
@@ -32,7 +32,6 @@ MOST_ROLES = 16
 MOST_IMPLIED = 64
 STEP = 1 << 16
 """Chains that one thread grades at a time."""
-Grades = npt.NDArray[np.void]
 
 
 class Evidence:
@@ -51,16 +50,23 @@ class Evidence:
         )  # fmt: skip
         self._turned = _turned(facts)
 
-    def grade(self, samples: Samples, *, workers: int | None = None) -> Grades:
-        """A ``GRADE`` for each entry of ``samples.chains.targets``; it does not depend on ``workers``."""
-        relation = samples.questions.relation[samples.question_of_candidate()[samples.chains.sources()]]
+    def grade(self, samples: Samples, *, facts: int = 0, workers: int | None = None) -> Grades:
+        """A ``GRADE`` for each entry of ``samples.chains.targets``; it does not depend on ``workers``.
+
+        To the answer, a path with at least so many ``facts`` of the graph goes before a surer one with fewer.
+        """
+        candidate = samples.chains.sources()
+        relation = samples.questions.relation[samples.question_of_candidate()[candidate]]
+        wanted = np.where(samples.is_answer(), facts, 0)[candidate]
         grades = np.zeros(len(relation), GRADE)
         for name in (*HOP_ROLES, "implied"):
             grades[name] = -1
 
         def run(first: int) -> None:
             last = min(first + STEP, len(relation))
-            _grade(samples.nodes.offsets, samples.nodes.targets, samples.chains.targets, relation, first, last, *self._arrays, grades)
+            _grade(
+                samples.nodes.offsets, samples.nodes.targets, samples.chains.targets, relation, wanted, first, last, *self._arrays, grades
+            )
 
         with ThreadPoolExecutor(worker_count(workers)) as pool:
             for _ in pool.map(run, range(0, len(relation), STEP)):
@@ -78,15 +84,16 @@ class Evidence:
         )  # fmt: skip
 
 
-def with_best_chains(samples: Samples, grades: Grades, *, text: int, only: bool) -> Samples:
+def with_best_chains(samples: Samples, grades: Grades, enough: BoolArray, *, only: bool) -> Samples:
     """The same samples with each candidate graded by its best chain, and its chains best first; ``only``: with that one chain alone.
 
-    The best is one whose hops all have the ``text`` grade, then the surest, then the one whose weakest hop a text states best, then the
-    shortest, then the first.
+    The best is the surest, then the one whose weakest hop a text states best, then the shortest, then the first. To an answer a chain that
+    implies it surely ``enough`` goes before others, and of these the one that texts state best, as a reader has the texts alone.
     """
     candidate = samples.chains.sources()
-    length = samples.nodes.counts()[samples.chains.targets]
-    order = np.lexsort((np.arange(len(candidate)), length, -grades["text"], -grades["confidence"], grades["text"] < text, candidate))
+    answer, length = samples.is_answer()[candidate], samples.nodes.counts()[samples.chains.targets]
+    stated = np.where(answer & enough, grades["text"], 0)
+    order = np.lexsort((np.arange(len(candidate)), length, -grades["text"], -grades["confidence"], -stated, answer & ~enough, candidate))
     first = np.ones(len(order), np.bool_)
     first[1:] = candidate[order][1:] != candidate[order][:-1]
     assert first.sum() == len(samples.candidates.targets), "every candidate has a chain"
@@ -179,6 +186,12 @@ def _rule(first, second, relation, role_count, number, bounds, relations):  # ty
 
 
 @kernel
+def _better(value, many, best, enough):  # type: ignore[no-untyped-def]
+    """Whether a path goes before the best one so far: one with facts enough, then the surer one; never one that implies nothing."""
+    return value > 0 and (many > enough or (many == enough and value > best))
+
+
+@kernel
 def _implied_between(  # type: ignore[no-untyped-def]
     x, y, known, knowns, left, lefts, right, rights, role_count, number, bounds, relations, confidence,
     subjects, of_subject, objects, of_object, implied, sure, parts,
@@ -211,7 +224,7 @@ def _implied_between(  # type: ignore[no-untyped-def]
 
 @kernel
 def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a time, so that nothing is allocated for it
-    node_offsets, nodes, chains, asked, first_chain, last_chain, offsets, targets, roles, role_count,
+    node_offsets, nodes, chains, asked, wanted, first_chain, last_chain, offsets, targets, roles, role_count,
     hop_offsets, before, after, hop_grades, number, bounds, relations, confidence, alone,
     subjects, of_subject, objects, of_object, out,
 ):  # fmt: skip
@@ -234,18 +247,20 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
             hop[k, counts[k]] = texts + grade
             counts[k] += 1
         out[entry].text = worst
-        best = np.float32(0.0)
+        best, enough = np.float32(0.0), False
         if hops == 1:
             for i in range(counts[0]):
-                if alone[hop[0, i], relation] > best:
-                    best = alone[hop[0, i], relation]
+                value, many = alone[hop[0, i], relation], (hop[0, i] < texts) >= wanted[entry]
+                if _better(value, many, best, enough):
+                    best, enough = value, many
                     out[entry].first = hop[0, i]
         elif hops == 2:
             for i in range(counts[0]):
                 for j in range(counts[1]):
                     rule = _rule(hop[0, i], hop[1, j], relation, role_count, number, bounds, relations)
-                    if rule >= 0 and confidence[rule] > best:
-                        best = confidence[rule]
+                    many = np.int64(hop[0, i] < texts) + np.int64(hop[1, j] < texts) >= wanted[entry]
+                    if rule >= 0 and _better(confidence[rule], many, best, enough):
+                        best, enough = confidence[rule], many
                         out[entry].first, out[entry].second = hop[0, i], hop[1, j]
         else:
             for side in range(2):
@@ -259,8 +274,9 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
                     for j in range(counts[other]):
                         first, second = (implied[i], hop[2, j]) if side == 0 else (hop[0, j], implied[i])
                         rule = _rule(first, second, relation, role_count, number, bounds, relations)
-                        if rule >= 0 and confidence[rule] * sure[i] > best:
-                            best = confidence[rule] * sure[i]
+                        facts = np.int64(parts[i, 0] < texts) + np.int64(parts[i, 1] < texts) + np.int64(hop[other, j] < texts)
+                        if rule >= 0 and _better(confidence[rule] * sure[i], facts >= wanted[entry], best, enough):
+                            best, enough = confidence[rule] * sure[i], facts >= wanted[entry]
                             out[entry].implied = implied[i] // 2
                             if side == 0:
                                 out[entry].first, out[entry].second, out[entry].third = parts[i, 0], parts[i, 1], hop[2, j]

@@ -6,7 +6,7 @@ Gates work on columns and count nothing; ``rejected.py`` does that for all of th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, find, paired
-from kgqa.recipes.qangaroo.samples import HOP_ROLES, BoolArray, Questions, Samples
+from kgqa.recipes.qangaroo.samples import HOP_ROLES, BoolArray, Grades, Questions, Samples, facts_on_path
 from kgqa.records import SPLITS
 from kgqa.traversal.graph import Graph
 
@@ -202,11 +202,13 @@ class AnswerNotImplied(SampleGate):
 
     def rejected(self, samples: Samples) -> BoolArray:
         """The grade of the answer is too low."""
-        grades = _of_answers(samples)
+        return self.weak(_of_answers(samples))
+
+    def weak(self, grades: Grades) -> BoolArray:
+        """Which of ``grades`` are too low for an answer."""
         least = np.where(grades["third"] >= 0, np.float32(self.long), np.float32(self.least))
         weak: BoolArray = (grades["confidence"] < least) | (grades["text"] < self.text)
-        hops = np.stack([grades[name] for name in HOP_ROLES])
-        weak |= ((hops >= 0) & (hops < self.roles)).sum(axis=0) < self.facts
+        weak |= facts_on_path(grades, self.roles) < self.facts
         return weak
 
 
@@ -444,6 +446,44 @@ class DocumentCue(SampleGate):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerMostMentioned(SampleGate):
+    """Where the answer is the candidate that the documents mention most, and oftener so than by chance, counting does for reading.
+
+    The published WikiHop does not have this cue (Welbl et al. 2018, section 6: max-mention 10.6, random 11.5). Where most candidates leave,
+    it comes up, and masking does not hide it.
+    """
+
+    reason: ClassVar[str] = "the documents mention the answer most, in more samples than chance would have it"
+    setting: ClassVar[str] = "qangaroo.bias.mention_cue"
+    mentions: Callable[[Samples], npt.NDArray[np.float64]]
+    """For each candidate how often the sample's documents mention it."""
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """In each split as few as it takes to bring who counts mentions down to chance and its standard error, as less cannot be told from
+        chance; the worst-graded first, then by their ids' hashes. One sample of a split stays whatever it is like."""
+        chance, doubt = 1 / samples.candidates.counts(), _doubt(samples)
+        excess = self._share_right(samples) - chance
+        result = np.zeros(len(samples), np.bool_)
+        for split in np.unique(samples.questions.split):
+            here = np.flatnonzero(samples.questions.split == split)
+            easy = here[excess[here] > 0]
+            order = easy[np.lexsort((samples.questions.id[easy], -doubt[easy]))]
+            left = excess[here].sum() - np.cumsum(np.append(0.0, excess[order]))
+            room = np.sqrt((chance[here] * (1 - chance[here])).sum())
+            result[order[: min(int((left > room + ROUNDING).sum()), len(here) - 1)]] = True
+        return result
+
+    def _share_right(self, samples: Samples) -> npt.NDArray[np.float64]:
+        """How likely who takes the candidate that is mentioned most takes the answer; of several, any one may be taken."""
+        mentions, question = self.mentions(samples), samples.question_of_candidate()
+        most = np.zeros(len(samples))
+        np.maximum.at(most, question, mentions)
+        best = mentions == most[question]
+        right: npt.NDArray[np.float64] = best[samples.is_answer()] / np.bincount(question[best], minlength=len(samples))
+        return right
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerNamedInQuery(SampleGate):
     """The query is shown as it is, in the masked twin too; no mask can hide there what the question asks for."""
 
@@ -493,7 +533,7 @@ GATES: dict[str, type[Gate]] = {
     for gate in (
         NoDocumentFromSubject, AnswerStatedInSubjectDocument, AnswerStatedBesideSubject, AnswerNotReached, TooFewCandidates,
         TooManyCandidates, TooManyDocuments, RelationSaysLittle, AnswerNotImplied, PathLeadsAnywhere, ChainAddsLittle, AnotherImpliedMore,
-        RelationSeldomImplied, AnswerTooFrequent, DocumentCue,
+        RelationSeldomImplied, AnswerTooFrequent, DocumentCue, AnswerMostMentioned,
         AnswerNamedInQuery, AnswerNamedInSubjectDocument,
     )
 }  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.rows import IntArray, Rows, row_bounds
@@ -73,15 +74,19 @@ def mine_rules(run: Run) -> StageOutput:
 
 
 def training_facts(tables: Mapping[str, pa.Table], questions: Questions) -> Triples:
-    """What may be learned from: of the relations that are asked about the training questions, of the others all facts."""
+    """What may be learned from: of the relations that are asked about the training questions, of the others all facts, the symmetric ones
+    in both directions."""
     every = all_facts(tables)
     asked = np.zeros(tables["relations"].num_rows, np.bool_)
     asked[questions.relation] = True
     train, other = questions.split == 0, ~asked[every.relation]
+    others = pl.DataFrame({"head": every.head, "relation": every.relation, "tail": every.tail}).filter(other)
+    turned = others.filter(_symmetric(tables)[others["relation"].to_numpy()]).select(head="tail", relation="relation", tail="head")
+    others = pl.concat([others, turned]).unique(maintain_order=True)  # a table may have a symmetric fact in both directions itself
     return Triples(
-        head=np.concatenate([questions.head[train], every.head[other]]),
-        relation=np.concatenate([questions.relation[train], every.relation[other]]),
-        tail=np.concatenate([questions.answer[train], every.tail[other]]),
+        head=np.concatenate([questions.head[train], others["head"]]),
+        relation=np.concatenate([questions.relation[train], others["relation"]]),
+        tail=np.concatenate([questions.answer[train], others["tail"]]),
     )
 
 
@@ -102,10 +107,13 @@ def fact_graph(tables: Mapping[str, pa.Table]) -> RoleGraph:
 
 
 def _graph(tables: Mapping[str, pa.Table], known: Triples, *, texts: Pairs, grades: IntArray) -> RoleGraph:
-    symmetric = tables["relations"]["symmetric"].combine_chunks().to_numpy(zero_copy_only=False)
-    return role_graph(
-        known.head, known.relation, known.tail, symmetric=symmetric, texts=texts, grades=grades, entities=tables["entities"].num_rows
-    )
+    symmetric, entities = _symmetric(tables), tables["entities"].num_rows
+    return role_graph(known.head, known.relation, known.tail, symmetric=symmetric, texts=texts, grades=grades, entities=entities)
+
+
+def _symmetric(tables: Mapping[str, pa.Table]) -> npt.NDArray[np.bool_]:
+    symmetric: npt.NDArray[np.bool_] = tables["relations"]["symmetric"].combine_chunks().to_numpy(zero_copy_only=False)
+    return symmetric
 
 
 def read_mined(tables: Mapping[str, pa.Table]) -> Mined:

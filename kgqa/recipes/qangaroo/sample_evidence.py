@@ -70,6 +70,19 @@ class SampleEvidence:
         """Whether there is any rule."""
         return len(self.mined.rules) > 0
 
+    @property
+    def least_facts(self) -> int:
+        """Hops of an answer's path that must be facts: what the settings say, or none where no rule has a fact in its path."""
+        rules, roles = self.mined.rules, 2 * self.facts.relations
+        return self.settings.facts if ((rules.first < roles) | (rules.second < roles)).any() else 0
+
+    @property
+    def _implied(self) -> AnswerNotImplied:
+        settings = self.settings
+        return AnswerNotImplied(
+            least=settings.grade, long=settings.grade_long, text=TEXT[settings.text], facts=self.least_facts, roles=2 * self.facts.relations
+        )
+
     def relation_gate(self, samples: Samples) -> RelationSaysLittle:
         """Raises EmptyResult where no relation of the ``samples`` is left, and names those that come nearest."""
         out = np.array([bool(verdict) for verdict in self.measures.verdicts(self.settings)])
@@ -86,8 +99,8 @@ class SampleEvidence:
 
     def graded(self, samples: Samples, *, only: bool, workers: int) -> Samples:
         """The same samples with grades; ``only``: each candidate with its best chain alone."""
-        grades = self._evidence.grade(samples, workers=workers)
-        return with_best_chains(samples, grades, text=TEXT[self.settings.text], only=only)
+        grades = self._evidence.grade(samples, facts=self.least_facts, workers=workers)
+        return with_best_chains(samples, grades, ~self._implied.weak(grades), only=only)
 
     def sample_gates(self, before: npt.NDArray[np.int64]) -> list[SampleGate]:
         """The rules about what chains imply; ``before`` are the samples of each relation that come to them."""
@@ -96,13 +109,7 @@ class SampleEvidence:
         of, count = np.unique(key, return_counts=True)
         share = count / np.maximum(self.measures.subjects[of >> 32], 1)
         return [
-            AnswerNotImplied(
-                least=settings.grade,
-                long=settings.grade_long,
-                text=TEXT[settings.text],
-                facts=settings.facts,
-                roles=2 * self.facts.relations,
-            ),
+            self._implied,
             PathLeadsAnywhere(
                 least=settings.functional, forwards=self.mined.forwards, backwards=self.mined.backwards, symmetric=self.measures.symmetric
             ),

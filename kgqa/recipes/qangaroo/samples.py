@@ -30,6 +30,7 @@ GRADE = np.dtype(
 the roles of the hops on the best path, -1 after the last; of three hops the relation that two imply, else -1."""
 HOP_ROLES = ("first", "second", "third")
 """The fields of a ``GRADE`` that hold the roles of its hops."""
+Grades = npt.NDArray[np.void]
 _FEWER_CHAINS = "lower qangaroo.traversal.max_chains, or set qangaroo.traversal.chains to tree"
 CHAINS: Limit = ("chains", _FEWER_CHAINS)
 NODES: Limit = ("nodes on chains", _FEWER_CHAINS)
@@ -235,3 +236,10 @@ def chain_documents(candidates: Rows, chains: Rows, nodes: Rows) -> Adjacency:
     is_document = nodes.places() % 2 == 1
     question = candidates.sources()[chains.sources()][nodes.sources()][is_document]
     return Adjacency.from_pairs(question, nodes.targets[is_document], len(candidates.offsets) - 1)
+
+
+def facts_on_path(grades: Grades, roles: int) -> npt.NDArray[np.integer]:
+    """How many hops of each path are facts; the roles of texts come after the ``roles`` of facts."""
+    hops = np.stack([grades[name] for name in HOP_ROLES])
+    count: npt.NDArray[np.integer] = ((hops >= 0) & (hops < roles)).sum(axis=0)
+    return count

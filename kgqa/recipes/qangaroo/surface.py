@@ -18,6 +18,7 @@ from kgqa.linking.words import plain_words
 from kgqa.recipes.qangaroo.samples import BoolArray
 from kgqa.sources.tables import frame
 
+ENGLISH = "en"
 NAME, INFLECTED, DERIVED = 0, 1, 2
 """Kinds of form; where several begin at one place and are equally long, the lower kind has the better claim."""
 FUNCTION_WORD = 6.0
@@ -39,18 +40,21 @@ SHORTEST = 3
 """Letters that must be left before an ending of one or two letters; before a longer one, one less suffices (Ireland, Ir-ish)."""
 
 
-def surface_forms(tables: Mapping[str, pa.Table], wanted: BoolArray) -> pl.DataFrame:
+def surface_forms(tables: Mapping[str, pa.Table], wanted: BoolArray, *, language: str = ENGLISH) -> pl.DataFrame:
     """``entity`` (row), ``form``, ``kind``, ``case`` of the entities for which ``wanted`` holds; each form once, in a fixed order.
 
     ``tables`` has entities, names, documents and mentions. Numbers, single characters, and what reads like a placeholder are no forms.
+    With another ``language`` (``linking.language``) than English names are the only forms, and no word is a function word.
     """
     rows = frame(tables["entities"]).select("id", "label").with_row_index("entity").filter(pl.Series(wanted, dtype=pl.Boolean))
     others = frame(tables["names"]).select(id="entity", form="name").join(rows.select("id", "entity"), on="id")
     names = pl.concat([rows.select("entity", form="label"), others.select("entity", "form")])
     short = names.select("entity", form=pl.col("form").str.extract(QUALIFIED)).drop_nulls()
     names = pl.concat([names, short]).filter(_can_be_sought()).unique()
-    names = names.join(_function_words(names, tables), on=["entity", "form"], how="anti")
-    kinds = ((NAME, names), (INFLECTED, _inflected(names)), (DERIVED, _derived(names)))
+    kinds = [(NAME, names)]
+    if language == ENGLISH:
+        names = names.join(_function_words(names, tables), on=["entity", "form"], how="anti")
+        kinds = [(NAME, names), (INFLECTED, _inflected(names)), (DERIVED, _derived(names))]
     forms = pl.concat([part.select("entity", "form", kind=pl.lit(kind, pl.UInt8)) for kind, part in kinds])
     forms = forms.group_by("entity", "form").agg(pl.col("kind").min()).sort("kind", "entity", "form")
     return forms.with_columns(case=_case())

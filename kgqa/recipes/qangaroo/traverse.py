@@ -44,6 +44,7 @@ from kgqa.traversal.projection import graph_from_edges
 
 SAME = "candidates written like another, another true object or the subject"
 NO_RULES = "no path of facts or texts implies any relation often enough to be a rule, so grades are empty and nothing is rejected by them"
+NO_FACTS = "facts of the graph are on no path that implies a relation, so paths of names that stand together are enough"
 CHOICE = 4
 """Balancing chooses its candidates among so many times as many, drawn by hash."""
 
@@ -74,6 +75,10 @@ def traverse(run: Run) -> StageOutput:
         elif evidence is not None:
             samples, more, counted = search.implied(reached, evidence)
             remarks += counted
+            if evidence.least_facts < settings.evidence.facts:
+                remarks.append(
+                    FunnelRow(stage="traverse", what="samples", reason=NO_FACTS, removed=None, left=None, setting="qangaroo.evidence.facts")
+                )
         rejections += more
     funnel += [*gate_rows("traverse", asked, rejections), *remarks]
     if not len(samples):

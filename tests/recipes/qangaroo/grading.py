@@ -60,8 +60,11 @@ class Known:
         hops = TextHops(offsets=row_bounds(document, DOCUMENTS), before=before, after=after, grades=grades)
         return Evidence(self.facts.graph(), hops, rules, implied)
 
-    def best(self, chain: Chain, relation: int) -> tuple[float, int, set[tuple[Path, int]]]:
-        """How surely the chain implies its end, its worst text grade, and the paths that do so with the relation implied on the way."""
+    def best(self, chain: Chain, relation: int, *, facts: int = 0) -> tuple[float, int, set[tuple[Path, int]]]:
+        """How surely the chain implies its end, its worst text grade, and the paths that do so with the relation implied on the way.
+
+        A path with so many ``facts`` goes before a surer one with fewer.
+        """
         entities, documents = chain[::2], chain[1::2]
         if len(documents) > 3:
             return 0.0, 0, {((-1, -1, -1), -1)}
@@ -84,6 +87,8 @@ class Known:
                             left = self._implies(a, b, s, entities[0], entities[2]) * self._rule(2 * s, c, relation)
                             right = self._implies(b, c, s, entities[1], entities[3]) * self._rule(a, 2 * s, relation)
                             found[(a, b, c), s] = max(left, right)
+        many = {key: value for key, value in found.items() if value and sum(0 <= r < 2 * self.facts.relations for r in key[0]) >= facts}
+        found = many or found
         best = max(found.values(), default=0.0)
         paths = {path for path, value in found.items() if value > best - 1e-6}
         return best, min(grades), paths if best else {((-1, -1, -1), -1)}

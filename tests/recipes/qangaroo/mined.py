@@ -38,11 +38,11 @@ class World:
     """Fact → split; those of a relation are all asked or none is."""
 
     def training(self) -> list[Fact]:
-        """What may be learned from."""
+        """What may be learned from; of relations that are not asked about, symmetric facts in both directions."""
         relations = {relation for _, relation, _ in self.asked}
-        return sorted(
-            fact for fact in self.known.facts if self.asked.get(fact, 0) == 0 and (fact in self.asked or fact[1] not in relations)
-        )
+        train = {fact for fact in self.known.facts if self.asked.get(fact, 0) == 0 and (fact in self.asked or fact[1] not in relations)}
+        turned = {(tail, r, head) for head, r, tail in train if self.known.symmetric[r] and r not in relations}
+        return sorted(train | turned)
 
     def learned(self) -> Knowledge:
         """The training facts and the texts."""

@@ -19,14 +19,14 @@ from tests.rules.drawing import Knowledge
 HIGH, LOW = (190, 200), (90, 200)
 
 
-@given(data=st.data(), known=known_things())
-def test_a_chain_is_graded_as_its_definition_says(data: st.DataObject, known: Known) -> None:
+@given(data=st.data(), known=known_things(), facts=st.integers(0, 3))
+def test_a_chain_is_graded_as_its_definition_says(data: st.DataObject, known: Known, facts: int) -> None:
     made = data.draw(graded_records(known))
-    grades = iter(known.evidence().grade(to_samples(made), workers=1))
+    grades = iter(known.evidence().grade(to_samples(made), facts=facts, workers=1))
     for record in made:
-        for chain in (chain for chains in record.chains.values() for chain in chains):
+        for candidate, chain in ((candidate, chain) for candidate, chains in record.chains.items() for chain in chains):
             grade = next(grades)
-            confidence, text, paths = known.best(chain, record.relation)
+            confidence, text, paths = known.best(chain, record.relation, facts=facts if candidate == record.answer else 0)
             assert (float(grade["confidence"]), int(grade["text"])) == (pytest.approx(confidence, abs=1e-6), text)  # type: ignore[comparison-overlap]
             assert ((int(grade["first"]), int(grade["second"]), int(grade["third"])), int(grade["implied"])) in paths
     assert next(grades, None) is None
@@ -126,18 +126,22 @@ def drawn_grades(data: st.DataObject, count: int) -> np.ndarray:
     return np.array(data.draw(st.lists(rows, min_size=count, max_size=count)), GRADE)
 
 
-@given(made=records(), data=st.data(), text=st.integers(0, 2), only=st.booleans())
-def test_the_best_chain_is_best(made: list[Record], data: st.DataObject, text: int, only: bool) -> None:
+@given(made=records(), data=st.data(), only=st.booleans())
+def test_the_best_chain_is_best(made: list[Record], data: st.DataObject, only: bool) -> None:
     samples = to_samples(made)
-    grades = drawn_grades(data, len(samples.chains.targets))
-    best = with_best_chains(samples, grades, text=text, only=only)
-    numbers, wanted = iter(range(len(grades))), []
+    count = len(samples.chains.targets)
+    grades = drawn_grades(data, count)
+    enough = np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)), np.bool_)
+    best = with_best_chains(samples, grades, enough, only=only)
+    numbers, wanted = iter(range(count)), []
     for record in made:
         lists, best_grades = {}, {}
         for candidate, chains in record.chains.items():
             mine = [(grades[number], number, chain) for number, chain in ((next(numbers), chain) for chain in chains)]
-            # Whether all hops are stated well enough; confidence; text; length; place.
-            mine.sort(key=lambda of: (of[0]["text"] < text, -of[0]["confidence"], -int(of[0]["text"]), len(of[2]), of[1]))
+            by_text = {number: -int(grade["text"]) if candidate == record.answer and enough[number] else 0 for grade, number, _ in mine}
+            weak = {number: candidate == record.answer and not enough[number] for _, number, _ in mine}
+            # To an answer whether it is enough, and then its text; confidence; text; length; place.
+            mine.sort(key=lambda of: (weak[of[1]], by_text[of[1]], -of[0]["confidence"], -int(of[0]["text"]), len(of[2]), of[1]))
             lists[candidate] = [chain for _, _, chain in mine][: 1 if only else None]
             best_grades[candidate] = mine[0][0].tolist()
         wanted.append(replace(record, chains=lists, grades=best_grades))

@@ -18,6 +18,7 @@ from kgqa.arrays.rows import Adjacency
 from kgqa.recipes.qangaroo import gates
 from kgqa.recipes.qangaroo.gates import (
     AnotherImpliedMore,
+    AnswerMostMentioned,
     AnswerNamedInQuery,
     AnswerNamedInSubjectDocument,
     AnswerNotImplied,
@@ -39,6 +40,7 @@ from kgqa.recipes.qangaroo.gates import (
     TooManyDocuments,
 )
 from kgqa.recipes.qangaroo.rejected import pass_gates
+from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.settings.qangaroo import BiasSettings
 from kgqa.traversal.graph import Graph
 from tests.recipes.drawing import CONFIDENCES, DOCUMENTS, ENTITIES, RELATIONS, ROLES, Record, records, to_samples, without
@@ -222,6 +224,41 @@ def seldom_implied(least: float, before: list[int]) -> tuple[Gate, Definition]:
 
 SMALL = st.integers(1, 6)
 SHARES = st.sampled_from([0.001, 0.1, 0.2, 0.25, 0.29, 0.3, 0.5, 0.7, 1.0])
+
+
+def most_mentioned(different: int) -> tuple[Gate, Definition]:
+    """As few samples as it takes go, the least sure ones first; who counts mentions is then right no oftener than by chance."""
+
+    def count(sample: int, candidate: int) -> int:
+        return (7 * candidate + sample % different) % different
+
+    def mentions(samples: Samples) -> np.ndarray:
+        asked = samples.questions.id[samples.question_of_candidate()]
+        pairs = zip(asked.tolist(), samples.candidates.targets.tolist(), strict=True)
+        return np.array([count(*pair) for pair in pairs], np.float64)
+
+    def excess(record: Record) -> Fraction:
+        counts = {candidate: count(record.id, candidate) for candidate in record.chains}
+        best = [candidate for candidate in counts if counts[candidate] == max(counts.values())]
+        return (Fraction(1, len(best)) if record.answer in best else Fraction(0)) - Fraction(1, len(counts))
+
+    def definition(made: list[Record]) -> list[bool]:
+        gone = set()
+        for split in range(3):
+            here = [record for record in made if record.split == split]
+            total = float(sum(map(excess, here)))
+            room = math.sqrt(sum((1 - 1 / len(record.chains)) / len(record.chains) for record in here))
+            for record in sorted(here, key=lambda r: (-place(r)[0], r.id)):
+                if total > room + 1e-9 and excess(record) > 0 and len(here) > 1:
+                    total -= float(excess(record))
+                    gone.add(record.id)
+            if here and gone >= {record.id for record in here}:
+                gone.remove(min(here, key=lambda r: (place(r)[0], -r.id)).id)
+        return [record.id in gone for record in made]
+
+    return AnswerMostMentioned(mentions=mentions), definition
+
+
 ENTERING = st.dictionaries(st.integers(0, 2), st.integers(0, 40))
 CONFIDENCE = st.sampled_from(CONFIDENCES)
 MEASURES = st.lists(CONFIDENCE, min_size=ROLES, max_size=ROLES)
@@ -252,6 +289,7 @@ CASES: dict[type[Gate], st.SearchStrategy[tuple[Gate, Definition]]] = {
     RelationSeldomImplied: st.builds(
         seldom_implied, st.sampled_from([0.0, 0.05, 0.25, 0.5, 1.0]), st.lists(st.integers(0, 20), min_size=RELATIONS, max_size=RELATIONS)
     ),
+    AnswerMostMentioned: st.builds(most_mentioned, st.integers(1, 6)),
     AnswerNamedInQuery: st.builds(named_in_query, st.sets(st.tuples(st.integers(0, ENTITIES - 1), st.integers(0, ENTITIES - 1)))),
     AnswerNamedInSubjectDocument: st.builds(
         named_in_article, PAIRS, st.dictionaries(st.integers(0, ENTITIES - 1), st.integers(0, DOCUMENTS - 1), max_size=ENTITIES)
@@ -267,7 +305,9 @@ ABOUT_GRADES = {AnswerNotImplied, PathLeadsAnywhere, ChainAddsLittle, AnotherImp
 
 
 def records_for(kind: type[Gate]) -> st.SearchStrategy[list[Record]]:
-    """What can come to a gate: grades are asked for where there are some, and each sample then has its answer."""
+    """What can come to a gate: grades are asked for where there are some, and each sample then has its answer, as in the filter."""
+    if kind is AnswerMostMentioned:
+        return GRADED | records(most=14, chains=1, answers=3)
     return GRADED if kind in ABOUT_GRADES else RECORDS | GRADED
 
 
