@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import gc
 import io
@@ -32,10 +33,17 @@ def print_nowhere() -> None:
 
 
 def _end(status: int) -> NoReturn:
-    """Exit; all is said and done, so that who stops what is left, the interpreter's own end, changes neither."""
+    """Exit; all is said and done, so that who stops what is left, the interpreter's own end, changes neither.
+
+    Only at its end: whoever calls :func:`main` within a program goes on, and what it starts would inherit signals that are ignored.
+    """
+    atexit.register(_ignore_signals)
+    sys.exit(status)
+
+
+def _ignore_signals() -> None:
     for number in (*STOPPING, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
-    sys.exit(status)
 
 
 def main() -> None:
