@@ -7,7 +7,8 @@
     │   ├── MissingInput          a folder, file, column or field is not there
     │   ├── BrokenInput           the bytes are not what the format promises
     │   ├── DuplicateId           two rows carry the same id
-    │   └── UnknownId             an id that nothing defines
+    │   ├── UnknownId             an id that nothing defines
+    │   └── TableChanged          somebody else changed what was to be changed
     ├── SettingsError         a setting, domain or parameter that does not exist or cannot have that value
     ├── EmptyResult           everything was rejected; says by which rule and which setting to change
     ├── WorkspaceError        the workspace cannot be used for this run
@@ -63,6 +64,10 @@ class DuplicateId(InputError):
 
 class UnknownId(InputError):
     """An id that nothing defines."""
+
+
+class TableChanged(InputError):
+    """What was to be changed is not any more what it was when it was read."""
 
 
 class SettingsError(KgqaError):

@@ -664,6 +664,15 @@ def test_an_export_that_cannot_be(seed_wikidata: Path, tmp_path: Path, cli: Cli)
     assert contents.files(out) == {"dev.masked.json": b"mine"}
 
 
+def test_an_export_does_not_go_into_the_dataset(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:
+    dataset = wikidata_copy / "datasets" / "wikihop"
+    (tmp_path / "link").symlink_to(dataset)
+    before = contents.files(dataset)
+    for out in (dataset, dataset / "official", tmp_path / "link"):
+        cli("export", dataset, "--to", "qangaroo", "--out", out).sentence("this lies in the dataset's folder", "choose another --out")
+    assert contents.files(dataset) == before
+
+
 def test_a_sample_that_cannot_be_shown(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:
     dataset = wikidata_copy / "datasets" / "wikihop"
     example = kgqa.show(dataset).id

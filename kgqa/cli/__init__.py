@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import gc
 import io
 import os
 import signal
 import sys
+from typing import NoReturn
 
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SOON = 0.02
 """Seconds after which an interruption is tried again."""
 
@@ -29,6 +32,20 @@ def print_nowhere() -> None:
     os.close(nowhere)
 
 
+def _end(status: int) -> NoReturn:
+    """Exit; all is said and done, so that who stops what is left, the interpreter's own end, changes neither.
+
+    Only at its end: whoever calls :func:`main` within a program goes on, and what it starts would inherit signals that are ignored.
+    """
+    atexit.register(_ignore_signals)
+    sys.exit(status)
+
+
+def _ignore_signals() -> None:
+    for number in (*STOPPING, signal.SIGALRM):
+        signal.signal(number, signal.SIG_IGN)
+
+
 def main() -> None:
     """Run the command; a mistake of the user ends in one line on standard error and exit status 2."""
     from kgqa.cli.printable import printable
@@ -47,7 +64,7 @@ def main() -> None:
         try:
             from kgqa.cli.app import run
 
-            sys.exit(run())
+            _end(run())
         except (KeyboardInterrupt, SystemError) as error:
             # Compiled code that is interrupted fails with an error of its own, whose cause is the interruption.
             if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
@@ -63,7 +80,7 @@ def main() -> None:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(2)
-        sys.exit(2)
+        _end(2)
     except BrokenPipeError:
         # Whoever read our output has gone, as in "kgqa query hubs | head"; nothing is wrong.
         print_nowhere()

@@ -1,4 +1,4 @@
-"""Data on a terminal: characters that would command it are shown, not sent."""
+"""Data on a terminal: characters that would command it are shown, not sent, and what stands within a line does not end it."""
 
 from __future__ import annotations
 
@@ -9,3 +9,8 @@ _VISIBLE |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 def printable(text: str) -> str:
     """``text`` with every control character but line feed and tab replaced by a sign for it; the length stays, so offsets do."""
     return text.translate(_VISIBLE)
+
+
+def on_one_line(text: str) -> str:
+    """:func:`printable` with every run of spaces, tabs and line ends as one space: an id or a name within a line."""
+    return printable(" ".join(text.split()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from kgqa.cli.printable import printable
+from kgqa.cli.printable import on_one_line, printable
 from kgqa.errors import SettingsError
 from kgqa.settings.defaults import DRAWS_SEED, READER, REVIEW_PORT, REVIEW_SAMPLE, REVIEW_SPLIT
 
@@ -35,7 +35,7 @@ def review(
     table: Annotated[Path | None, Option(help="Where the judgements go; NAME-review.tsv here where it is not given.")] = None,
     port: Annotated[int, Option(help="Port on this machine; 0 takes a free one.")] = REVIEW_PORT,
     print_: Annotated[bool, Option("--print", help="Print the samples that were drawn as plain text, and serve no page.")] = False,
-    figures: Annotated[Path | None, Option(help="Print the shares of one reader's table, with 95% intervals.")] = None,
+    figures: Annotated[Path | None, Option(help="Print the shares of one table's reader, with 95% intervals; or of its two.")] = None,
     agreement: Annotated[
         tuple[Path, Path] | None, Option(help="Print the shares of two readers' tables, and how far the two agree.")
     ] = None,
@@ -117,18 +117,18 @@ def _lines(number: int, reading: Reading) -> Iterator[str]:
     """A sample as plain text: question, chains, the documents on them with the entities of a hop in «», the other candidates."""
     instance = reading.instance
     texts = {paragraph.id: paragraph for paragraph in instance.paragraphs}
-    yield f"=== {number}. {instance.question}   ({instance.id}, {reading.split})"
-    yield f"Answer: {reading.answer}" + (f" ({instance.answer_id})" if instance.answer_id else "")
-    yield from (f"Grade of {name}: {value}" for name, value in reading.grades.items())
+    yield f"=== {number}. {on_one_line(instance.question)}   ({on_one_line(instance.id)}, {reading.split})"
+    yield on_one_line(f"Answer: {reading.answer}" + (f" ({instance.answer_id})" if instance.answer_id else ""))
+    yield from (on_one_line(f"Grade of {name}: {value}") for name, value in reading.grades.items())
     for chain in reading.answer_chains[:1]:
-        yield f"Chain: {_chain(reading, chain)}"
+        yield on_one_line(f"Chain: {_chain(reading, chain)}")
         for hop in chain:
             if hop.document in texts:
                 yield _text(texts[hop.document], {hop.before, hop.entity})
-    yield from (f"Also: {_chain(reading, chain)}" for chain in reading.answer_chains[1:])
+    yield from (on_one_line(f"Also: {_chain(reading, chain)}") for chain in reading.answer_chains[1:])
     for candidate in reading.others:
         chains = [_chain(reading, chain) for chain in reading.chains.get(candidate.id, ())[:1]]
-        yield f"Candidate: {candidate.text} ({candidate.id})" + (f": {chains[0]}" if chains else ", no chain")
+        yield on_one_line(f"Candidate: {candidate.text} ({candidate.id})" + (f": {chains[0]}" if chains else ", no chain"))
     shown = {hop.document for chain in reading.answer_chains[:1] for hop in chain}
     ends = {candidate.id for candidate in instance.candidates or ()}
     yield from (_text(paragraph, ends) for paragraph in instance.paragraphs if paragraph.id not in shown)
@@ -153,4 +153,5 @@ def _text(paragraph: Paragraph, entities: set[str]) -> str:
         if mention.entity in entities and done <= mention.start < mention.end <= len(paragraph.text):
             parts += [paragraph.text[done : mention.start], "«", paragraph.text[mention.start : mention.end], "»"]
             done = mention.end
-    return f"[{paragraph.id}] {paragraph.title or ''}\n  " + "".join([*parts, paragraph.text[done:]]).replace("\n", "\n  ")
+    head = on_one_line(f"[{paragraph.id}] {paragraph.title or ''}")
+    return f"{head}\n  " + "".join([*parts, paragraph.text[done:]]).replace("\n", "\n  ")

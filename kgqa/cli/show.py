@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kgqa.cli.printable import printable
+from kgqa.cli.printable import on_one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,7 +52,7 @@ def show(
 def _plain(text: str) -> str:
     from rich.markup import escape
 
-    return escape(printable(text))
+    return escape(on_one_line(text))
 
 
 def _print_candidates(console: Console, instance: Instance) -> None:
@@ -104,7 +104,7 @@ def _add_entity(text: Text, entity: str, name: str) -> None:
 
 def _line(text: str, most: int | None = None) -> str:
     """``text`` on one line, cut off after ``most`` characters."""
-    whole = printable(" ".join(text.split()))
+    whole = on_one_line(text)
     return whole if most is None or len(whole) <= most else whole[: most - 1].rstrip() + "…"
 
 

@@ -11,7 +11,7 @@ from kgqa.conformance.comparison import Comparison, compare
 from kgqa.conformance.pieces import Piece, pieces
 from kgqa.conformance.replay import replay_script
 from kgqa.conformance.shrink import shrink
-from kgqa.errors import SettingsError, StoreError, StoreUnreachable, storage_errors
+from kgqa.errors import SettingsError, StoreError, StoreUnreachable, check_seed, storage_errors
 from kgqa.progress import Progress, Silent
 from kgqa.settings.defaults import DOCTOR_QUERIES, SEED, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
@@ -64,6 +64,7 @@ def doctor(
     """
     if not 1 <= queries <= MOST:
         raise SettingsError(f"queries {queries} is not between 1 and {MOST:,}; give another number.")
+    check_seed(seed)
     if script is not None and (Path(script).exists() or not Path(script).absolute().parent.is_dir()):
         raise SettingsError(f"{script}: the script needs a new name in a folder that is there; give another.")
     settings = neo4j or Neo4jSettings.from_environment()

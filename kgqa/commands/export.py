@@ -7,7 +7,7 @@ from pathlib import Path
 from kgqa.errors import SettingsError, StorageError, storage_errors, suggestion
 from kgqa.formats import native, qangaroo
 from kgqa.progress import Progress, Silent
-from kgqa.runs.files import new_folder, parents_of, rename_all
+from kgqa.runs.files import lies_within, new_folder, parents_of, rename_all
 from kgqa.runs.graph import finished_tables, rows_of
 from kgqa.runs.scratch import scratch
 from kgqa.runs.workspace import Workspace
@@ -51,6 +51,8 @@ def _export_dataset(dataset: Path, out: Path) -> list[Path]:
     if (dataset / "masked").is_dir():
         jobs += [(path, out / f"{split}.masked.json") for split, path in native.split_files(dataset / "masked").items()]
     native.check_whole(dataset)
+    if lies_within(out, dataset):
+        raise StorageError(f"{out}: this lies in the dataset's folder, where a new dataset would take its place; choose another --out.")
     for _, target in jobs:
         if target.exists():
             raise StorageError(f"{target}: this file is already there; choose another --out, or remove it.")

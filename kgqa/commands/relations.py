@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,7 +11,7 @@ from kgqa.errors import EmptyResult, SettingsError, suggestion
 from kgqa.progress import Progress, Silent
 from kgqa.recipes.qangaroo.relation_figures import RelationFigures, relation_figures
 from kgqa.runs.domain import Domain
-from kgqa.runs.files import already_there, write_whole
+from kgqa.runs.files import check_new_file, write_whole
 from kgqa.runs.runner import held
 from kgqa.settings.defaults import RECIPE, RELATIONS_SORT, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.qangaroo import QangarooSettings
@@ -54,8 +53,8 @@ def relations(
     """
     if sort not in COLUMNS:
         raise SettingsError(f"there is no column {sort!r} to sort by; {suggestion(sort, COLUMNS)}")
-    if out is not None and os.path.lexists(out):
-        raise already_there(Path(out))
+    if out is not None:
+        check_new_file(Path(out))
     runner = prepared(
         domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=None, store=STORE,
         traversal=TRAVERSAL, neo4j=None, progress=progress or Silent(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,8 @@ from kgqa.reviews.card import write_section
 from kgqa.reviews.draw import ALL, Drawn, content_of, draw, name_of
 from kgqa.reviews.figures import ReviewFigures, agreement, figures
 from kgqa.reviews.reading import Reading, readings
-from kgqa.reviews.table import Table, read_table
+from kgqa.reviews.table import Judgement, Table, read_table
+from kgqa.runs.files import lies_within
 from kgqa.settings.defaults import DRAWS_SEED, READER, REVIEW_PORT, REVIEW_SAMPLE, REVIEW_SPLIT
 from kgqa.web.serving import check_installed, listening, serve
 
@@ -60,25 +60,24 @@ def review_samples(
 
 
 def review_figures(dataset: str | Path, *tables: str | Path, card: bool = False) -> ReviewFigures:
-    """What one or two readers found, each in a table of the same draw from ``dataset``: shares with intervals, and agreement.
+    """What one or two readers found, in one table or in one each, of the same draw from ``dataset``: shares with intervals, and agreement.
 
     ``card`` puts it onto the dataset's card, under "Read by people", in place of what stands there. Raises KgqaError: InputError for
-    tables of other samples, of several readers or without a verdict.
+    tables of other samples, of more readers or without a verdict.
     """
     folder, paths = Path(dataset), [Path(path) for path in tables]
     if not 1 <= len(paths) <= 2:
         raise SettingsError(f"{len(paths)} tables are given; give one, or two to compare.")
     found = [read_table(path) for path in paths]
     drawn = _drawn(folder, paths, found)
-    names = [_reader(path, each) for path, each in zip(paths, found, strict=True)]
+    readers = [reader for path, each in zip(paths, found, strict=True) for reader in _readers(path, each)]
+    if len(readers) > 2:
+        raise InputError(f"{len(readers)} readers are in these tables ({', '.join(name for _, name, _ in readers)}); two can be compared.")
     done = ReviewFigures(
         origin=drawn.origin,
         available=drawn.available,
-        readers=tuple(
-            figures(each.judgements, reader=name, table=path.name, drawn=len(drawn.splits))
-            for path, each, name in zip(paths, found, names, strict=True)
-        ),
-        agreed=agreement(found[0].judgements, found[1].judgements) if len(found) > 1 else (),
+        readers=tuple(figures(said, reader=name, table=table, drawn=len(drawn.splits)) for table, name, said in readers),
+        agreed=agreement(readers[0][2], readers[1][2]) if len(readers) > 1 else (),
     )
     if card:
         write_section(folder, done)
@@ -87,7 +86,7 @@ def review_figures(dataset: str | Path, *tables: str | Path, card: bool = False)
 
 def _check_place(table: Path, dataset: Path) -> None:
     """Raise SettingsError for a table within the dataset, whose folder goes when it is made anew."""
-    if Path(os.path.realpath(table)).is_relative_to(os.path.realpath(dataset)):
+    if lies_within(table, dataset):
         raise SettingsError(f"{table}: this lies in the dataset's folder, where a new dataset would take its place; give another --table.")
 
 
@@ -105,13 +104,12 @@ def _drawn(folder: Path, paths: list[Path], found: list[Table]) -> Drawn:
     return drawn
 
 
-def _reader(path: Path, table: Table) -> str:
+def _readers(path: Path, table: Table) -> list[tuple[str, str, list[Judgement]]]:
+    """The table's name, and each who has said something in it with what was said."""
     names = sorted({each.reader for each in table.judgements})
-    if len(names) > 1:
-        raise InputError(f"{path}: {len(names)} readers are in it ({', '.join(names)}); give a table for each.")
     if not names:
         raise InputError(f"{path}: nobody has said anything in this table yet; read some samples with kgqa review.")
-    return names[0]
+    return [(path.name, name, [each for each in table.judgements if each.reader == name]) for name in names]
 
 
 def _told(drawn: Drawn, asked: int, book: Book) -> str:

@@ -150,6 +150,8 @@ def _sentence(error: ValidationError) -> str:
         f"the setting {name or 'file'!r} cannot be {first['input']!r}: {message}."
         if first["type"] != "value_error"
         else f"{name}: {message}."
+        if name
+        else f"{message}."
     )
 
 

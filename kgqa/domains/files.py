@@ -105,7 +105,16 @@ def _extended(path: Path, base: object) -> Path:
 
 
 def _moved(raw: dict[str, Any], path: Path, folder: Path) -> dict[str, Any]:
-    """``raw`` with the query files that it names, relative to the folder of ``path``, named relative to ``folder``."""
+    """``raw`` with the query files that it and its variants name, relative to the folder of ``path``, named relative to ``folder``."""
+    raw = _queries_moved(raw, path, folder)
+    variants = raw.get("variants")
+    if not isinstance(variants, dict):
+        return raw  # the check of the settings says what is wrong
+    moved = {name: _queries_moved(each, path, folder) if isinstance(each, dict) else each for name, each in variants.items()}
+    return {**raw, "variants": moved}
+
+
+def _queries_moved(raw: dict[str, Any], path: Path, folder: Path) -> dict[str, Any]:
     projection = raw.get("projection")
     if not isinstance(projection, dict) or not isinstance(projection.get("files"), list):
         return raw

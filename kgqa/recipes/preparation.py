@@ -29,6 +29,7 @@ from kgqa.traversal.projection import ROLES, project_edges
 
 Candidates = Callable[[Run, dict[str, pa.Table]], pa.Array]
 """Which entities can be an answer, from the tables of the sources: a truth value for each row of ``entities``."""
+NO_LANGUAGE = "the texts are not English, so no plurals and adjectives of names are known, nor which words are everyday ones"
 
 
 def read_sources(run: Run) -> StageOutput:
@@ -69,6 +70,8 @@ def link(run: Run, *, candidates: Candidates) -> StageOutput:
         rows.append(FunnelRow(stage="link", what=what, reason=reason, removed=count, left=None, setting="linking"))
     for reason, count in frame(linked.unused).group_by("reason").len().sort("reason").iter_rows():
         rows.append(FunnelRow(stage="link", what="documents", reason=UNUSED_REASONS[reason], removed=count, left=None, setting="documents"))
+    if not settings.linking.language:
+        rows.append(FunnelRow(stage="link", what="names", reason=NO_LANGUAGE, removed=None, left=None, setting="linking.language"))
     rows.append(FunnelRow(stage="link", what="mentions", reason="linked", removed=None, left=linked.mentions.num_rows))
     names = ("mentions", "occurrences", "title_occurrences", "links", "unused")
     found = {name: getattr(linked, name) for name in names}

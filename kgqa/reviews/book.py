@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import threading
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from kgqa.errors import InputError, SettingsError, UnknownId
+from kgqa.errors import InputError, SettingsError, TableChanged, UnknownId
 from kgqa.reviews.draw import Drawn, Origin
-from kgqa.reviews.table import Judgement, Table, read_table, table_text
-from kgqa.runs.files import write_whole
+from kgqa.reviews.table import Judgement, Table, line_of, read_table, table_text
+from kgqa.runs.files import alone, write_whole
 
 
 class Book:
-    """The table at one place, and one reader who adds to it; what other readers said there is kept and not shown."""
+    """The table at one place, and one reader who adds to it; what other readers said there is kept and not shown.
+
+    Pages and processes may share a table: each reads and writes it while no other does.
+    """
 
     def __init__(self, path: Path, drawn: Drawn, *, reader: str) -> None:
         """Write the table, empty where there is none, so that a place that cannot be written is known before anybody reads.
@@ -26,25 +29,31 @@ class Book:
         self.path = path
         self.reader = reader
         self._drawn = drawn
-        self._lock = threading.Lock()
-        self._write(self._read())
+        with alone(path):
+            self._write(self._read())
 
     def judgements(self) -> dict[str, Judgement]:
         """Sample → what this reader says of it. Raises as the table's reading does."""
-        with self._lock:
-            return {each.sample: each for each in self._read().judgements if each.reader == self.reader}
+        return {each.sample: each for each in self._read().judgements if each.reader == self.reader}
 
-    def store(self, judgement: Judgement) -> dict[str, Judgement]:
+    def store(self, judgement: Judgement, *, seen: str | None = None) -> dict[str, Judgement]:
         """Put a judgement into the table in place of an earlier one; one that says nothing leaves it. All of this reader then.
 
-        The file is read first: it may have been mended by hand, or written by another page. Raises StorageError, and as reading it does.
+        The file is read first: it may have been mended by hand, or written by another page. ``seen`` is the :func:`state` of the earlier
+        one as whoever judges knows it. Raises TableChanged where it is another one by now, StorageError, and as reading it does.
         """
-        with self._lock:
+        said = replace(judgement, reader=self.reader)
+        with alone(self.path):
             table = self._read()
             kept = {(each.sample, each.reader): each for each in table.judgements}
-            kept.pop((judgement.sample, self.reader), None)
-            if not judgement.empty:
-                kept[judgement.sample, self.reader] = replace(judgement, reader=self.reader)
+            before = kept.pop((said.sample, said.reader), None)
+            if seen is not None and state(before) not in {seen, state(said)}:
+                raise TableChanged(
+                    f"{self.path}: what stands there of sample {said.sample} was changed by another page or by hand meanwhile; load the "
+                    "page again to see it."
+                )
+            if not said.empty:
+                kept[said.sample, said.reader] = said
             self._write(replace(table, judgements=tuple(kept.values())))
             return {each.sample: each for each in kept.values() if each.reader == self.reader}
 
@@ -60,6 +69,13 @@ class Book:
         place = {sample: number for number, sample in enumerate(self._drawn.splits)}
         ordered = sorted(table.judgements, key=lambda each: (place[each.sample], each.reader))
         write_whole(self.path, table_text(replace(table, judgements=tuple(ordered))))
+
+
+def state(judgement: Judgement | None) -> str:
+    """By what one tells whether a judgement is still the same; empty where nothing is said."""
+    if judgement is None or judgement.empty:
+        return ""
+    return hashlib.sha256(line_of(judgement).encode("utf-8")).hexdigest()[:16]
 
 
 def check_origin(path: Path, found: Origin, wanted: Origin) -> None:

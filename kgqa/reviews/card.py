@@ -13,7 +13,7 @@ from kgqa.metrics.bootstrap import Interval
 from kgqa.reviews.figures import Figures, ReviewFigures
 from kgqa.reviews.verdicts import MARKS, VERDICTS
 from kgqa.runs.card import table
-from kgqa.runs.files import file_hash, write_whole
+from kgqa.runs.files import alone, file_hash, write_whole
 
 HEADING = "## Read by people"
 CARD, MANIFEST = "README.md", "manifest.json"
@@ -27,7 +27,7 @@ def section(found: ReviewFigures) -> str:
     begin = (
         f"{drawn:,} of {found.available:,} samples of {where} were drawn with seed {origin.seed}, to be read with their documents: does the"
         " answer follow? Shares are of the samples that were read, in per cent with 95% intervals (Wilson). A sample has one verdict, and"
-        f" marks beside it. What was said of each is in {' and '.join(f'`{reader.table}`' for reader in found.readers)}."
+        f" marks beside it. What was said of each is in {' and '.join(dict.fromkeys(f'`{reader.table}`' for reader in found.readers))}."
     )
     meanings = "\n".join(f"- *{each.label}*: {each.sentence}" for each in (*VERDICTS.values(), *MARKS.values()))
     parts = [HEADING, begin, _shares(found.readers), *([_agreed(found)] if found.agreed else []), meanings]
@@ -44,18 +44,19 @@ def write_section(dataset: Path, found: ReviewFigures) -> None:
     files: Any = manifest.get("files")
     if not card.is_file() or not isinstance(files, dict) or CARD not in files:
         raise MissingInput(f"{dataset}: this dataset has no card that its manifest knows; leave out --card, or make the dataset again.")
-    try:
-        with storage_errors(card):
-            before = card.read_text("utf-8")
-    except UnicodeDecodeError:
-        raise BrokenInput(f"{card}: the card is not UTF-8 text; leave out --card, or make the dataset again.") from None
-    write_whole(card, with_section(before, section(found)))
-    try:
-        files[CARD] = file_hash(card)
-        write_whole(dataset / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
-    except BaseException:
-        write_whole(card, before)
-        raise
+    with alone(card):
+        try:
+            with storage_errors(card):
+                before = card.read_text("utf-8")
+        except UnicodeDecodeError:
+            raise BrokenInput(f"{card}: the card is not UTF-8 text; leave out --card, or make the dataset again.") from None
+        write_whole(card, with_section(before, section(found)))
+        try:
+            files[CARD] = file_hash(card)
+            write_whole(dataset / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+        except BaseException:
+            write_whole(card, before)
+            raise
 
 
 def with_section(card: str, text: str) -> str:

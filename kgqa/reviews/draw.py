@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgqa.arrays.draws import Reservoir
-from kgqa.errors import EmptyResult, SettingsError, check_seed, suggestion
+from kgqa.errors import DuplicateId, EmptyResult, SettingsError, check_seed, suggestion
 from kgqa.formats import native
 from kgqa.records import SPLITS
 from kgqa.runs.files import hashes_of, key_of
 
+MOST_SAMPLE = 1_000_000_000
 ALL = "all"
 """The split that stands for all of them."""
 
@@ -46,8 +47,8 @@ class Drawn:
 def draw(dataset: Path, *, sample: int, seed: int, split: str = ALL) -> Drawn:
     """The ``sample`` samples with the smallest hashes of seed and id; a larger draw of the same seed begins with the smaller one.
 
-    All of them where there are no more. Memory: an id for each that is drawn. Raises SettingsError, EmptyResult, MissingInput and
-    BrokenInput.
+    All of them where there are no more. Memory: an id for each that is drawn. Raises SettingsError, EmptyResult, MissingInput, BrokenInput,
+    and DuplicateId where one that is drawn is there twice.
     """
     _check(sample, seed, split)
     files = native.split_files(dataset)
@@ -57,6 +58,9 @@ def draw(dataset: Path, *, sample: int, seed: int, split: str = ALL) -> Drawn:
     for name in (name for name in files if split in {name, ALL}):
         for row in native.read_fields(files[name], "id"):
             available += 1
+            if row["id"] in places:
+                where = places[row["id"]]
+                raise DuplicateId(f"{files[name]}: sample {row['id']} is there twice, or in {where} too; make the dataset again.")
             places[row["id"]] = name
             if (left_out := reservoir.add(row["id"], row["id"])) is not None:
                 places.pop(left_out, None)
@@ -81,7 +85,7 @@ def content_of(dataset: Path) -> str:
 
 def _check(sample: int, seed: int, split: str) -> None:
     check_seed(seed)
-    if sample < 1:
-        raise SettingsError(f"sample {sample} is not at least 1; give another --sample.")
+    if not 1 <= sample <= MOST_SAMPLE:
+        raise SettingsError(f"sample {sample} is not between 1 and {MOST_SAMPLE}; give another --sample.")
     if split not in {*SPLITS, ALL}:
         raise SettingsError(f"split {split!r} is not known; {suggestion(split, [*SPLITS, ALL])}")

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kgqa.errors import BrokenInput, DuplicateId, MissingInput, storage_errors, suggestion
-from kgqa.reviews.draw import Origin
+from kgqa.errors import MOST_SEED, BrokenInput, DuplicateId, MissingInput, storage_errors, suggestion
+from kgqa.reviews.draw import MOST_SAMPLE, Origin
 from kgqa.reviews.verdicts import MARKS, VERDICTS, Category
 
 TITLE = "# kgqa review 1"
 """The first line; the number is the form's."""
 COLUMNS = ("sample", "reader", "verdict", "marks", "candidate", "note")
+NUMBERS = {"seed": range(MOST_SEED + 1), "sample": range(1, MOST_SAMPLE + 1)}
+"""Fields of the origin that are numbers → which they can be."""
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _LETTERS = {"\\": "\\", "t": "\t", "n": "\n", "r": "\r"}
 
@@ -46,14 +48,16 @@ class Table:
     judgements: tuple[Judgement, ...]
 
 
+def line_of(judgement: Judgement) -> str:
+    """The judgement as a line of the table, without its end."""
+    each = judgement
+    return "\t".join(map(_escaped, (each.sample, each.reader, each.verdict, ",".join(each.marks), each.candidate, each.note)))
+
+
 def table_text(table: Table) -> str:
     """The file's text; :func:`read_table` makes the same table of it."""
     head = [TITLE, *(f"# {name}: {_escaped(str(value))}" for name, value in asdict(table.origin).items()), "\t".join(COLUMNS)]
-    rows = (
-        "\t".join(map(_escaped, (each.sample, each.reader, each.verdict, ",".join(each.marks), each.candidate, each.note)))
-        for each in table.judgements
-    )
-    return "\n".join([*head, *rows]) + "\n"
+    return "\n".join([*head, *map(line_of, table.judgements)]) + "\n"
 
 
 def read_table(path: Path) -> Table:
@@ -81,8 +85,11 @@ def _origin(path: Path, names: list[str], lines: list[str]) -> Origin:
         if not line.startswith(f"# {name}: "):
             raise BrokenInput(f"{path}, line {number}: here '# {name}: ' and its value must stand; mend the line or give another file.")
         values[name] = _plain(line.removeprefix(f"# {name}: "), path, number)
-        if name in {"seed", "sample"} and not re.fullmatch(r"[0-9]{1,10}", values[name]):
-            raise BrokenInput(f"{path}, line {number}: the {name} {values[name]!r} is no number; mend the line or give another file.")
+        if name in NUMBERS and not (re.fullmatch(r"[0-9]{1,10}", values[name]) and int(values[name]) in NUMBERS[name]):
+            raise BrokenInput(
+                f"{path}, line {number}: the {name} {values[name]!r} is no number between {NUMBERS[name][0]} and {NUMBERS[name][-1]}; mend "
+                "the line or give another file."
+            )
     return Origin(
         dataset=values["dataset"], content=values["content"], split=values["split"], seed=int(values["seed"]), sample=int(values["sample"])
     )

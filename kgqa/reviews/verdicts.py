@@ -22,6 +22,8 @@ def _by_name(*categories: Category) -> dict[str, Category]:
     return {category.name: category for category in categories}
 
 
+ANOTHER = "another"
+"""The mark beside which a candidate may be named."""
 VERDICTS = _by_name(
     Category(name="follows", key="1", label="follows", sentence="The documents state the answer, or leave no doubt of it."),
     Category(name="likely", key="2", label="likely", sentence="The documents make the answer likely, but a reader could doubt it."),
@@ -33,7 +35,7 @@ VERDICTS = _by_name(
 """One of them for each sample."""
 MARKS = _by_name(
     Category(
-        name="another",
+        name=ANOTHER,
         key="4",
         label="another is as true",
         sentence="By the documents another candidate answers the question as well as the answer does.",

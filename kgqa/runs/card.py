@@ -24,9 +24,10 @@ def front_matter(settings: DomainSettings, counts: dict[str, int], digest: str, 
         + "\n".join(files).replace("FOLDER", folder)
         for name, default, folder in (("default", "  default: true\n", ""), *((twin, "", f"{twin}/") for twin in twins))
     ]
+    language = f"language: {settings.linking.language}\n" if settings.linking.language else ""
     return (
         "---\n"
-        f"pretty_name: {json.dumps(settings.title)}\nlicense: {json.dumps(settings.licence)}\nlanguage: en\n"
+        f"pretty_name: {json.dumps(settings.title)}\nlicense: {json.dumps(settings.licence)}\n{language}"
         f"task_categories: [{', '.join(tasks)}]\ntags: [multi-hop, kgqa]\nconfigs:\n" + "\n".join(configs) + "\n---"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -71,6 +72,25 @@ def parents_of(path: Path) -> Iterator[None]:
         raise
 
 
+def lies_within(path: Path, folder: Path) -> bool:
+    """Whether ``path`` is ``folder`` or below it, whatever links lead there; neither need be there."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+def check_new_file(path: Path) -> None:
+    """Raise StorageError where a new file cannot be put, before anything is computed that it would hold."""
+    with storage_errors(path):
+        if os.path.lexists(path):
+            raise already_there(path)
+        folder = Path(os.path.abspath(path)).parent
+        if folder.is_file():
+            raise StorageError(f"{path}: {folder} is a file, not a folder; choose another --out.")
+        if not folder.is_dir():
+            raise StorageError(f"{path}: there is no folder {folder}; make it, or choose another --out.")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise StorageError(f"{path}: nothing can be written into {folder}; choose another --out.")
+
+
 def already_there(path: Path) -> StorageError:
     """What is said of a place for new files where something stands."""
     return StorageError(f"{path}: this is already there; choose another --out, or remove it.")
@@ -119,6 +139,23 @@ def write_whole(path: Path, text: str) -> None:
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Nobody else who asks for this changes what lies in the folder of ``path``, be it a thread or a process; one waits for the other.
+
+    What is read in between and written with :func:`write_whole` loses nothing that was said meanwhile. The lock is on the folder, since
+    the file is replaced and a file of locks would stay behind; it goes with the process. Raises StorageError where the folder is away.
+    """
+    with storage_errors(path):
+        folder = os.open(real_path(path).parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # this file system has no locks
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def file_hash(path: Path) -> str:

@@ -25,7 +25,7 @@ class FunnelRow:
 
     @property
     def is_remark(self) -> bool:
-        """Whether it says that a rule was bent."""
+        """Whether it says that a rule was bent, or has nothing to go by."""
         return self.removed is None and self.left is None
 
     @property

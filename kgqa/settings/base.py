@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 Share = Annotated[float, Field(gt=0, le=1)]
 
@@ -15,7 +15,19 @@ Positive = Annotated[int, Field(ge=1, le=1_000_000)]
 class Settings(BaseModel):
     """Frozen, and strict about names: a misspelt key is an error, never ignored."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _true_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """TOML tells true from 1; pydantic takes one for the other, and "no" for false."""
+        annotation = cls.model_fields[info.field_name or ""].annotation
+        kinds = {annotation, *get_args(annotation)}
+        if bool in kinds and not isinstance(value, bool):
+            raise ValueError(f"it must be true or false, without quotation marks, not {value!r}")
+        if isinstance(value, bool) and kinds & {int, float}:
+            raise ValueError(f"it must be a number, not {str(value).lower()}")
+        return value
 
 
 class RecipeSettings(Settings):

@@ -56,7 +56,7 @@ class BiasSettings(Settings):
     """Whether the share is of the samples that enter the filter or of those that leave it (docs/decisions/0005-answer-cap.md)."""
     document_cue_drops: Literal["all", "surplus"] = "surplus"
     """Whether all samples go that have such a pair, as in the paper, or only those above the limit, the best-graded ones last."""
-    document_cue: Annotated[int | float, Field(ge=0, allow_inf_nan=False)] = 0.00046
+    document_cue: Annotated[int | float, Field(ge=0)] = 0.00046
     """Samples with a document-answer pair seen more often than this, with that answer correct, are dropped, but never all of a split. Below
     1 it is a share of the split's samples, and at least 2 of them (published: 20 of 43,738); from 1 a number of samples; 0: none are."""
     mention_cue: bool = True

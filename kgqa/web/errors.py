@@ -18,6 +18,7 @@ from kgqa.errors import (
     StoreConflict,
     StoreError,
     StoreUnreachable,
+    TableChanged,
     UnknownId,
 )
 
@@ -31,6 +32,7 @@ STATUS: tuple[tuple[type[KgqaError], int], ...] = (
     (SettingsError, 400),
     (StoreUnreachable, 503),
     (StoreConflict, 409),
+    (TableChanged, 409),
     (StoreError, 400),
     (KgqaError, 500),
 )
@@ -57,6 +59,8 @@ def tell_errors(app: FastAPI, page: Page, *, command: str) -> None:
     @app.exception_handler(RequestValidationError)
     def bad_request(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            return answer(request, 400, "What was sent is not JSON; load the page again.")
         where = "What was sent" if first["loc"][0] == "body" else "The address"
         return answer(request, 400, f"{where} lacks {first['loc'][-1]!r}, or it is not what it must be: {first['msg']}.")
 
@@ -71,6 +75,6 @@ def status_of(error: KgqaError) -> int:
 
 
 def sentence_of(error: KgqaError) -> str:
-    """What it says, as one sentence with a capital letter."""
+    """What it says, as one sentence with a capital letter; but a file that it begins with is called as it is."""
     text = " ".join(str(error).split())
-    return text[:1].upper() + text[1:]
+    return text if text.split(" ", 1)[0].endswith((":", ",")) else text[:1].upper() + text[1:]

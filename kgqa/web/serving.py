@@ -17,14 +17,23 @@ NEEDED = ("fastapi", "jinja2", "uvicorn")
 
 
 def serve(app: ASGIApp, taken: socket.socket, *, ready: Callable[[str], object]) -> None:
-    """Answer what comes to the socket until somebody stops it; ``ready`` is told the address. Ends by KeyboardInterrupt."""
+    """Answer what comes to the socket until somebody stops it; ``ready`` is told the address, once it answers and can be stopped.
+
+    Ends by KeyboardInterrupt.
+    """
     import uvicorn
+
+    class Telling(uvicorn.Server):
+        """A server that says when it has begun; a signal before that would leave it half made."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets=sockets)
+            ready(f"http://{ADDRESS}:{taken.getsockname()[1]}/")
 
     config = uvicorn.Config(
         app, log_level="error", access_log=False, lifespan="off", server_header=False, ws="none", timeout_graceful_shutdown=1
     )
-    ready(f"http://{ADDRESS}:{taken.getsockname()[1]}/")
-    uvicorn.Server(config).run(sockets=[taken])
+    Telling(config).run(sockets=[taken])
 
 
 def check_installed(command: str) -> None:

@@ -8,6 +8,7 @@ import inspect
 import io
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -342,3 +343,29 @@ def test_control_characters_in_data_do_not_reach_the_terminal() -> None:
 def test_an_error_line_shows_control_characters(tmp_path: Path, cli: Cli) -> None:
     outcome = cli("generate", "--domain", "x\x1b[2J")
     assert "\x1b" not in outcome.err
+
+
+def test_a_program_that_calls_the_command_line_can_still_be_stopped(cli: Cli) -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)]
+    cli("--version")
+    cli("--versoin")
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)] == before
+
+
+STOPPED_AT_THE_END = """
+import atexit, os, signal, sys
+
+atexit.register(lambda: [os.kill(os.getpid(), number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)])
+sys.argv = ["kgqa", *sys.argv[1:]]
+from kgqa.cli import main
+
+main()
+"""
+
+
+@pytest.mark.parametrize(("argument", "status"), [("--version", 0), ("--versoin", 2)])
+def test_what_is_done_is_not_stopped_any_more(argument: str, status: int) -> None:
+    command = [sys.executable, "-c", STOPPED_AT_THE_END, argument]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    assert done.stderr.count("\n") == (status == 2)

@@ -187,6 +187,7 @@ def test_bad_input_is_a_sentence(cli: Cli) -> None:
     with pytest.raises(SettingsError, match="queries 0 is not between 1 and"):
         kgqa.doctor(queries=0)
     assert cli("doctor", "--queries", "0").status == 2
+    cli("doctor", "--seed", "-1").sentence("seed -1 is not between 0 and")
     assert cli("doctor", "--neo4j-uri", "http://localhost").status == 2
 
 

@@ -120,6 +120,10 @@ def test_mistakes_are_sentences(seed_wikidata: Path, tmp_path: Path, cli: Cli) -
         cli("relations", "wikidata", "--workspace", seed_wikidata, *arguments).sentence(*parts)
     cli("relations", "wikidatta", "--workspace", seed_wikidata).sentence("wikidatta", "wikidata")
     assert there.read_text() == "mine"
+    for place, part in ((there / "x.tsv", "there.tsv is a file"), (tmp_path / "none" / "x.tsv", "there is no folder")):
+        outcome = cli("relations", "wikidata", "--workspace", tmp_path / "w", "--out", place)
+        outcome.sentence(str(place), part, "--out")
+        assert not (tmp_path / "w").exists()  # known before anything is done
     with pytest.raises(KgqaError):
         kgqa.relations("wikidata", workspace=seed_wikidata, sort="kep")
 

@@ -19,7 +19,7 @@ import kgqa
 from kgqa.errors import EmptyResult, InputError, MissingInput, SettingsError, StorageError
 from kgqa.formats import native
 from kgqa.metrics.wilson import wilson
-from kgqa.reviews.card import HEADING, with_section
+from kgqa.reviews.card import HEADING, section, with_section
 from kgqa.reviews.draw import draw
 from kgqa.reviews.table import Judgement, Table, read_table, table_text
 from kgqa.reviews.verdicts import MARKS, VERDICTS
@@ -77,6 +77,18 @@ def test_two_readers_agree_as_far_as_they_do(wikihop: Path, tmp_path: Path, cli:
     out = cli("review", wikihop, "--agreement", ann, bob).out
     assert re.search(r"verdict\s*│\s*75\.0 \([^)]*\)\s*│\s*0\.56", out)
     assert "on the 8 samples to which both gave a verdict" in out
+
+
+def test_two_readers_of_one_table_are_compared_as_two_tables_are(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
+    ann = written(wikihop, tmp_path / "ann.tsv", SAID)
+    bob = written(wikihop, tmp_path / "bob.tsv", ["follows"] * 8, reader="bob")
+    first, second = read_table(ann), read_table(bob)
+    (tmp_path / "both.tsv").write_text(table_text(replace(first, judgements=(*second.judgements, *first.judgements))))
+    apart, together = kgqa.review_figures(wikihop, ann, bob), kgqa.review_figures(wikihop, tmp_path / "both.tsv")
+    assert together.agreed == apart.agreed
+    assert [replace(each, table="") for each in together.readers] == [replace(each, table="") for each in apart.readers]
+    assert "on the 8 samples to which both gave a verdict" in cli("review", wikihop, "--figures", tmp_path / "both.tsv").out
+    assert "said of each is in `both.tsv`.\n" in section(together)
 
 
 def test_readers_of_different_samples_have_nothing_to_agree_on(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
@@ -169,9 +181,9 @@ def test_tables_that_say_nothing_of_these_samples_are_refused(wikihop: Path, see
     with pytest.raises(InputError, match="no sample has a verdict"):
         kgqa.review_figures(wikihop, written(wikihop, tmp_path / "marks.tsv", [""], another=1))
     table = read_table(ann)
-    both = (*table.judgements, replace(table.judgements[0], reader="bob"))
-    (tmp_path / "both.tsv").write_text(table_text(replace(table, judgements=both)))
-    cli("review", wikihop, "--figures", tmp_path / "both.tsv").sentence("2 readers are in it (ann, bob)")
+    many = (*table.judgements, *(replace(table.judgements[0], reader=name) for name in ("bob", "eve")))
+    (tmp_path / "many.tsv").write_text(table_text(replace(table, judgements=many)))
+    cli("review", wikihop, "--figures", tmp_path / "many.tsv").sentence("3 readers are in these tables (ann, bob, eve)")
     other = replace(table, origin=replace(table.origin, seed=8))
     (tmp_path / "other.tsv").write_text(table_text(other))
     cli("review", wikihop, "--agreement", ann, tmp_path / "other.tsv").sentence("drawn with seed 8, not 7")
@@ -186,13 +198,14 @@ def test_tables_that_say_nothing_of_these_samples_are_refused(wikihop: Path, see
         (["--figures", "t", "--agreement", "t", "u"], "--agreement does not go with --figures"),
         (["--agreement", "t", "u", "--reader", "x"], "--reader does not go with --agreement"),
         (["--card"], "--card goes with --figures or --agreement"),
-        (["--sample", "0"], "sample 0 is not at least 1"),
+        (["--sample", "0"], "sample 0 is not between 1 and 1000000000"),
+        (["--sample", str(10**20)], "is not between 1 and 1000000000"),
         (["--seed", "-1"], "seed -1 is not between"),
         (["--split", "tests"], "did you mean test?"),
         (["--port", "70000"], "not between 0 and 65535"),
         (["--reader", " "], "is no name"),
         (["--table", "/"], "no such file"),
-        (["--print", "--sample", "0"], "sample 0 is not at least 1"),
+        (["--print", "--sample", "0"], "sample 0 is not between 1 and 1000000000"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(
@@ -264,6 +277,28 @@ def test_the_command_runs_until_it_is_stopped_and_goes_on_where_it_was(wikihop: 
             out, err = process.communicate(timeout=30)
         assert (process.returncode, out, err) == (0, "Stopped.\n", "")
     assert read_table(tmp_path / "wikihop-review.tsv").origin.sample == 4000
+
+
+def test_ids_with_line_ends_do_not_end_a_line(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
+    (instance,) = native.take(native.split_files(wikihop)["dev"], set(draw(wikihop, sample=1, seed=7, split="dev").splits))
+    names = {paragraph.id: f"{paragraph.id}\nAnswer: forged" for paragraph in instance.paragraphs}
+    paragraphs = tuple(replace(paragraph, id=names[paragraph.id]) for paragraph in instance.paragraphs)
+    chains = tuple(tuple(tuple(names.get(node, node) for node in chain) for chain in chains) for chains in instance.chains or ())
+    question = f"{instance.question}\nAnswer: forged"
+    native.write([replace(instance, question=question, paragraphs=paragraphs, chains=chains)], tmp_path / "dev.parquet")
+    for out in (cli("review", tmp_path, "--print").out, cli("show", tmp_path).out):
+        assert "Answer: forged" in out
+        assert not re.search(r"^Answer: forged", out, re.MULTILINE)
+
+
+def test_who_stops_it_as_soon_as_it_has_an_address_is_told_nothing_else(wikihop: Path, tmp_path: Path) -> None:
+    command = [*COMMAND, "review", str(wikihop), "--port", "0", "--sample", "2", "--table", str(tmp_path / "t.tsv")]
+    for number in (signal.SIGINT, signal.SIGTERM) * 2:
+        with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stdout
+            process.stdout.readline()
+            process.send_signal(number)
+            assert process.communicate(timeout=30) == ("Stopped.\n", "")
 
 
 FROM_PYTHON = """

@@ -10,6 +10,7 @@ import pytest
 
 import kgqa
 from kgqa.formats import native
+from kgqa.recipes.preparation import NO_LANGUAGE
 from kgqa.recipes.qangaroo.traverse import NO_FACTS, NO_RULES
 from kgqa.records import SPLITS
 from tests.conftest import Cli
@@ -98,6 +99,13 @@ def test_without_rules_grades_are_empty_and_nothing_is_rejected_by_them(tmp_path
     assert [one.verdict for one in report.relations] == ["asked"]
 
 
+def test_where_nothing_is_left_the_last_rule_is_named(tmp_path: Path, cli: Cli) -> None:
+    # Most go because their own article states the answer, and no setting lets those through; the rest by what was asked of chains.
+    place = source(tmp_path / "source", COUNTRY + TOWN)
+    outcome = cli("generate", "--domain", own(tmp_path, evidence="facts = 3\n"), "--source", place, "--workspace", tmp_path / "w")
+    outcome.sentence("no sample is left", "Change qangaroo.evidence.grade", "qangaroo.evidence.facts or qangaroo.answer_stated first")
+
+
 def test_one_relation_alone_is_learned_from_texts(tmp_path: Path, cli: Cli) -> None:
     domain = own(tmp_path, evidence="grade = 0.1\nodds = 1.5\nfunctional = 0\n")
     outcome = cli("generate", "--domain", domain, "--source", source(tmp_path / "source", COUNTRY), "--workspace", tmp_path / "w")
@@ -118,6 +126,18 @@ def test_all_relations_many_to_many_names_the_best_and_the_settings(tmp_path: Pa
     [one] = kgqa.relations(domain, source=place, workspace=tmp_path / "w").relations
     assert one.objects_per_subject == pytest.approx(3)
     assert "too many objects" in one.verdict
+
+
+@pytest.mark.parametrize("language", ["en", ""])
+def test_texts_that_are_not_english_are_told_what_is_not_known_of_them(language: str, tmp_path: Path, cli: Cli) -> None:
+    domain = own(tmp_path)
+    domain.write_text(f'{domain.read_text()}[linking]\nlanguage = "{language}"\n')
+    place = source(tmp_path / "source", COUNTRY + TOWN)
+    outcome = cli("generate", "--domain", domain, "--source", place, "--workspace", tmp_path / "w")
+    assert outcome.status == 0, outcome.err
+    card = (tmp_path / "w" / "datasets" / "wikihop" / "README.md").read_text("utf-8")
+    assert (f"linking.language: {NO_LANGUAGE}." in outcome.out, NO_LANGUAGE in card) == (not language, not language)
+    assert ("\nlanguage: en\n" in card, "\nlanguage:" in card) == (bool(language), bool(language))
 
 
 def test_no_types_are_needed(tmp_path: Path) -> None:

@@ -104,6 +104,7 @@ BROKEN = {
     "settings that do not go together": (
         f"{OWN}[variants.mine.qangaroo.traversal]\nthrough_end_points = false\n", "mine", "through_end_points = false needs endpoint_kind",
     ),
+    "another layout": (f"{OWN}[variants.mine.source]\nlayout = 'medline'\n", "mine", "own.toml: there is no kind of name 'title' in the"),
     "a query that is not there": (f"{OWN}[variants.mine.projection]\nchains = ['nothing']\n", "mine", "there is no query 'nothing'"),
 }  # fmt: skip
 
@@ -117,6 +118,35 @@ def test_a_variant_that_cannot_be_is_one_sentence(name: str, dry: list[str], tmp
     asked = [] if recipe is None else ["--recipe", recipe]
     cli("generate", "--domain", path, "--source", SEEDS, "--workspace", tmp_path / "w", *asked, *dry).sentence("own.toml", said)
     assert contents.files(tmp_path) == before
+
+
+QUERY = """// name: mine
+// purpose: p
+// params: none
+// returns: entity: string, document: string
+// stores: embedded, neo4j
+MATCH (e:Entity)-[:ABOUT]->(d:Document) RETURN e.id AS entity, d.id AS document
+"""
+USING = OWN + "[variants.mine.projection]\nfiles = ['FILE']\nentity_to_document = ['mine']\n"
+
+
+@pytest.mark.parametrize("name", ["../outside.cypher", "ABSOLUTE", "link.cypher"])
+def test_a_variant_reads_nothing_outside_of_its_folder(name: str, tmp_path: Path) -> None:
+    (tmp_path / "outside.cypher").write_text(QUERY)
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "link.cypher").symlink_to("../outside.cypher")
+    path = own(tmp_path / "inner", USING.replace("FILE", name.replace("ABSOLUTE", str(tmp_path / "outside.cypher"))))
+    for recipe in (None, "mine"):
+        with pytest.raises(SettingsError, match="which lies outside of the folder of this file"):
+            load_domain(path, source=tmp_path, recipe=recipe)
+
+
+def test_a_variants_queries_lie_beside_the_file_that_names_them(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "mine.cypher").write_text(QUERY)
+    own(tmp_path / "inner", USING.replace("FILE", "mine.cypher"))
+    path = own(tmp_path, 'extends = "inner/own.toml"\n')
+    assert "mine" in load_domain(path, source=tmp_path, recipe="mine").queries
 
 
 def test_a_variant_that_nobody_asks_for_harms_nobody(tmp_path: Path) -> None:

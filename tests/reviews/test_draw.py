@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kgqa.errors import EmptyResult, MissingInput, SettingsError
+from kgqa.errors import DuplicateId, EmptyResult, MissingInput, SettingsError
 from kgqa.formats import native
 from kgqa.records import Grade
 from kgqa.reviews.draw import draw
@@ -66,7 +66,7 @@ def test_a_set_without_a_manifest_is_known_by_its_files(wikihop: Path, tmp_path:
 
 @pytest.mark.parametrize(
     ("changed", "part"),
-    [({"sample": 0}, "sample 0 is not at least 1"), ({"seed": -1}, "seed -1 is not"), ({"split": "dve"}, "did you mean dev?")],
+    [({"sample": 0}, "sample 0 is not between 1 and"), ({"seed": -1}, "seed -1 is not"), ({"split": "dve"}, "did you mean dev?")],
 )
 def test_what_cannot_be_drawn_is_one_sentence(changed: dict[str, object], part: str, wikihop: Path) -> None:
     with pytest.raises(SettingsError, match=part.replace("?", r"\?")):
@@ -81,6 +81,16 @@ def test_no_dataset_and_an_empty_one(tmp_path: Path) -> None:
         draw(tmp_path, sample=1, seed=1)
     with pytest.raises(EmptyResult, match="there are no samples in train"):
         draw(tmp_path, sample=1, seed=1, split="train")
+
+
+def test_a_sample_that_is_there_twice_is_one_sentence(wikihop: Path, tmp_path: Path) -> None:
+    (first, second) = native.take(native.split_files(wikihop)["train"], set(draw(wikihop, sample=2, seed=1, split="train").splits))
+    native.write([first, second, first], tmp_path / "train.parquet")
+    native.write([second], tmp_path / "dev.parquet")
+    for split in ("train", "all"):
+        with pytest.raises(DuplicateId, match="is there twice, or in train too; make the dataset again"):
+            draw(tmp_path, sample=3, seed=1, split=split)
+    assert len(draw(tmp_path, sample=3, seed=1, split="dev").splits) == 1
 
 
 def test_a_hop_has_the_facts_of_both_directions(seed_wikidata: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -10,15 +11,16 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput, SettingsError, StorageError, UnknownId
+from kgqa.errors import MOST_SEED, BrokenInput, DuplicateId, InputError, KgqaError, MissingInput, SettingsError, StorageError, UnknownId
 from kgqa.reviews.book import Book
-from kgqa.reviews.draw import Drawn, Origin
+from kgqa.reviews.draw import MOST_SAMPLE, Drawn, Origin
 from kgqa.reviews.table import COLUMNS, Judgement, Table, in_order, read_table, table_text
 from kgqa.reviews.verdicts import MARKS, VERDICTS
 from tests.conftest import SmallDisk
 
 ORIGIN = Origin(dataset="set", content="c0ffee", split="all", seed=7, sample=4)
 DRAWN = Drawn(origin=ORIGIN, splits=dict.fromkeys(["s3", "s1", "s2"], "dev"), available=9)
+MANY = Drawn(origin=replace(ORIGIN, sample=40), splits=dict.fromkeys((f"s{number:02}" for number in range(40)), "dev"), available=40)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 JUDGEMENTS = st.builds(
     Judgement,
@@ -31,7 +33,7 @@ JUDGEMENTS = st.builds(
 )
 TABLES = st.builds(
     Table,
-    origin=st.builds(Origin, dataset=TEXT, content=TEXT, split=TEXT, seed=st.integers(0, 2**31), sample=st.integers(0, 10**9)),
+    origin=st.builds(Origin, dataset=TEXT, content=TEXT, split=TEXT, seed=st.integers(0, MOST_SEED), sample=st.integers(1, MOST_SAMPLE)),
     judgements=st.lists(JUDGEMENTS, max_size=5, unique_by=lambda each: (each.sample, each.reader)).map(tuple),
 )
 
@@ -57,6 +59,9 @@ GOOD = "s1\tann\tfollows\tanother,wrong-link\tQ1\tsays \\\\ so"
         ({0: "# kgqa review 2"}, BrokenInput, "line 1:"),
         ({2: "# contents: x"}, BrokenInput, "line 3: here '# content: '"),
         ({4: "# seed: seven"}, BrokenInput, "line 5: the seed 'seven' is no number"),
+        ({4: "# seed: 2147483648"}, BrokenInput, "line 5: the seed '2147483648' is no number between 0 and 2147483647"),
+        ({5: "# sample: 0"}, BrokenInput, "line 6: the sample '0' is no number between 1"),
+        ({5: f"# sample: {MOST_SAMPLE + 1}"}, BrokenInput, "line 6: the sample"),
         ({6: "sample\treader"}, BrokenInput, "line 7: here the names of the columns must stand"),
         ({7: "s1\tann"}, BrokenInput, "line 8: it has 2 columns, not 6"),
         ({7: "s1\tann\tfollow\t\t\t"}, BrokenInput, "line 8: the verdict 'follow' is not known; did you mean follows?"),
@@ -192,6 +197,27 @@ def test_half_a_character_is_written_as_a_question_mark(tmp_path: Path) -> None:
     book = Book(tmp_path / "t.tsv", DRAWN, reader="ann")
     book.store(Judgement(sample="s1", reader="ann", note="\ud83d"))
     assert book.judgements()["s1"].note == "?"
+
+
+def _judge(path: str, reader: str, start: Any) -> None:
+    book = Book(Path(path), MANY, reader=reader)
+    start.wait()
+    for sample in MANY.splits:
+        book.store(Judgement(sample=sample, reader=reader, verdict="follows"))
+
+
+def test_two_processes_lose_no_word_of_one_table(tmp_path: Path) -> None:
+    processes = multiprocessing.get_context("spawn")
+    start = processes.Barrier(2)
+    both = [processes.Process(target=_judge, args=(str(tmp_path / "t.tsv"), name, start)) for name in ("ann", "bob")]
+    for each in both:
+        each.start()
+    for each in both:
+        each.join()
+    assert [each.exitcode for each in both] == [0, 0]
+    said = {(each.sample, each.reader) for each in read_table(tmp_path / "t.tsv").judgements}
+    assert said == {(sample, reader) for sample in MANY.splits for reader in ("ann", "bob")}
+    assert [path.name for path in tmp_path.iterdir()] == ["t.tsv"]
 
 
 def test_every_column_is_a_field() -> None:

@@ -26,6 +26,7 @@ def test_what_chains_may_not_lead_through_has_a_name() -> None:
         {"min_support": 0}, {"min_confidence": 0}, {"min_confidence": 1.1}, {"grade": -0.1}, {"grade": 1.01}, {"margin": 2},
         {"better": "keep"}, {"odds": -1}, {"text": "paragraph"}, {"max_objects": 0}, {"text_lift": -1}, {"graded_share": 1.5},
         {"second_truth": -0.5}, {"hierarchy": "perhaps"}, {"use": 2}, {"odd": 1}, {"grade": float("nan")},
+        {"grade": True}, {"min_support": True}, {"use": "no"}, {"hierarchy": 0}, {"max_objects": float("inf")}, {"odds": float("inf")},
     ],
     ids=str,
 )  # fmt: skip

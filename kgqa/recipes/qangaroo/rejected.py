@@ -54,12 +54,17 @@ def gate_rows(stage: str, entering: int, rejections: list[RejectedQuestions]) ->
 
 
 def empty_sentence(funnel: list[FunnelRow]) -> str:
-    """What to say when nothing is left: which rule removed most, and what to change."""
-    removed = sorted((row for row in funnel if row.removed and row.what == "questions"), key=lambda row: -(row.removed or 0))
-    reasons = "; ".join(f"{row.removed:,} because {row.reason}" for row in removed)
-    return (
-        f"no sample is left: {reasons}. Change {removed[0].setting} first, or add documents and facts." if removed else "no fact was asked."
-    )
+    """What to say when nothing is left: what each rule removed, and what to change.
+
+    That is what the last rule obeys, since whatever an earlier one lets through goes on to it, or the rule that removed most.
+    """
+    biting = [row for row in funnel if row.removed and row.what == "questions"]
+    if not biting:
+        return "no fact was asked."
+    most_first = sorted(biting, key=lambda row: -(row.removed or 0))
+    reasons = "; ".join(f"{row.removed:,} because {row.reason}" for row in most_first)
+    change = " or ".join(dict.fromkeys((biting[-1].setting, most_first[0].setting)))
+    return f"no sample is left: {reasons}. Change {change} first, or add documents and facts."
 
 
 def rejected_table(rejections: list[RejectedQuestions]) -> pa.Table:

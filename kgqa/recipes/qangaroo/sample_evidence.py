@@ -33,7 +33,7 @@ from kgqa.settings.qangaroo import EvidenceSettings, QangarooSettings
 TEXT = {"document": 0, "near": 1, "sentence": 2}
 """What the settings call a text grade."""
 SECOND_TRUTH = "a fact that implies the relation joins the candidate to the subject, so it may be true as well"
-KIN = "the candidate is a part of the answer, or the answer of it"
+KIN = "a fact joins the candidate to the answer as parts are joined to wholes, to few and in one direction, so it may be true as well"
 EQUALLY = "the candidate's chain implies it nearly as surely as the answer's, so it may be true as well"
 BY_FACTS = "facts that no text need have imply the candidate nearly as surely as the answer, so it may be true as well"
 BESIDE = "a document of the answer's chain states the candidate too, so the two are as good"

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from kgqa.reviews.book import state
 from kgqa.reviews.table import Judgement
 from kgqa.reviews.verdicts import MARKS, VERDICTS
 from kgqa.web.rendering import Pages, link
@@ -44,7 +45,7 @@ def routes(session: Session, pages: Pages) -> APIRouter:
         reading = session.readings[place]
         said = judgements.get(name, Judgement(sample=name, reader=session.book.reader))
         return pages.page(
-            request, "sample.html", reading=reading, shown=shown(reading), said=said, place=place, done=done(judgements),
+            request, "sample.html", reading=reading, shown=shown(reading), said=said, seen=state(said), place=place, done=done(judgements),
             verdicts=VERDICTS.values(), marks=MARKS.values(), most=MOST_NOTE,
             before=ids[place - 1] if place else "", after=ids[place + 1] if place + 1 < len(ids) else "",
         )  # fmt: skip
@@ -52,7 +53,8 @@ def routes(session: Session, pages: Pages) -> APIRouter:
     @router.post("/api/judgement", response_class=JSONResponse)
     def judge(sent: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
         """Put what was sent into the table; it is on the disk when this answers."""
-        judgements = session.book.store(session.judgement(sent))
-        return {"done": done(judgements), "of": len(ids)}
+        said = session.judgement(sent)
+        judgements = session.book.store(said, seen=sent["seen"])
+        return {"done": done(judgements), "of": len(ids), "seen": state(judgements.get(said.sample))}
 
     return router

@@ -11,11 +11,11 @@ from kgqa.reviews.book import Book
 from kgqa.reviews.draw import Origin
 from kgqa.reviews.reading import Reading
 from kgqa.reviews.table import Judgement, in_order
-from kgqa.reviews.verdicts import MARKS, VERDICTS
+from kgqa.reviews.verdicts import ANOTHER, MARKS, VERDICTS
 
 MOST_NOTE = 2000
 """Characters of a note."""
-FIELDS = ("sample", "verdict", "marks", "candidate", "note")
+FIELDS = ("sample", "verdict", "marks", "candidate", "note", "seen")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +48,8 @@ class Session:
         _check_known("mark", sent["marks"], list(MARKS))
         if sent["candidate"] and sent["candidate"] not in {candidate.id for candidate in reading.others}:
             raise UnknownId(f"{sent['candidate']!r} is not another candidate of sample {reading.instance.id}; choose one of its list.")
+        if sent["candidate"] and ANOTHER not in sent["marks"]:
+            raise SettingsError(f"a candidate is named, but not the mark {ANOTHER!r}, by which it is as true; give both or none.")
         if len(sent["note"]) > MOST_NOTE:
             raise SettingsError(f"the note has {len(sent['note']):,} characters, {MOST_NOTE:,} is the most; write less.")
         return Judgement(

@@ -80,11 +80,29 @@ def test_which_candidate_is_as_true_is_chosen_by_its_letters(session: Session, l
     expect(page.locator("#state")).to_have_text(TOLD)
     found = table(session)[reading.instance.id]
     assert (found.verdict, found.marks, found.candidate) == ("follows", ("another",), reading.others[1].id)
-    press(page, "1", "4")
-    page.locator("#candidate").select_option("")
-    press(page, "Escape", "l")
+    press(page, "4")  # whoever takes the mark back has named none
+    expect(page.locator("#candidate")).to_have_value("")
+    expect(page.locator("#state")).to_have_text(TOLD)
+    found = table(session)[reading.instance.id]
+    assert (found.verdict, found.marks, found.candidate) == ("follows", (), "")
+    page.locator("#candidate").select_option(reading.others[0].id)
+    expect(page.get_by_role("checkbox", name="another is as true")).to_be_checked()
+    press(page, "Escape", "4", "1", "l")
     page.wait_for_url("**/list")  # the page goes when the table has it
     assert table(session) == {}
+
+
+def test_two_pages_of_one_sample_do_not_take_back_each_others_words(session: Session, look: Look) -> None:
+    window = look(session)
+    page = window.open("/")
+    press(page, "2")
+    expect(page.locator("#state")).to_have_text(TOLD)
+    (sample,) = table(session)
+    session.book.store(Judgement(sample=sample, reader="ann", verdict="follows", note="by hand"))
+    press(page, "3")
+    expect(page.locator("#trouble")).to_contain_text("was changed by another page or by hand meanwhile; load the page again")
+    assert (table(session)[sample].verdict, table(session)[sample].note) == ("follows", "by hand")
+    window.complaints[:] = [text for text in window.complaints if "409" not in text]
 
 
 def test_chains_and_documents_open_by_keys(session: Session, look: Look) -> None:

@@ -24,7 +24,7 @@ from tests.web.review.conftest import client, opened
 
 def said(session: Session, **changed: Any) -> dict[str, Any]:
     """What the page sends of its first sample."""
-    return {"sample": next(iter(session.places)), "verdict": "follows", "marks": [], "candidate": "", "note": "", **changed}
+    return {"sample": next(iter(session.places)), "verdict": "follows", "marks": [], "candidate": "", "note": "", "seen": "", **changed}
 
 
 def test_a_sample_is_laid_open(session: Session) -> None:
@@ -52,7 +52,8 @@ def test_the_start_is_the_first_sample_without_a_verdict(session: Session) -> No
         assert (start.status_code, start.headers["location"]) == (303, f"/sample?id={sample}")
         assert page.post("/api/judgement", json=said(session, sample=sample, verdict="", note="later")).status_code == 200
         assert page.get("/", follow_redirects=False).headers["location"] == f"/sample?id={sample}"
-        page.post("/api/judgement", json=said(session, sample=sample))
+        (seen,) = re.findall(r'data-seen="(\w+)"', page.get("/sample", params={"id": sample}).text)
+        assert page.post("/api/judgement", json=said(session, sample=sample, seen=seen)).status_code == 200
     assert page.get("/", follow_redirects=False).headers["location"] == "/list"
     assert f"{len(ids)} of {len(ids)} have a verdict" in page.get("/list").text
 
@@ -63,7 +64,7 @@ def test_what_is_said_is_in_the_table_when_the_answer_comes(session: Session) ->
         session, sample=reading.instance.id, marks=["wrong-link", "another"], candidate=reading.others[0].id, note="a\tb\nc </textarea>"
     )
     answer = client(session).post("/api/judgement", json=sent)
-    assert answer.json() == {"done": 1, "of": len(session.readings)}
+    assert {key: value for key, value in answer.json().items() if key != "seen"} == {"done": 1, "of": len(session.readings)}
     (found,) = read_table(session.book.path).judgements
     assert (found.sample, found.reader, found.verdict, found.note) == (reading.instance.id, "ann", "follows", sent["note"])
     assert (found.marks, found.candidate) == (("another", "wrong-link"), reading.others[0].id)
@@ -82,6 +83,7 @@ def test_what_is_said_is_in_the_table_when_the_answer_comes(session: Session) ->
         ({"marks": "another"}, 400, "list of texts"),
         ({"marks": ["anothr"]}, 400, "did you mean another?"),
         ({"candidate": "Q0"}, 404, "not another candidate"),
+        ({"seen": 1}, 400, "has the fields"),
         ({"note": "x" * (MOST_NOTE + 1)}, 400, "2,000 is the most"),
         ({"path": "/etc/passwd"}, 400, "has the fields"),
     ],
@@ -98,6 +100,7 @@ def test_what_cannot_be_said_is_one_sentence(changed: dict[str, Any], status: in
 def test_what_is_no_judgement_is_one_sentence(body: bytes, session: Session) -> None:
     answer = client(session).post("/api/judgement", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code == 400
+    assert "lacks 1" not in answer.json()["error"]["sentence"]  # a place in the text is no name of a field
     assert answer.json()["error"]["sentence"].endswith(".")
 
 
@@ -187,8 +190,36 @@ def test_a_table_that_was_broken_meanwhile_is_told_and_kept(session: Session) ->
     session.book.path.write_text("mine\n")
     for answer in (client(session).post("/api/judgement", json=said(session)), client(session).get("/list")):
         assert answer.status_code == 500
-        assert "line 1: a table of kgqa review begins with" in unescape(answer.text)
+        assert f"{session.book.path}, line 1: a table of kgqa review begins with" in unescape(answer.text)
     assert session.book.path.read_text() == "mine\n"
+
+
+def test_a_candidate_is_named_beside_its_mark_only(session: Session) -> None:
+    reading = next(each for each in session.readings if each.others)
+    sent = said(session, sample=reading.instance.id, marks=["wrong-link"], candidate=reading.others[0].id)
+    answer = client(session).post("/api/judgement", json=sent)
+    assert (answer.status_code, "not the mark 'another'" in answer.json()["error"]["sentence"]) == (400, True)
+    assert session.book.judgements() == {}
+
+
+def test_a_word_that_a_page_has_not_shown_is_not_overwritten(session: Session) -> None:
+    first, second = client(session), client(session)
+    seen = first.post("/api/judgement", json=said(session, note="first")).json()["seen"]
+    answer = second.post("/api/judgement", json=said(session, verdict="likely"))
+    assert (answer.status_code, "load the page again" in answer.json()["error"]["sentence"]) == (409, True)
+    assert [each.note for each in session.book.judgements().values()] == ["first"]
+    # What is in the table already is no conflict: the answer to a first try may have been lost.
+    assert second.post("/api/judgement", json=said(session, note="first")).json()["seen"] == seen
+    taken_back = first.post("/api/judgement", json=said(session, verdict="", seen=seen)).json()
+    assert (taken_back["done"], taken_back["seen"], session.book.judgements()) == (0, "", {})
+    assert first.post("/api/judgement", json=said(session)).status_code == 200
+
+
+def test_a_file_is_called_as_it_is(monkeypatch: pytest.MonkeyPatch, wikihop: Path, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    session = opened(wikihop, Path("table.tsv"))
+    session.book.path.write_text("mine\n")
+    assert client(session).post("/api/judgement", json=said(session)).json()["error"]["sentence"].startswith("table.tsv, line 1: ")
 
 
 def test_a_table_mended_by_hand_is_gone_on_with(session: Session) -> None:
@@ -212,4 +243,4 @@ def test_a_set_without_chains_and_candidates_is_read_as_well(tmp_path: Path) -> 
     assert "The record holds no chain to it." in page
     assert re.findall(r"<details[^>]*open[^>]*><summary>(\w+)", page) == ["p2"]
     assert "Which?</label>" not in page
-    assert client(session).post("/api/judgement", json=said(session)).json() == {"done": 1, "of": 1}
+    assert client(session).post("/api/judgement", json=said(session)).json()["done"] == 1

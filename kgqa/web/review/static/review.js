@@ -14,12 +14,19 @@
   document.getElementById("theme").addEventListener("click", turn);
   document.getElementById("help").addEventListener("click", () => keys.showModal());
 
+  const another = form && form.querySelector('[name="marks"][value="another"]'), which = document.getElementById("candidate");
+
   function said() {
     const given = new FormData(form);
-    return JSON.stringify({
+    return {
       sample: form.dataset.sample, verdict: given.get("verdict") || "", marks: given.getAll("marks"),
       candidate: given.get("candidate") || "", note: given.get("note"),
-    });
+    };
+  }
+  // To name a candidate is to set the mark, and who takes the mark back has named none.
+  function agree(input) {
+    if (input === which && which.value) another.checked = true;
+    else if (input === another && which && !another.checked) which.value = "";
   }
   function tell(text, trouble) {
     failed = Boolean(trouble);
@@ -28,12 +35,15 @@
     box.hidden = !trouble;
     box.textContent = trouble || "";
   }
-  async function send(body) {
+  async function send(judgement) {
     let sentence = "The page's server does not answer; start kgqa review again, and say this once more.";
+    // What the table is known to say by now, so that no word is overwritten that this page has not shown.
+    const body = JSON.stringify({ ...judgement, seen: form.dataset.seen });
     try {
       const answer = await fetch("/api/judgement", { method: "POST", headers: { "Content-Type": "application/json" }, body, keepalive: true });
       const found = await answer.json();
       if (answer.ok) {
+        form.dataset.seen = found.seen;
         document.getElementById("done").textContent = found.done.toLocaleString("en");
         return "";
       }
@@ -44,10 +54,10 @@
   function store() {
     clearTimeout(late);
     late = null;
-    const body = said();
+    const judgement = said();
     waiting += 1;
     tell("…");
-    sending = sending.then(() => send(body)).then((sentence) => {
+    sending = sending.then(() => send(judgement)).then((sentence) => {
       waiting -= 1;
       if (sentence) tell("", `Not in the table: ${sentence}`);
       else if (!waiting) tell("In the table.");
@@ -64,7 +74,7 @@
 
   if (form) {
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("change", (event) => { if (event.target.name !== "note") store(); });
+    form.addEventListener("change", (event) => { if (event.target.name !== "note") { agree(event.target); store(); } });
     form.elements.note.addEventListener("input", () => { clearTimeout(late); late = setTimeout(store, 300); });
     form.elements.note.addEventListener("blur", () => { if (late !== null) store(); });
     window.addEventListener("pagehide", () => { if (late !== null) store(); });
@@ -81,9 +91,9 @@
 
   function press(input) {
     input.checked = !input.checked;
+    agree(input);
     store();
-    const which = document.getElementById("candidate");
-    if (input.value === "another" && input.checked && which) { which.scrollIntoView({ block: "nearest" }); which.focus(); }
+    if (input === another && input.checked && which) { which.scrollIntoView({ block: "nearest" }); which.focus(); }
   }
   function fold(kind) {
     const all = [...document.querySelectorAll(`details.${kind}`)], open = !all.every((each) => each.open);
