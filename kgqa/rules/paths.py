@@ -16,17 +16,15 @@ import numpy.typing as npt
 
 from kgqa.arrays.growth import grown
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import Adjacency, IntArray, Offsets, paired, row_bounds
+from kgqa.arrays.rows import IntArray, Offsets
 from kgqa.arrays.search import lower_bound
 from kgqa.arrays.wilson import wilson_low
+from kgqa.rules.bodies import PARTS, Bodies, Counts
 from kgqa.rules.roles import RoleGraph
 from kgqa.settings.workers import worker_count
 
 STRIDE = 16
 """Every so many-th entity is looked at first, to see which paths cannot become rules."""
-PARTS = 16
-"""Ranges of entities that are counted one by one, so that sums of shares do not depend on the number of workers."""
-Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +42,6 @@ class PathRules:
     """Pairs that the path joins and of which x has some object of the relation."""
     typed: Counts
     """Those of them of which y is an object of the relation somewhere."""
-    expected: npt.NDArray[np.float64]
-    """Of how many of these the relation would hold if y were drawn as often as it is an object at all."""
     head_facts: Counts
     """Facts of the relation."""
 
@@ -68,11 +64,6 @@ class PathRules:
         """The lower end of the 95% Wilson interval of the share of ``typed`` of which the relation holds: few cases count for less."""
         return wilson_low(self.support, self.typed)
 
-    @property
-    def lift(self) -> npt.NDArray[np.float64]:
-        """How many times oftener the relation holds than for an end point drawn by its frequency."""
-        return self.support / np.maximum(self.expected, 1e-12)
-
     def select(self, kept: npt.NDArray[np.bool_]) -> PathRules:
         """The rules for which ``kept`` holds."""
         return PathRules(**{field.name: getattr(self, field.name)[kept] for field in fields(self)})
@@ -91,34 +82,25 @@ def mine_paths(
     """All path rules over ``graph`` for the relations of the given facts, hubs included.
 
     Of a rule ``min_support`` pairs must be true, and its confidence at least ``min_confidence``. The rules do not depend on ``workers``.
-    Paths that a first look at every ``STRIDE``-th x shows to be far below ``min_confidence`` are not counted out. O(sum over entities of
-    the square of their degree) steps; memory: 16 bytes a path of one entity and worker, and of a support.
+    Paths that a first look at every ``STRIDE``-th x shows to be far below ``min_confidence`` are not counted out. O(paths of two hops that
+    some rule asks for) steps; memory: 16 bytes a support, 24 a hop that leaves one entity's neighbours.
     """
-    roles = graph.role_count
+    roles, workers = graph.role_count, worker_count(workers)
     back = graph.reversed()
-    found = _all_supports(graph, back, head, relation, tail, workers=worker_count(workers))
+    found = _all_supports(graph, back, head, relation, tail, workers=workers)
     keys, support = np.unique(found, return_counts=True)
     keys, support = keys[support >= min_support], support[support >= min_support]
-    objects, times = np.unique(paired(tail, relation), return_counts=True)
-    subjects = Adjacency.from_pairs(head, relation, graph.entities)
-    known = _Known(
-        graph=graph,
-        subjects=subjects.offsets, of_subject=subjects.targets,
-        objects=row_bounds(objects >> 32, graph.entities), of_object=(objects & 0xFFFFFFFF).astype(np.int32),
-        share=times / np.maximum(np.bincount(subjects.targets, minlength=graph.relations), 1)[objects & 0xFFFFFFFF],
-        workers=worker_count(workers),
-    )  # fmt: skip
+    bodies = Bodies.of(graph, head, relation, tail)
     looked = head % STRIDE == 0
-    early = _all_supports(graph, back, head[looked], relation[looked], tail[looked], workers=worker_count(workers))
-    hits = _occurrences(keys, early)
-    _, typed, _ = _bodies(known, keys, STRIDE)
+    hits = _occurrences(keys, _all_supports(graph, back, head[looked], relation[looked], tail[looked], workers=workers))
+    _, typed = bodies.count(keys, stride=STRIDE, workers=workers)
     hopeful = hits + 3 * np.sqrt(hits + 1.0) + 1 >= min_confidence * typed
     keys, support = keys[hopeful], support[hopeful]
-    body, typed, expected = _bodies(known, keys, 1)
+    body, typed = bodies.count(keys, stride=1, workers=workers)
     path, of = keys // graph.relations, keys % graph.relations
     rules = PathRules(
         first=(path // roles).astype(np.int32), second=(path % roles).astype(np.int32), relation=of.astype(np.int32), support=support,
-        body=body, typed=typed, expected=expected, head_facts=np.bincount(relation, minlength=graph.relations)[of],
+        body=body, typed=typed, head_facts=np.bincount(relation, minlength=graph.relations)[of],
     )  # fmt: skip
     return rules.select(rules.confidence >= min_confidence)
 
@@ -138,19 +120,6 @@ def _all_supports(graph: RoleGraph, back: RoleGraph, head: IntArray, relation: I
         return np.concatenate(list(pool.map(run, range(PARTS))))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
-    """The graph, and for each entity the relations of which it is a subject and an object, the latter with how usual it is."""
-
-    graph: RoleGraph
-    subjects: Offsets
-    of_subject: IntArray
-    objects: Offsets
-    of_object: IntArray
-    share: npt.NDArray[np.float64]
-    workers: int
-
-
 def path_index(paths: Counts, roles: int) -> tuple[IntArray, Offsets]:
     """Where the rules of each path stand among those whose ``paths`` (``first * roles + second``), which ascend, are given.
 
@@ -166,29 +135,6 @@ def _occurrences(keys: Counts, found: Counts) -> Counts:
     """How often each of the ``keys``, which ascend, is in ``found``."""
     found = np.sort(found)
     return np.searchsorted(found, keys, side="right") - np.searchsorted(found, keys)
-
-
-def _bodies(known: _Known, keys: Counts, stride: int) -> tuple[Counts, Counts, npt.NDArray[np.float64]]:
-    """``body``, ``typed`` and ``expected`` of each key (path and relation), counted over every ``stride``-th x."""
-    graph = known.graph
-    number, bounds = path_index(keys // graph.relations, graph.role_count)
-    relation = (keys % graph.relations).astype(np.int32)
-    starts = np.linspace(0, graph.entities, PARTS + 1).astype(np.int64)
-
-    def run(part: int) -> tuple[Counts, Counts, npt.NDArray[np.float64]]:
-        return _count_bodies(  # type: ignore[no-any-return]
-            graph.offsets, graph.targets, graph.roles, graph.role_count, number, bounds, relation, known.subjects, known.of_subject,
-            known.objects, known.of_object, known.share, starts[part], starts[part + 1], stride, graph.relations,
-        )  # fmt: skip
-
-    body, typed = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.int64)
-    expected = np.zeros(len(keys), np.float64)
-    with ThreadPoolExecutor(known.workers) as pool:
-        for more_body, more_typed, more_expected in pool.map(run, range(len(starts) - 1)):
-            body += more_body
-            typed += more_typed
-            expected += more_expected
-    return body, typed, expected
 
 
 @kernel
@@ -229,51 +175,3 @@ def _supports(offsets, targets, roles, back_offsets, back_targets, back_roles, h
                     kept += 1
             count = kept
     return out[:count].copy()
-
-
-@kernel
-def _count_bodies(  # type: ignore[no-untyped-def]
-    offsets, targets, roles, role_count, number, bounds, relations, subjects, of_subject, objects, of_object, share,
-    first_x, last_x, stride, relation_count,
-):  # fmt: skip
-    body, typed = np.zeros(len(relations), np.int64), np.zeros(len(relations), np.int64)
-    expected = np.zeros(len(relations), np.float64)
-    has = np.zeros(relation_count, np.bool_)
-    pairs = np.empty(1 << 16, np.int64)
-    start = first_x + (-first_x) % stride
-    for x in range(start, last_x, stride):
-        if subjects[x] == subjects[x + 1]:
-            continue
-        count = 0
-        for i in range(offsets[x], offsets[x + 1]):
-            z = targets[i]
-            row = np.int64(roles[i]) * role_count
-            need = count + offsets[z + 1] - offsets[z]
-            if need > len(pairs):
-                pairs = grown(pairs, need)
-            for j in range(offsets[z], offsets[z + 1]):
-                path = number[row + roles[j]]
-                if path >= 0 and targets[j] != x:
-                    pairs[count] = (np.int64(path) << 32) | targets[j]
-                    count += 1
-        if count == 0:
-            continue
-        for i in range(subjects[x], subjects[x + 1]):
-            has[of_subject[i]] = True
-        part = np.sort(pairs[:count])
-        for i in range(count):
-            if i > 0 and part[i] == part[i - 1]:
-                continue
-            path, y = part[i] >> 32, part[i] & 0xFFFFFFFF
-            for rule in range(bounds[path], bounds[path + 1]):
-                relation = relations[rule]
-                if not has[relation]:
-                    continue
-                body[rule] += 1
-                place = lower_bound(of_object, objects[y], objects[y + 1], relation)
-                if place < objects[y + 1] and of_object[place] == relation:
-                    typed[rule] += 1
-                    expected[rule] += share[place]
-        for i in range(subjects[x], subjects[x + 1]):
-            has[of_subject[i]] = False
-    return body, typed, expected

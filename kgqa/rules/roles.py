@@ -12,11 +12,23 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.rows import IntArray, Offsets, Rows, row_bounds
+from kgqa.arrays.rows import IntArray, Offsets, Rows, paired, row_bounds
 
 TEXT_ROLES = ("in the same document", "near each other", "in one sentence")
 """Text grade → how a text brings the two entities of a hop together; a higher grade says more."""
 Pairs = tuple[IntArray, IntArray]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleRuns:
+    """The edges of a graph by (source, role, target): the runs of entity x are ``offsets[x]:offsets[x + 1]``."""
+
+    offsets: Offsets
+    roles: IntArray
+    """One for each run; they ascend within an entity."""
+    starts: Offsets
+    """Run i leads to ``targets[starts[i]:starts[i + 1]]``, which ascend."""
+    targets: IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +63,23 @@ class RoleGraph:
         edges = np.maximum(np.bincount(self.roles, minlength=self.role_count), 1)
         found = []
         for entity in (self.sources(), self.targets):
-            distinct = np.unique(self.roles.astype(np.int64) * self.entities + entity) // max(self.entities, 1)
-            found.append(np.bincount(distinct, minlength=self.role_count) / edges)
+            pairs = np.sort(paired(self.roles, entity))  # not np.unique, which hashes
+            distinct = pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
+            found.append(np.bincount(distinct >> 32, minlength=self.role_count) / edges)
         return found[0], found[1]
+
+    def runs(self) -> RoleRuns:
+        """The same edges by (source, role): what of an entity's edges a path takes is read without the others."""
+        keys = paired(self.sources(), self.roles)
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        begins = np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)]
+        return RoleRuns(
+            offsets=row_bounds(keys[begins] >> 32, self.entities),
+            roles=(keys[begins] & 0xFFFFFFFF).astype(np.int32),
+            starts=np.append(np.flatnonzero(begins), len(keys)).astype(np.int64),
+            targets=self.targets[order],
+        )
 
     def reversed(self) -> RoleGraph:
         """The same edges by the entity that they lead to; roles stay as they are read forwards."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,7 +83,8 @@ class Runner:
         begin = time.perf_counter()
         place.forget(stage.name)
         output = stage.run(self.run)
-        files = [place.write_table(name, table) for name, table in output.tables.items()] + output.files
+        with ThreadPoolExecutor(self.run.workers) as pool:
+            files = [*pool.map(place.write_table, output.tables, output.tables.values()), *output.files]
         record = StageRecord(
             stage=stage.name,
             key=key,

@@ -17,7 +17,6 @@ class Measured:
     support: int
     body: int
     typed: int
-    expected: float
     head_facts: int
 
 
@@ -49,12 +48,10 @@ def path_rules(known: Knowledge, *, min_support: int) -> dict[Path, Measured]:
             body = {(x, y) for x, y in pairs if x in subjects}
             typed = {(x, y) for x, y in body if y in objects}
             true = {(x, y) for x, y in pairs if (x, relation, y) in facts}
-            usual = [sum((x, relation, y) in facts for x in range(known.entities)) / len(subjects) for _, y in typed]
             if len(true) >= min_support:
                 rules[first, second, relation] = Measured(
-                    support=len(true), body=len(body), typed=len(typed), expected=sum(usual),
-                    head_facts=sum(r == relation for _, r, _ in facts),
-                )  # fmt: skip
+                    support=len(true), body=len(body), typed=len(typed), head_facts=sum(r == relation for _, r, _ in facts)
+                )
     return rules
 
 

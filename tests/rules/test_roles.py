@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from hypothesis import given
 
@@ -28,6 +30,18 @@ def test_reversed_has_the_same_edges_by_their_other_end(known: Knowledge) -> Non
     back = known.graph().reversed()
     assert rows(back) == sorted((y, x, role) for x, role, y in known.edges())
     assert rows(back.reversed()) == rows(known.graph())
+
+
+@given(known=knowledge())
+def test_runs_have_the_same_edges_by_role(known: Knowledge) -> None:
+    graph = known.graph()
+    runs = graph.runs()
+    source = np.repeat(np.arange(graph.entities), np.diff(runs.offsets))
+    keys = list(zip(source.tolist(), runs.roles.tolist(), strict=True))
+    assert keys == sorted(set(keys)), "one run for each role of an entity"
+    ends = [runs.targets[begin:end].tolist() for begin, end in itertools.pairwise(runs.starts)]
+    found = [(x, role, y) for (x, role), run in zip(keys, ends, strict=True) for y in run]
+    assert found == sorted(known.edges())
 
 
 def test_a_symmetric_relation_has_one_role_for_both_directions() -> None:

@@ -81,7 +81,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     run.progress.start("Writing the dataset", 2 * len(samples), "samples")
     counts = samples.questions.by_split()
     names = ("entities", "names", "relations", "documents", "mentions", "occurrences", "title_occurrences")
-    maker = InstanceMaker(run.tables(*names), run.domain.settings, candidates=samples.candidates.targets, seed=run.seed)
+    maker = InstanceMaker(run.tables(*names), run.domain.settings, samples=samples, seed=run.seed)
     hidden = write_splits(folder, samples, maker, run=run)
     write_rejected(folder / "rejected.parquet", run)
     files = file_hashes(folder)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from kgqa.arrays.column_draws import deal, shuffling
 from kgqa.arrays.narrow import narrow
-from kgqa.arrays.rows import Adjacency, IntArray, Rows, row_bounds
+from kgqa.arrays.rows import Adjacency, Rows, row_bounds
 from kgqa.formats.columns import GRADE, MENTION, PARAGRAPH, SCHEMA
 from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places, row_numbers
@@ -43,24 +43,24 @@ class Hidden:
 
 
 class InstanceMaker:
-    """Everything about a corpus that Instances show, prepared once. Memory: the texts and mentions of the corpus."""
+    """Everything about a corpus that the Instances of ``samples`` show, prepared once. Memory: the texts and mentions of the corpus."""
 
-    def __init__(self, tables: Mapping[str, pa.Table], settings: DomainSettings, *, candidates: IntArray, seed: int) -> None:
-        """``tables`` are those of the workspace, with mentions and occurrences; ``candidates`` (entity rows) can be masked."""
+    def __init__(self, tables: Mapping[str, pa.Table], settings: DomainSettings, *, samples: Samples, seed: int) -> None:
+        """``tables`` are those of the workspace, with mentions and occurrences; the samples' candidates can be masked."""
         self._settings = settings
         self._seed = seed
         self._entities = tables["entities"]["id"].combine_chunks()
         self._labels = tables["entities"]["label"].combine_chunks()
         self._relations = tables["relations"]
         self._documents = tables["documents"].combine_chunks()
-        self._answers = _answers(tables)
         self._mentions = places(tables["mentions"], tables)
         wanted = np.zeros(len(self._entities), np.bool_)
-        wanted[candidates] = True
+        wanted[samples.candidates.targets] = True
+        self._answers, self._answer_row = _answers(tables, wanted), np.cumsum(wanted) - 1
         self._forms = Forms.of(tables, wanted)
-        titles = tables["documents"]["title"]
-        self._occurrences = joined(places(tables["occurrences"], tables), find_forms(tables["documents"]["text"], self._forms))
-        self._title_occurrences = joined(places(tables["title_occurrences"], tables), find_forms(titles, self._forms))
+        texts, titles, shown = tables["documents"]["text"], tables["documents"]["title"], samples.documents.targets
+        self._occurrences = joined(places(tables["occurrences"], tables), find_forms(texts, self._forms, rows=shown))
+        self._title_occurrences = joined(places(tables["title_occurrences"], tables), find_forms(titles, self._forms, rows=shown))
         self._title_mentions = whole_titles(tables)
         self._mention_lists = mention_lists(self._mentions, self._entities)
         self._expressions = expression_numbers(tables["entities"], settings.section(QangarooSettings).surface)
@@ -73,7 +73,7 @@ class InstanceMaker:
         titles = self._documents["title"].take(pa.array(documents.targets))
         mentions = self._mention_lists.take(pa.array(documents.targets))
         candidates = self._labels.take(pa.array(samples.candidates.targets))
-        answers = self._answers.take(pa.array(samples.questions.answer))
+        answers = self._answers.take(pa.array(self._answer_row[samples.questions.answer]))
         return self._table(samples, documents, texts, titles, mentions, candidates, answers)
 
     def masked(self, samples: Samples) -> tuple[pa.Table, Hidden]:
@@ -231,10 +231,10 @@ def whole_titles(tables: Mapping[str, pa.Table]) -> Places:
     return Places(offsets=offsets, entity=entity, start=np.zeros_like(entity), end=lengths[document])
 
 
-def _answers(tables: Mapping[str, pa.Table]) -> pa.Array:
-    """For each entity its label, then its other names."""
-    rows = frame(tables["entities"]).select(entity="id", label="label")
-    names = frame(tables["names"]).group_by("entity").agg(name=pl.col("name").sort())
+def _answers(tables: Mapping[str, pa.Table], wanted: npt.NDArray[np.bool_]) -> pa.Array:
+    """For each entity for which ``wanted`` holds, in turn, its label, then its other names."""
+    rows = frame(tables["entities"]).select(entity="id", label="label").filter(pl.Series(wanted, dtype=pl.Boolean))
+    names = frame(tables["names"]).join(rows.select("entity"), on="entity", how="semi").group_by("entity").agg(name=pl.col("name").sort())
     both = rows.join(names, on="entity", how="left", maintain_order="left")
     lists = both.select(pl.concat_list("label", pl.col("name").fill_null([])).list.unique(maintain_order=True)).to_series()
     return lists.to_arrow().cast(pa.list_(pa.string()))

@@ -157,9 +157,7 @@ def _nothing(tables: Mapping[str, pa.Table]) -> Mined:
     empty = np.zeros((2 * relations + len(TEXT_ROLES), relations), np.int64)
     return Mined(
         hops=TextHops(offsets=np.zeros(tables["documents"].num_rows + 1, np.int64), before=none, after=none, grades=none),
-        rules=PathRules(
-            first=none, second=none, relation=none, support=many, body=many, typed=many, expected=np.zeros(0), head_facts=many
-        ),
+        rules=PathRules(first=none, second=none, relation=none, support=many, body=many, typed=many, head_facts=many),
         implied=ImpliedRelations(support=empty, typed=empty), forwards=np.zeros(len(empty)), backwards=np.zeros(len(empty)),
     )  # fmt: skip
 

@@ -81,18 +81,23 @@ def build_forms(surface: pl.DataFrame) -> Forms:
     )
 
 
-def find_forms(texts: pa.Array | pa.ChunkedArray, forms: Forms) -> Places:
-    """All places of all ``forms`` in ``texts``, inside one another too; one text after the other, by start."""
-    nobody = np.full(len(texts), -1, np.int64)
-    text, rows = _scan(texts, forms, nobody, np.zeros(1, np.int64), np.empty(0, np.int32))
-    return Places(offsets=row_bounds(text, len(texts)), entity=rows[:, 2].copy(), start=rows[:, 0].copy(), end=rows[:, 1].copy())
+def find_forms(texts: pa.Array | pa.ChunkedArray, forms: Forms, *, rows: npt.NDArray[np.integer] | None = None) -> Places:
+    """All places of all ``forms`` in ``texts``, inside one another too; one text after the other, by start.
+
+    With ``rows`` only these texts are looked at, and the others have no places.
+    """
+    asked = np.arange(len(texts)) if rows is None else np.unique(rows)
+    read = texts if rows is None else texts.take(pa.array(asked))
+    nobody = np.full(len(asked), -1, np.int64)
+    text, found = _scan(read, forms, nobody, np.zeros(1, np.int64), np.empty(0, np.int32))
+    offsets = row_bounds(asked[text], len(texts))
+    return Places(offsets=offsets, entity=found[:, 2].copy(), start=found[:, 0].copy(), end=found[:, 1].copy())
 
 
 def named_in_rows(texts: pa.ChunkedArray, rows: npt.NDArray[np.integer], forms: Forms) -> Adjacency:
     """Row of ``texts`` → the entities that can be read there; only the given ``rows`` are looked at, the others are empty."""
-    asked = np.unique(rows)
-    found = find_forms(texts.take(pa.array(asked)), forms)
-    return Adjacency.from_pairs(np.repeat(asked, np.diff(found.offsets)), found.entity, len(texts))
+    found = find_forms(texts, forms, rows=rows)
+    return Adjacency.from_pairs(np.repeat(np.arange(len(texts)), np.diff(found.offsets)), found.entity, len(texts))
 
 
 def left_readable(

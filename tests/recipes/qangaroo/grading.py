@@ -47,10 +47,7 @@ class Known:
         keys = sorted(self.rules)
         first, second, relation = np.array(keys, np.int32).reshape(-1, 3).T.copy()
         support, typed = np.array([self.rules[key] for key in keys], np.int64).reshape(-1, 2).T.copy()
-        rules = PathRules(
-            first=first, second=second, relation=relation, support=support, body=typed, typed=typed,
-            expected=np.ones(len(keys)), head_facts=typed,
-        )  # fmt: skip
+        rules = PathRules(first=first, second=second, relation=relation, support=support, body=typed, typed=typed, head_facts=typed)
         shape = self.facts.roles, self.facts.relations
         implied = ImpliedRelations(support=np.zeros(shape, np.int64), typed=np.zeros(shape, np.int64))
         for cell, (hits, of) in self.alone.items():
