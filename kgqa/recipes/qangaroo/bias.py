@@ -121,9 +121,8 @@ def _as_read(data: BaselineData, samples: Samples, tables: dict[str, pa.Table]) 
     """The same data with the mentions that a reader sees, in any form of a name, as the masked twin has them; of candidates alone."""
     wanted = np.zeros(tables["entities"].num_rows, np.bool_)
     wanted[samples.candidates.targets] = True
-    shown = np.unique(samples.documents.targets)
-    places = find_forms(data.texts.take(pa.array(shown)), Forms.of(tables, wanted))
-    document = np.repeat(shown, np.diff(places.offsets))
+    places = find_forms(data.texts, Forms.of(tables, wanted), rows=samples.documents.targets)
+    document = np.repeat(np.arange(len(data.texts)), np.diff(places.offsets))
     order = np.lexsort((places.start, places.entity, document))
     pair, end = paired(document, places.entity)[order], places.end[order]
     # One name inside another one of the same entity is one mention: what begins before an earlier one ends is not counted.
