@@ -94,7 +94,8 @@ class EvidenceSettings(Settings):
     functional: Annotated[float, Field(ge=0, le=1)] = 0.1
     """How functional the path to the answer must be, in one of its directions: the product of its hops, 1 for a function."""
     margin: Annotated[float, Field(ge=0, le=1)] = 0.05
-    """Candidates whose chain implies them nearly as surely as the answer's, within this, may be true and leave."""
+    """Candidates whose chain implies them nearly as surely as the answer's, within this, may be true and leave; so do those whose chain
+    would be sure enough for an answer."""
     better: Literal["reject", "leave"] = "leave"
     """Whether a sample goes in which the chain to another candidate implies more than that to the answer, or only the candidate."""
     text: Literal["document", "near", "sentence"] = "document"

@@ -34,8 +34,8 @@ TEXT = {"document": 0, "near": 1, "sentence": 2}
 """What the settings call a text grade."""
 SECOND_TRUTH = "a fact that implies the relation joins the candidate to the subject, so it may be true as well"
 KIN = "a fact joins the candidate to the answer as parts are joined to wholes, to few and in one direction, so it may be true as well"
-EQUALLY = "the candidate's chain implies it nearly as surely as the answer's, so it may be true as well"
-BY_FACTS = "facts that no text need have imply the candidate nearly as surely as the answer, so it may be true as well"
+EQUALLY = "the candidate's chain implies it surely enough for an answer, or nearly as surely as the answer, so it may be true as well"
+BY_FACTS = "facts that no text need have imply the candidate surely enough for an answer, or nearly as surely, so it may be true as well"
 BESIDE = "a document of the answer's chain states the candidate too, so the two are as good"
 BEST_SHOWN = 5
 
@@ -126,15 +126,18 @@ class SampleEvidence:
         return samples.without_candidates(second | kin), rows
 
     def without_equally_implied(self, samples: Samples, stated: Adjacency) -> tuple[Samples, list[FunnelRow]]:
-        """The same samples less the candidates that chains or facts imply nearly as surely as the answer, or that stand beside it.
+        """The same samples less the candidates that chains or facts imply surely enough for an answer, or nearly as surely as the answer,
+        or that stand beside it.
 
         ``stated`` says which entities each document states.
         """
         assert samples.grades is not None
         other, least = ~samples.is_answer(), samples.grades["confidence"][samples.is_answer()][samples.question_of_candidate()]
         least = least - np.float32(self.settings.margin)
-        near = other & (samples.grades["confidence"] > least)
-        known = other & ~near & (self._evidence.implied_by_facts(samples) > least)
+        grade = np.where(samples.grades["third"] >= 0, np.float32(self.settings.grade_long), np.float32(self.settings.grade))
+        near = other & ((samples.grades["confidence"] > least) | (samples.grades["confidence"] >= grade))
+        by_facts = self._evidence.implied_by_facts(samples)
+        known = other & ~near & ((by_facts > least) | (by_facts >= np.float32(self.settings.grade)))
         beside = np.zeros(len(other), np.bool_)
         if not self.settings.beside_answer:
             beside = other & ~near & ~known & stated_beside_answers(samples, stated)
