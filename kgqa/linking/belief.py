@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kgqa.arrays.kernel import kernel
 from kgqa.linking.support import LEVELS, Surroundings, levels
 from kgqa.linking.surroundings import CAPITAL, COMMON_CAPITAL, CONTEXTS, NAME, NOUN, PROPER_CAPITAL, parts
 
@@ -114,11 +115,12 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
     rate = np.minimum(expected, pairs.most)
     beside = beside_start.copy()
     number: Floats = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
-    posterior = np.zeros(len(pairs.entry))
+    seen = np.flatnonzero(number > 0)
+    looked_at = features[seen], number[seen]
     for _ in range(ROUNDS):
         posterior = _posterior(pairs, rate, beside)
         mass = np.bincount(pairs.entry, weights=posterior, minlength=len(features))
-        weights = _fitted(features, mass.astype(np.float64), number.astype(np.float64), start, weights)
+        weights = _fitted(*looked_at, mass[seen], start, weights)
         odds = features @ weights
         expected = _logistic(odds)
         rate = (mass + LEAN * expected) / (number + LEAN)
@@ -130,14 +132,30 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
 
 def _posterior(pairs: Places, rate: Floats, beside: Floats) -> Floats:
     """Bayes' rule at each place over its entities and something else."""
-    places = int(pairs.place.max(initial=-1)) + 1
-    prior = rate[pairs.entry]
-    total = np.bincount(pairs.place, weights=prior, minlength=places)
-    prior = prior / np.maximum(total / 0.98, 1.0)[pairs.place]
-    something_else = np.maximum(1.0 - np.minimum(total, 0.98), 0.02)
-    weight = prior * pairs.odds * np.exp(beside)[pairs.kind]
-    whole = np.bincount(pairs.place, weights=weight, minlength=places) + something_else
-    return weight / whole[pairs.place]
+    return _bayes(pairs.place, pairs.entry, pairs.kind, pairs.odds, rate, np.exp(beside))  # type: ignore[no-any-return]
+
+
+@kernel
+def _bayes(place, entry, kind, odds, rate, beside):  # type: ignore[no-untyped-def]
+    """O(pairs), one place after the other."""
+    out = np.empty(len(place))
+    first = 0
+    while first < len(place):
+        last = first
+        total = 0.0
+        while last < len(place) and place[last] == place[first]:
+            total += rate[entry[last]]
+            last += 1
+        over = max(total / 0.98, 1.0)
+        whole = 0.0
+        for i in range(first, last):
+            out[i] = rate[entry[i]] / over * odds[i] * beside[kind[i]]
+            whole += out[i]
+        whole += max(1.0 - min(total, 0.98), 0.02)  # something else
+        for i in range(first, last):
+            out[i] /= whole
+        first = last
+    return out
 
 
 def _beside(pairs: Places, posterior: Floats, kinds: int) -> Floats:
@@ -155,19 +173,16 @@ def _logistic(values: Floats) -> Floats:
     return 1.0 / (1.0 + np.exp(-values))
 
 
-def _fitted(features: Floats, mass: Floats, number: Floats, start: Floats, weights: Floats) -> Floats:
-    """Weights of the regression of ``mass`` out of ``number``, near ``start``: three steps of Newton's method.
+def _fitted(x: Floats, number: Floats, mass: Floats, start: Floats, weights: Floats) -> Floats:
+    """Weights of the regression of ``mass`` out of ``number`` on ``x``, near ``start``: three steps of Newton's method.
 
     A name in very many places counts like one in 30, or the regression would know a few names only.
     """
-    seen = number > 0
-    x, share = features[seen], mass[seen] / number[seen]
-    count = np.minimum(number[seen], 30.0)
-    ridge = RIDGE
+    share, count = mass / number, np.minimum(number, 30.0)
     for _ in range(3):
         now = _logistic(x @ weights)
-        gradient = x.T @ (count * (share - now)) - ridge * (weights - start)
-        hessian = (x * (count * now * (1 - now))[:, None]).T @ x + ridge * np.eye(x.shape[1])
+        gradient = x.T @ (count * (share - now)) - RIDGE * (weights - start)
+        hessian = (x * (count * now * (1 - now))[:, None]).T @ x + RIDGE * np.eye(x.shape[1])
         weights = weights + np.linalg.solve(hessian, gradient)
     return weights
 
