@@ -117,6 +117,7 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
     number: Floats = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
     seen = np.flatnonzero(number > 0)
     looked_at = features[seen], number[seen]
+    first = np.bincount(pairs.kind[np.diff(pairs.place, prepend=-1) > 0], minlength=len(beside))
     for _ in range(ROUNDS):
         posterior = _posterior(pairs, rate, beside)
         mass = np.bincount(pairs.entry, weights=posterior, minlength=len(features))
@@ -126,7 +127,7 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
         rate = (mass + LEAN * expected) / (number + LEAN)
         rate = np.maximum(np.clip(rate, _logistic(odds - SPREAD), _logistic(odds + SPREAD)), floor)
         rate = np.minimum(rate, pairs.most)
-        beside = beside_start + 0.5 * _beside(pairs, posterior, len(beside))
+        beside = beside_start + 0.5 * _beside(pairs, posterior, first)
     return _posterior(pairs, rate, beside)
 
 
@@ -158,11 +159,10 @@ def _bayes(place, entry, kind, odds, rate, beside):  # type: ignore[no-untyped-d
     return out
 
 
-def _beside(pairs: Places, posterior: Floats, kinds: int) -> Floats:
-    """Log of how much oftener each kind of place is found with right names than with wrong ones."""
-    right = np.bincount(pairs.kind, weights=posterior, minlength=kinds)
-    first = np.diff(pairs.place, prepend=-1) > 0
-    wrong = np.maximum(np.bincount(pairs.kind[first], minlength=kinds) - right, 0.0)
+def _beside(pairs: Places, posterior: Floats, number: npt.NDArray[np.int64]) -> Floats:
+    """Log of how much oftener each kind of place is found with right names than with wrong ones; ``number`` counts the places of each."""
+    right = np.bincount(pairs.kind, weights=posterior, minlength=len(number))
+    wrong = np.maximum(number - right, 0.0)
     share = (right + 5.0 * right.sum() / max(right.sum() + wrong.sum(), 1.0)) / (right.sum() + 5.0)
     other = (wrong + 5.0 * wrong.sum() / max(right.sum() + wrong.sum(), 1.0)) / (wrong.sum() + 5.0)
     out: Floats = np.clip(np.log(np.maximum(share, 1e-9) / np.maximum(other, 1e-9)), -3.0, 1.5)

@@ -99,9 +99,8 @@ def build_dictionary(
         rank=pl.when(pl.col("priority") >= 0).then(pl.col("priority") % 16 + 4 * (pl.col("priority") // 16)).otherwise(NO_LINK),
     )  # fmt: skip
     table = table.filter(pl.col("group") >= 0).sort("group", "priority", "row", "case", "spelling", "at")
-    linking = pl.col("priority") >= 0
-    crowded = linking & (pl.col("row").rank("dense").over("group", linking, order_by="priority") > BEARERS)
-    removed["too many bearers"] = int(table.select(crowded.sum()).item())
+    crowded = _crowded(table)
+    removed["too many bearers"] = int(crowded.sum())
     table = table.with_columns(priority=pl.when(crowded).then(NO_LINK).otherwise("priority")).filter(
         (pl.col("priority") >= 0) | pl.col("candidate")
     )
@@ -119,6 +118,15 @@ def build_dictionary(
         names=described,
         removed=removed,
     )
+
+
+def _crowded(table: pl.DataFrame) -> pl.Series:
+    """Which entries are left out because 32 other entities have a better claim; few names have so many, so that only those are ranked."""
+    groups = table["group"].to_numpy()
+    linking = pl.col("priority") >= 0
+    many = table.filter(pl.Series(np.bincount(groups)[groups] > BEARERS)) if len(groups) else table
+    ranked = many.filter(linking & (pl.col("row").rank("dense").over("group", linking) > BEARERS))
+    return table["at"].is_in(ranked["at"].implode())
 
 
 def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> tuple[pl.DataFrame, dict[str, int]]:
