@@ -180,11 +180,35 @@ def _fitted(x: Floats, number: Floats, mass: Floats, start: Floats, weights: Flo
     """
     share, count = mass / number, np.minimum(number, 30.0)
     for _ in range(3):
-        now = _logistic(x @ weights)
-        gradient = x.T @ (count * (share - now)) - RIDGE * (weights - start)
-        hessian = (x * (count * now * (1 - now))[:, None]).T @ x + RIDGE * np.eye(x.shape[1])
-        weights = weights + np.linalg.solve(hessian, gradient)
+        gradient, hessian = _slope(x, share, count, weights)
+        hessian += RIDGE * np.eye(x.shape[1])
+        weights = weights + np.linalg.solve(hessian, gradient - RIDGE * (weights - start))
     return weights
+
+
+@kernel
+def _slope(x, share, count, weights):  # type: ignore[no-untyped-def]
+    """Gradient and negated Hessian of the likelihood; row by row, so that no number of threads changes the sums. O(rows × measures²)."""
+    size = len(weights)
+    gradient, hessian = np.zeros(size), np.zeros((size, size))
+    filled, values = np.empty(size, np.int64), np.empty(size)
+    for i in range(len(x)):
+        number, odds = 0, 0.0
+        for k in range(size):  # most measures of a name are zero
+            if x[i, k] != 0.0:
+                filled[number], values[number] = k, x[i, k]
+                number += 1
+                odds += x[i, k] * weights[k]
+        now = 1.0 / (1.0 + np.exp(-odds))
+        error, weight = count[i] * (share[i] - now), count[i] * now * (1.0 - now)
+        for a in range(number):
+            gradient[filled[a]] += error * values[a]
+            for b in range(a + 1):
+                hessian[filled[a], filled[b]] += weight * values[a] * values[b]
+    for a in range(size):
+        for b in range(a):
+            hessian[b, a] = hessian[a, b]
+    return gradient, hessian
 
 
 ONE, SEVERAL, ADJECTIVE, COMMON_NOUN = range(4)

@@ -169,15 +169,17 @@ def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSe
         word=pl.col("name").str.contains(r"^[\p{L}\p{M}\p{N}'’-]+$"),
         small=lower.str.slice(0, 1) + pl.col("name").str.slice(1),
         article=article,
-        described=article | (pl.col("source") == "title").any().over("entity") | (pl.col("description") != ""),
     )
-    title = pl.when(pl.col("source") == "title").then(lower).max().over("entity")
+    titles = table.filter(pl.col("source") == "title").group_by("row").agg(title=lower.max())
+    table = table.join(titles, on="row", how="left", maintain_order="left")
+    title = pl.col("title")
     main = list(settings.shared.prefer_sources)
     table = table.with_columns(
         shortened=(pl.col("word") & title.str.starts_with(lower + " ")).fill_null(False),
         adds=(pl.col("word") & title.str.contains(r"^\S+ \p{L}") & title.str.starts_with(lower + " ")).fill_null(False),
         main=pl.col("source").is_in(main) if main else pl.lit(True),
-    )
+        described=pl.col("article") | title.is_not_null() | (pl.col("description") != ""),
+    ).drop("title")
     as_written = pl.col("source").is_in([source for source, case in settings.case.items() if case == "as_written"])
     either = _written_small(table.filter(as_written), texts)
     table = table.join(either, on=["entity", "name"], how="left", maintain_order="left")
