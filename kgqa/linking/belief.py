@@ -116,12 +116,13 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
     beside = beside_start.copy()
     number: Floats = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
     seen = np.flatnonzero(number > 0)
-    looked_at = features[seen], number[seen]
+    x: Floats = features[seen]
+    often: Floats = number[seen]
     first = np.bincount(pairs.kind[np.diff(pairs.place, prepend=-1) > 0], minlength=len(beside))
     for _ in range(ROUNDS):
         posterior = _posterior(pairs, rate, beside)
         mass = np.bincount(pairs.entry, weights=posterior, minlength=len(features))
-        weights = _fitted(*looked_at, mass[seen], start, weights)
+        weights = _fitted(x, often, mass[seen].astype(np.float64), start, weights)
         odds = features @ weights
         expected = _logistic(odds)
         rate = (mass + LEAN * expected) / (number + LEAN)

@@ -203,7 +203,7 @@ def _decided(
 
 @kernel
 def _documents(entity, document, which, count):  # type: ignore[no-untyped-def]
-    """For each of ``count`` entities the number of documents that have one of ``which`` of its mentions; ``document`` ascending. O(mentions)."""
+    """For each of ``count`` entities the number of documents with one of its mentions that are ``which``; ``document`` ascending."""
     number = np.zeros(count, np.int64)
     last = np.full(count, -1, np.int32)
     for i in range(len(entity)):
