@@ -19,7 +19,9 @@ from benchmarks.measure import Section, Table, absent, data_folder, in_turn, rat
 from kgqa.arrays.texts import text_buffers
 from kgqa.domains import load_domain
 from kgqa.linking.dictionary import build_dictionary
+from kgqa.linking.link import link_mentions, matched
 from kgqa.linking.matcher import Spans, match
+from kgqa.linking.resolve import resolve
 from kgqa.linking.trie import build_trie
 from kgqa.recipes.qangaroo.corpus import possible_candidates
 from kgqa.settings.domain import DomainSettings
@@ -73,6 +75,24 @@ def measured(tables: Mapping[str, pa.Table], settings: DomainSettings, *, rounds
         for part, values in parts.items():
             values.append(getattr(automaton.seconds, part))
 
+    whole = build_dictionary(
+        tables["names"], tables["entities"], settings.linking, candidates, documents=tables["documents"], facts=tables.get("facts")
+    )
+    cpu: dict[str, list[float]] = {"matching": [], "deciding": [], "link_mentions": []}
+
+    def in_context() -> None:
+        begin = time.process_time()
+        matches, written = matched(tables, whole, settings.linking, workers=1)
+        middle = time.process_time()
+        resolve(matches.pairs, whole, written, tables, settings.linking)
+        end = time.process_time()
+        link_mentions(tables, settings.linking, settings.documents, candidates=candidates)
+        for name, value in (("matching", middle - begin), ("deciding", end - middle), ("link_mentions", time.process_time() - end)):
+            cpu[name].append(value)
+
+    in_context()
+    for values in cpu.values():
+        values.clear()
     raw_automaton, raw_texts = raw_overlapping(seen[0][0], texts)
 
     def raw() -> None:
@@ -85,6 +105,7 @@ def measured(tables: Mapping[str, pa.Table], settings: DomainSettings, *, rounds
             "kgqa, occurrences too": lambda: match(texts, dictionary, workers=1, before_number=settings.linking.before_number),
             "ahocorasick_rs": competitor,
             "raw": raw,
+            "in context": in_context,
         },
         rounds=rounds,
     )
@@ -112,7 +133,24 @@ def measured(tables: Mapping[str, pa.Table], settings: DomainSettings, *, rounds
             "(checked before timing).",
         ],
     )
-    return [speed, kinds, building_table(building)]
+    return [speed, context_table(cpu, megabytes), kinds, building_table(building)]
+
+
+def context_table(cpu: Mapping[str, list[float]], megabytes: float) -> Table:
+    """What linking takes when each place is decided by its context."""
+    both = [sum(pair) for pair in zip(cpu["matching"], cpu["deciding"], strict=True)]
+    rows = [
+        ("all places of all names, with every occurrence and what stands beside them", cpu["matching"]),
+        ("deciding what each place means", cpu["deciding"]),
+        ("both: linking with context", both),
+        ("link_mentions: also the name rules, the trie, titles and tables", cpu["link_mentions"]),
+    ]
+    return Table(
+        title="Linking with context",
+        columns=("", "MB/s per core", "seconds of processor time"),
+        rows=[(name, spread([megabytes / s for s in values], 1), spread(values)) for name, values in rows],
+        notes=["In the same rounds; processor time of all threads, as polars uses several; after one round that does not count."],
+    )
 
 
 def building_table(building: Mapping[str, float]) -> Table:

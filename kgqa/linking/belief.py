@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kgqa.arrays.kernel import kernel
 from kgqa.linking.support import LEVELS, Surroundings, levels
 from kgqa.linking.surroundings import CAPITAL, COMMON_CAPITAL, CONTEXTS, NAME, NOUN, PROPER_CAPITAL, parts
 
@@ -114,37 +115,55 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
     rate = np.minimum(expected, pairs.most)
     beside = beside_start.copy()
     number: Floats = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
-    posterior = np.zeros(len(pairs.entry))
+    seen = np.flatnonzero(number > 0)
+    x: Floats = features[seen]
+    often: Floats = number[seen]
+    first = np.bincount(pairs.kind[np.diff(pairs.place, prepend=-1) > 0], minlength=len(beside))
     for _ in range(ROUNDS):
         posterior = _posterior(pairs, rate, beside)
         mass = np.bincount(pairs.entry, weights=posterior, minlength=len(features))
-        weights = _fitted(features, mass.astype(np.float64), number.astype(np.float64), start, weights)
+        weights = _fitted(x, often, mass[seen].astype(np.float64), start, weights)
         odds = features @ weights
         expected = _logistic(odds)
         rate = (mass + LEAN * expected) / (number + LEAN)
         rate = np.maximum(np.clip(rate, _logistic(odds - SPREAD), _logistic(odds + SPREAD)), floor)
         rate = np.minimum(rate, pairs.most)
-        beside = beside_start + 0.5 * _beside(pairs, posterior, len(beside))
+        beside = beside_start + 0.5 * _beside(pairs, posterior, first)
     return _posterior(pairs, rate, beside)
 
 
 def _posterior(pairs: Places, rate: Floats, beside: Floats) -> Floats:
     """Bayes' rule at each place over its entities and something else."""
-    places = int(pairs.place.max(initial=-1)) + 1
-    prior = rate[pairs.entry]
-    total = np.bincount(pairs.place, weights=prior, minlength=places)
-    prior = prior / np.maximum(total / 0.98, 1.0)[pairs.place]
-    something_else = np.maximum(1.0 - np.minimum(total, 0.98), 0.02)
-    weight = prior * pairs.odds * np.exp(beside)[pairs.kind]
-    whole = np.bincount(pairs.place, weights=weight, minlength=places) + something_else
-    return weight / whole[pairs.place]
+    return _bayes(pairs.place, pairs.entry, pairs.kind, pairs.odds, rate, np.exp(beside))  # type: ignore[no-any-return]
 
 
-def _beside(pairs: Places, posterior: Floats, kinds: int) -> Floats:
-    """Log of how much oftener each kind of place is found with right names than with wrong ones."""
-    right = np.bincount(pairs.kind, weights=posterior, minlength=kinds)
-    first = np.diff(pairs.place, prepend=-1) > 0
-    wrong = np.maximum(np.bincount(pairs.kind[first], minlength=kinds) - right, 0.0)
+@kernel
+def _bayes(place, entry, kind, odds, rate, beside):  # type: ignore[no-untyped-def]
+    """O(pairs), one place after the other."""
+    out = np.empty(len(place))
+    first = 0
+    while first < len(place):
+        last = first
+        total = 0.0
+        while last < len(place) and place[last] == place[first]:
+            total += rate[entry[last]]
+            last += 1
+        over = max(total / 0.98, 1.0)
+        whole = 0.0
+        for i in range(first, last):
+            out[i] = rate[entry[i]] / over * odds[i] * beside[kind[i]]
+            whole += out[i]
+        whole += max(1.0 - min(total, 0.98), 0.02)  # something else
+        for i in range(first, last):
+            out[i] /= whole
+        first = last
+    return out
+
+
+def _beside(pairs: Places, posterior: Floats, number: npt.NDArray[np.int64]) -> Floats:
+    """Log of how much oftener each kind of place is found with right names than with wrong ones; ``number`` counts the places of each."""
+    right = np.bincount(pairs.kind, weights=posterior, minlength=len(number))
+    wrong = np.maximum(number - right, 0.0)
     share = (right + 5.0 * right.sum() / max(right.sum() + wrong.sum(), 1.0)) / (right.sum() + 5.0)
     other = (wrong + 5.0 * wrong.sum() / max(right.sum() + wrong.sum(), 1.0)) / (wrong.sum() + 5.0)
     out: Floats = np.clip(np.log(np.maximum(share, 1e-9) / np.maximum(other, 1e-9)), -3.0, 1.5)
@@ -155,21 +174,42 @@ def _logistic(values: Floats) -> Floats:
     return 1.0 / (1.0 + np.exp(-values))
 
 
-def _fitted(features: Floats, mass: Floats, number: Floats, start: Floats, weights: Floats) -> Floats:
-    """Weights of the regression of ``mass`` out of ``number``, near ``start``: three steps of Newton's method.
+def _fitted(x: Floats, number: Floats, mass: Floats, start: Floats, weights: Floats) -> Floats:
+    """Weights of the regression of ``mass`` out of ``number`` on ``x``, near ``start``: three steps of Newton's method.
 
     A name in very many places counts like one in 30, or the regression would know a few names only.
     """
-    seen = number > 0
-    x, share = features[seen], mass[seen] / number[seen]
-    count = np.minimum(number[seen], 30.0)
-    ridge = RIDGE
+    share, count = mass / number, np.minimum(number, 30.0)
     for _ in range(3):
-        now = _logistic(x @ weights)
-        gradient = x.T @ (count * (share - now)) - ridge * (weights - start)
-        hessian = (x * (count * now * (1 - now))[:, None]).T @ x + ridge * np.eye(x.shape[1])
-        weights = weights + np.linalg.solve(hessian, gradient)
+        gradient, hessian = _slope(x, share, count, weights)
+        hessian += RIDGE * np.eye(x.shape[1])
+        weights = weights + np.linalg.solve(hessian, gradient - RIDGE * (weights - start))
     return weights
+
+
+@kernel
+def _slope(x, share, count, weights):  # type: ignore[no-untyped-def]
+    """Gradient and negated Hessian of the likelihood; row by row, so that no number of threads changes the sums. O(rows × measures²)."""
+    size = len(weights)
+    gradient, hessian = np.zeros(size), np.zeros((size, size))
+    filled, values = np.empty(size, np.int64), np.empty(size)
+    for i in range(len(x)):
+        number, odds = 0, 0.0
+        for k in range(size):  # most measures of a name are zero
+            if x[i, k] != 0.0:
+                filled[number], values[number] = k, x[i, k]
+                number += 1
+                odds += x[i, k] * weights[k]
+        now = 1.0 / (1.0 + np.exp(-odds))
+        error, weight = count[i] * (share[i] - now), count[i] * now * (1.0 - now)
+        for a in range(number):
+            gradient[filled[a]] += error * values[a]
+            for b in range(a + 1):
+                hessian[filled[a], filled[b]] += weight * values[a] * values[b]
+    for a in range(size):
+        for b in range(a):
+            hessian[b, a] = hessian[a, b]
+    return gradient, hessian
 
 
 ONE, SEVERAL, ADJECTIVE, COMMON_NOUN = range(4)

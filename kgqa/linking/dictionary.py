@@ -99,9 +99,8 @@ def build_dictionary(
         rank=pl.when(pl.col("priority") >= 0).then(pl.col("priority") % 16 + 4 * (pl.col("priority") // 16)).otherwise(NO_LINK),
     )  # fmt: skip
     table = table.filter(pl.col("group") >= 0).sort("group", "priority", "row", "case", "spelling", "at")
-    linking = pl.col("priority") >= 0
-    crowded = linking & (pl.col("row").rank("dense").over("group", linking, order_by="priority") > BEARERS)
-    removed["too many bearers"] = int(table.select(crowded.sum()).item())
+    crowded = _crowded(table)
+    removed["too many bearers"] = int(crowded.sum())
     table = table.with_columns(priority=pl.when(crowded).then(NO_LINK).otherwise("priority")).filter(
         (pl.col("priority") >= 0) | pl.col("candidate")
     )
@@ -119,6 +118,15 @@ def build_dictionary(
         names=described,
         removed=removed,
     )
+
+
+def _crowded(table: pl.DataFrame) -> pl.Series:
+    """Which entries are left out because 32 other entities have a better claim; few names have so many, so that only those are ranked."""
+    groups = table["group"].to_numpy()
+    linking = pl.col("priority") >= 0
+    many = table.filter(pl.Series(np.bincount(groups)[groups] > BEARERS)) if len(groups) else table
+    ranked = many.filter(linking & (pl.col("row").rank("dense").over("group", linking) > BEARERS))
+    return table["at"].is_in(ranked["at"].implode())
 
 
 def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> tuple[pl.DataFrame, dict[str, int]]:
@@ -161,15 +169,17 @@ def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSe
         word=pl.col("name").str.contains(r"^[\p{L}\p{M}\p{N}'’-]+$"),
         small=lower.str.slice(0, 1) + pl.col("name").str.slice(1),
         article=article,
-        described=article | (pl.col("source") == "title").any().over("entity") | (pl.col("description") != ""),
     )
-    title = pl.when(pl.col("source") == "title").then(lower).max().over("entity")
+    titles = table.filter(pl.col("source") == "title").group_by("row").agg(title=lower.max())
+    table = table.join(titles, on="row", how="left", maintain_order="left")
+    title = pl.col("title")
     main = list(settings.shared.prefer_sources)
     table = table.with_columns(
         shortened=(pl.col("word") & title.str.starts_with(lower + " ")).fill_null(False),
         adds=(pl.col("word") & title.str.contains(r"^\S+ \p{L}") & title.str.starts_with(lower + " ")).fill_null(False),
         main=pl.col("source").is_in(main) if main else pl.lit(True),
-    )
+        described=pl.col("article") | title.is_not_null() | (pl.col("description") != ""),
+    ).drop("title")
     as_written = pl.col("source").is_in([source for source, case in settings.case.items() if case == "as_written"])
     either = _written_small(table.filter(as_written), texts)
     table = table.join(either, on=["entity", "name"], how="left", maintain_order="left")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgqa.errors import EmptyResult, UnknownId
-from kgqa.linking.dictionary import build_dictionary
-from kgqa.linking.matcher import Spans, match
+from kgqa.linking.dictionary import Dictionary, build_dictionary
+from kgqa.linking.matcher import Matches, Spans, match
 from kgqa.linking.measures import word_flags
 from kgqa.linking.resolve import resolve
-from kgqa.linking.usage import usage
+from kgqa.linking.usage import Usage, usage
 from kgqa.settings.linking import LinkingSettings
 from kgqa.settings.source import DocumentSettings
 from kgqa.sources.tables import arrow, frame
@@ -65,22 +66,26 @@ def link_mentions(
     dictionary = build_dictionary(
         tables["names"], tables["entities"], linking, candidates, documents=tables["documents"], facts=tables.get("facts")
     )
-    texts = tables["documents"]["text"]
-    written = usage(dictionary.trie, texts)
-    flags = word_flags(dictionary, written, linking)
-    matches = match(texts, dictionary, workers=workers, before_number=linking.before_number, words=flags, advance=advance)
+    matches, written = matched(tables, dictionary, linking, workers=workers, advance=advance)
     if not len(matches.pairs.entity):
         raise EmptyResult("no name of any entity occurs in any document; check the names, or relax the rules under [linking].")
     ids = tables["documents"]["id"].combine_chunks(), tables["entities"]["id"].combine_chunks()
-    found, rejected = resolve(matches.pairs, dictionary, written, tables, linking)
-    mentions = _table(found, *ids)
+
+    def stated() -> tuple[pa.Table, pa.Table]:
+        titles = match(tables["documents"]["title"], dictionary, workers=1, before_number=linking.before_number)
+        return _table(matches.occurrences, *ids), _table(titles.occurrences, *ids)
+
+    # Deciding is one thread's work, so that a second core may do what needs no decision.
+    with ThreadPoolExecutor(1) as pool:
+        occurrences = pool.submit(stated)
+        found, rejected = resolve(matches.pairs, dictionary, written, tables, linking)
+        mentions = _table(found, *ids)
+        places, title_places = occurrences.result()
     links = frame(mentions).group_by("document", "entity").agg(count=pl.len().cast(pl.Int64)).sort("document", "entity")
     return Linked(
         mentions=mentions,
-        occurrences=_table(matches.occurrences, *ids),
-        title_occurrences=_table(
-            match(tables["documents"]["title"], dictionary, workers=workers, before_number=linking.before_number).occurrences, *ids
-        ),
+        occurrences=places,
+        title_occurrences=title_places,
         links=arrow(links),
         unused=unused,
         report={
@@ -88,6 +93,21 @@ def link_mentions(
             **{f"places: {rule}": count for rule, count in rejected.items()},
         },
     )
+
+
+def matched(
+    tables: Mapping[str, pa.Table],
+    dictionary: Dictionary,
+    linking: LinkingSettings,
+    *,
+    workers: int | None = None,
+    advance: Callable[[int], None] | None = None,
+) -> tuple[Matches, Usage]:
+    """All places of the names with what stands beside them, and how the texts write the words of the names."""
+    texts = tables["documents"]["text"]
+    written = usage(dictionary.trie, texts)
+    flags = word_flags(dictionary, written, linking)
+    return match(texts, dictionary, workers=workers, before_number=linking.before_number, words=flags, advance=advance), written
 
 
 def unused_documents(tables: Mapping[str, pa.Table], settings: DocumentSettings) -> pa.Table:

@@ -87,11 +87,9 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
     single = number <= 1
     exact = table["case"].to_numpy() == EXACT
     letters = table["letters"].to_numpy()
-    linking = table.with_columns(rank=pl.when("links").then("rank")).with_columns(claim=pl.col("rank").rank("max").over("group"))
-    bearers = linking["claim"].fill_null(1).to_numpy()
-    alone = (linking.select(pl.when("links").then(pl.col("entity")).n_unique().over("group").alias("n")))["n"].to_numpy() == 1
+    bearers, alone = _bearers(table)
     rank = table["rank"].to_numpy()
-    best = linking.select(pl.col("rank").min().over("group").fill_null(0))["rank"].to_numpy()
+    best = table.select(pl.col("rank").filter("links").min().over("group").fill_null(0))["rank"].to_numpy()
     alias = rank > table.select(pl.col("rank").filter(pl.col("rank") >= 0).min().over("entity").fill_null(0))["rank"].to_numpy()
     described = table["described"].to_numpy()
     family = np.log1p(_family(table))
@@ -130,6 +128,20 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
         noun=single & (table["case"].to_numpy() == INITIAL),
         everyday=single & (least_zipf >= 4.0),
     )
+
+
+def _bearers(table: pl.DataFrame) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """How many entities have as much claim to each name or more, and whether only one has it; most names need no comparison."""
+    group, links = table["group"].to_numpy(), table["links"].to_numpy()
+    known = group >= 0
+    several = known & (np.bincount(group[known])[np.where(known, group, 0)] > 1) if known.any() else known
+    bearers, alone = np.ones(len(table)), links.copy()
+    shared = table.filter(pl.Series(several | ~known)).select(
+        claim=pl.when("links").then("rank").rank("max").over("group").fill_null(1),
+        alone=pl.when("links").then("entity").n_unique().over("group") == 1,
+    )
+    bearers[several | ~known], alone[several | ~known] = shared["claim"].to_numpy(), shared["alone"].to_numpy()
+    return bearers, alone
 
 
 def _family(table: pl.DataFrame) -> npt.NDArray[np.int64]:

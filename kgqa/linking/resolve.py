@@ -9,6 +9,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from kgqa.arrays.kernel import kernel
 from kgqa.linking.belief import ADJECTIVE, COMMON_NOUN, ONE, SEVERAL, Places, beliefs, kinds_of, start_beside, worth_of_levels
 from kgqa.linking.definitions import CONTRADICTED, DEFINED, shares, verdicts
 from kgqa.linking.dictionary import Dictionary
@@ -200,10 +201,16 @@ def _decided(
     return spans, {rule: int(reasons[rule].sum()) for rule in PLACE_RULES}
 
 
-def _documents(entity: npt.NDArray[np.int32], document: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
-    """For each of ``count`` entities the number of documents in which it is mentioned."""
-    pairs = np.unique(entity.astype(np.int64) << 32 | document)
-    return np.bincount(pairs >> 32, minlength=count)
+@kernel
+def _documents(entity, document, which, count):  # type: ignore[no-untyped-def]
+    """For each of ``count`` entities the number of documents with one of its mentions that are ``which``; ``document`` ascending."""
+    number = np.zeros(count, np.int64)
+    last = np.full(count, -1, np.int32)
+    for i in range(len(entity)):
+        if which[i] and last[entity[i]] != document[i]:
+            last[entity[i]] = document[i]
+            number[entity[i]] += 1
+    return number
 
 
 def _bridges_anything(
@@ -219,8 +226,7 @@ def _bridges_anything(
     anything in ten times as many that hardly ever has to do with their subjects, as months have, but only where subjects are known.
     """
     count = int(entity.max(initial=-1)) + 1
-    number = _documents(entity[linked], document[linked], count)
-    other = linked & to_subject & (subject[document] != entity)
-    joined = _documents(entity[other], document[other], count)
+    number = _documents(entity, document, linked, count)
+    joined = _documents(entity, document, linked & to_subject & (subject[document] != entity), count)
     everywhere = (number > WIDER * few) & (joined < SELDOM * number) & (joined.sum() > SELDOM * number.sum())
     return linked & ~to_subject & ((small & (number > few)[entity]) | everywhere[entity])  # type: ignore[no-any-return]

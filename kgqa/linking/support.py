@@ -45,8 +45,32 @@ class Surroundings:
 
 def rows_of(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer], count: int) -> Rows:
     """Pairs → for each of ``count`` firsts its distinct seconds, sorted."""
-    table = pl.DataFrame({"first": first.astype(np.int32), "second": second.astype(np.int32)}).unique().sort("first", "second")
-    return row_bounds(table["first"].to_numpy(), count), table["second"].to_numpy().astype(np.int32)
+    return _rows_of(first.astype(np.int32), second.astype(np.int32), count)  # type: ignore[no-any-return]
+
+
+@kernel
+def _rows_of(first, second, count):  # type: ignore[no-untyped-def]
+    """O(pairs), but for sorting the seconds of each first."""
+    offsets = np.zeros(count + 1, np.int64)
+    for value in first:
+        offsets[value + 1] += 1
+    offsets = np.cumsum(offsets)
+    fill, out = offsets[:-1].copy(), np.empty(len(first), np.int32)
+    for i in range(len(first)):
+        out[fill[first[i]]] = second[i]
+        fill[first[i]] += 1
+    kept, begin = 0, 0
+    for row in range(count):
+        end = offsets[row + 1]
+        out[begin:end].sort()
+        offsets[row] = kept
+        for i in range(begin, end):
+            if i == begin or out[i] != out[i - 1]:
+                out[kept] = out[i]  # at or before i, so that the next comparison still sees it
+                kept += 1
+        begin = end
+    offsets[count] = kept
+    return offsets, out[:kept].copy()
 
 
 def surroundings_of(documents: Ints, entities: Ints, entries: Ints, *, subject: Ints, heads: Ints, tails: Ints, count: int) -> Surroundings:
