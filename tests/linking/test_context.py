@@ -15,7 +15,7 @@ from kgqa.linking.usage import usage
 from kgqa.sources.tables import frame
 from tests.linking.test_dictionary import Names, found, link
 
-WIKI = {"language": "en", "belief": 0.5, "case": {"title": "as_written", "label": "as_written", "alias": "exact"}}
+WIKI: dict[str, Any] = {"language": "en", "belief": 0.5, "case": {"title": "as_written", "label": "as_written", "alias": "exact"}}
 FILLER = "The river runs through the valley. In the valley the people of the village sing, in the valley, and the village is old."
 
 
@@ -140,7 +140,7 @@ def test_what_is_everywhere_and_never_has_to_do_with_the_subject_is_no_bridge() 
 def test_what_many_are_is_not_what_one_is_called() -> None:
     kinases: Names = [(f"k{i}", f"kind {i} protein kinase", "name") for i in range(40)]
     names: Names = [*kinases, ("k0", "protein kinase", "alias"), ("k1", "ruby kinase", "alias"), ("z", "Zed Anchor", "title")]
-    settings = {"shared": {"prefer_sources": ["title", "name"]}, "belief": 0.4}
+    settings: dict[str, Any] = {"shared": {"prefer_sources": ["title", "name"]}, "belief": 0.4}
     linked = link(names, "A protein kinase and a ruby kinase met Zed Anchor.", *[FILLER] * 10, **settings)
     assert found(linked) == [("k1", 23), ("z", 39)]
 
@@ -161,7 +161,7 @@ def test_a_part_of_a_longer_name_is_none_even_if_the_next_word_is_one() -> None:
 )
 @pytest.mark.parametrize("source", ["title", "alias"])
 def test_in_a_script_without_capitals_none_is_missed(names: list[str], text: str, filler: str, source: str) -> None:
-    settings = {**WIKI, "language": "", "articles": "", "shared": {"prefer_sources": ["title", "label"]}}
+    settings: dict[str, Any] = {**WIKI, "language": "", "articles": "", "shared": {"prefer_sources": ["title", "label"]}}
     linked = link([(name, name, source) for name in names], text, *[filler] * 10, **settings)
     assert found(linked) == [(name, text.index(name)) for name in names]
 

@@ -48,7 +48,10 @@ def filter_samples(run: Run) -> StageOutput:
     if not len(samples):
         raise EmptyResult(empty_sentence(gate_rows("filter", entering, rejections)))
     data = baseline_data(tables)
-    mentions = partial(max_mention, data=_as_read(data, samples, tables)) if settings.mention_cue else None
+    mentions: Mentions | None = None
+    if settings.mention_cue:
+        language = run.domain.settings.linking.language
+        mentions = partial(max_mention, data=_as_read(data, samples, tables, language))
     gates = _bias_gates(settings, plain, mentions)
     run.progress.start("Filtering and measuring shortcuts", len(gates) + 1, "steps")
     baselines = Baselines(data)
@@ -107,7 +110,7 @@ def named_gates(samples: Samples, run: Run, tables: dict[str, pa.Table]) -> list
     """The gates that ask where the answers of ``samples`` can be read."""
     wanted = np.zeros(tables["entities"].num_rows, np.bool_)
     wanted[samples.questions.answer] = True
-    forms = Forms.of(tables, wanted)
+    forms = Forms.of(tables, wanted, language=run.domain.settings.linking.language)
     gates: list[SampleGate] = [AnswerNamedInQuery(named=named_in_rows(tables["entities"]["label"], samples.questions.head, forms))]
     if run.domain.settings.section(QangarooSettings).answer_stated == "subject_document":
         articles = article_of(tables)
@@ -117,11 +120,11 @@ def named_gates(samples: Samples, run: Run, tables: dict[str, pa.Table]) -> list
     return gates
 
 
-def _as_read(data: BaselineData, samples: Samples, tables: dict[str, pa.Table]) -> BaselineData:
+def _as_read(data: BaselineData, samples: Samples, tables: dict[str, pa.Table], language: str) -> BaselineData:
     """The same data with the mentions that a reader sees, in any form of a name, as the masked twin has them; of candidates alone."""
     wanted = np.zeros(tables["entities"].num_rows, np.bool_)
     wanted[samples.candidates.targets] = True
-    places = find_forms(data.texts, Forms.of(tables, wanted), rows=samples.documents.targets)
+    places = find_forms(data.texts, Forms.of(tables, wanted, language=language), rows=samples.documents.targets)
     document = np.repeat(np.arange(len(data.texts)), np.diff(places.offsets))
     order = np.lexsort((places.start, places.entity, document))
     pair, end = paired(document, places.entity)[order], places.end[order]

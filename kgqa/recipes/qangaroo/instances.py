@@ -57,7 +57,7 @@ class InstanceMaker:
         wanted = np.zeros(len(self._entities), np.bool_)
         wanted[samples.candidates.targets] = True
         self._answers, self._answer_row = _answers(tables, wanted), np.cumsum(wanted) - 1
-        self._forms = Forms.of(tables, wanted)
+        self._forms = Forms.of(tables, wanted, language=settings.linking.language)
         texts, titles, shown = tables["documents"]["text"], tables["documents"]["title"], samples.documents.targets
         self._occurrences = joined(places(tables["occurrences"], tables), find_forms(texts, self._forms, rows=shown))
         self._title_occurrences = joined(places(tables["title_occurrences"], tables), find_forms(titles, self._forms, rows=shown))

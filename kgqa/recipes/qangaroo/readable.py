@@ -53,9 +53,9 @@ class Forms:
     """How a text must be spelt (:func:`kgqa.arrays.tokens.spellings`); unused where case is free."""
 
     @classmethod
-    def of(cls, tables: Mapping[str, pa.Table], wanted: BoolArray) -> Forms:
-        """The forms of the entities for which ``wanted`` holds; ``tables`` as for :func:`surface_forms`."""
-        return build_forms(surface_forms(tables, wanted))
+    def of(cls, tables: Mapping[str, pa.Table], wanted: BoolArray, *, language: str) -> Forms:
+        """The forms of the entities for which ``wanted`` holds; ``tables`` and ``language`` as for :func:`surface_forms`."""
+        return build_forms(surface_forms(tables, wanted, language=language))
 
 
 def build_forms(surface: pl.DataFrame) -> Forms:

@@ -40,7 +40,7 @@ SHORTEST = 3
 """Letters that must be left before an ending of one or two letters; before a longer one, one less suffices (Ireland, Ir-ish)."""
 
 
-def surface_forms(tables: Mapping[str, pa.Table], wanted: BoolArray, *, language: str = ENGLISH) -> pl.DataFrame:
+def surface_forms(tables: Mapping[str, pa.Table], wanted: BoolArray, *, language: str) -> pl.DataFrame:
     """``entity`` (row), ``form``, ``kind``, ``case`` of the entities for which ``wanted`` holds; each form once, in a fixed order.
 
     ``tables`` has entities, names, documents and mentions. Numbers, single characters, and what reads like a placeholder are no forms.
