@@ -290,7 +290,7 @@ def test_markup_in_names_is_shown_as_it_is(wikidata_copy: Path, tmp_path: Path, 
     )
     native.write([strange], dataset / "train.parquet")
     shown = cli("show", dataset).out
-    assert shown.count(STRANGE) == 4
+    assert shown.count(STRANGE) in {4, 5}  # the best other candidate may be that one
     assert "([i]1[/i])" in shown
     relations = (ROOT / "seeds" / "wikidata" / "relations.tsv").read_text("utf-8").replace("\tcountry\t", f"\t{STRANGE[:-2]}\t", 1)
     source = tmp_path / "[bold]source"

@@ -51,8 +51,9 @@ def test_every_kind_of_chain_and_length_is_the_same(domain: str, chains: str, mo
         f'[qangaroo.traversal]\nchains = "{chains}"\nmax_documents = {most}\n'
         "max_chains = 5\n[qangaroo.balance]\ncandidates = 0\n[qangaroo.bias]\nanswer_cap = 1.0\ndocument_cue = 0\n"
     )
-    whole = kgqa.generate(tmp_path / "own.toml", workspace=tmp_path / "kernel")
-    other = kgqa.generate(tmp_path / "own.toml", workspace=tmp_path / "cypher", traversal="cypher")
+    recipe = "paper" if (domain, most) == ("medline", 2) else None  # the default edges reach too little in two documents of so few
+    whole = kgqa.generate(tmp_path / "own.toml", recipe=recipe, workspace=tmp_path / "kernel")
+    other = kgqa.generate(tmp_path / "own.toml", recipe=recipe, workspace=tmp_path / "cypher", traversal="cypher")
     assert made(other.dataset) == made(whole.dataset)
     assert sum(whole.counts.values()) > 0
 

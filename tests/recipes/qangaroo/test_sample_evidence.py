@@ -69,9 +69,10 @@ def test_candidates_that_may_be_true_as_well_leave_and_are_counted_once(
         least = np.float32(record.grades[record.answer][0]) - np.float32(margin)
         if candidate == record.answer:
             return ""
-        if record.grades[candidate][0] > least:
+        confidence, _, _, _, third, _ = record.grades[candidate]
+        if confidence > least or confidence >= np.float32(known.settings.grade_long if third >= 0 else known.settings.grade):
             return EQUALLY
-        if by_facts(record, candidate) > least:
+        if by_facts(record, candidate) > least or by_facts(record, candidate) >= np.float32(known.settings.grade):
             return BY_FACTS
         on_chain = record.chains[record.answer][0][1::2]
         return BESIDE if not beside_answer and any((document, candidate) in stated for document in on_chain) else ""
