@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.growth import grown
+from kgqa.arrays.hashes import mixed
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import Adjacency, IntArray, row_bounds
-from kgqa.arrays.search import lower_bound
+from kgqa.arrays.rows import Adjacency, IntArray, paired, row_bounds
 from kgqa.arrays.wilson import wilson_low
 from kgqa.rules.roles import RoleGraph
 
 Counts = npt.NDArray[np.int64]
+FIRST_SIZE = 1 << 10
+"""Places of the hash table of pairs when it is new: a power of two, and so is it when it grows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,66 +43,84 @@ class ImpliedRelations:
 def mine_implied(graph: RoleGraph, head: IntArray, relation: IntArray, tail: IntArray) -> ImpliedRelations:
     """What each role of ``graph`` implies of the relations of the given facts; a relation says nothing about itself.
 
-    O(edges × relations of the end that has fewer × log of those of the other); memory: 20 bytes for each pair of role and relation that
-    occurs, twice that while it grows, and 16 for each edge.
+    O(edges × relations of their ends); memory: at most 150 bytes for each pair of role and relation that occurs.
     """
-    facts = np.lexsort((relation, tail, head))
-    edges = np.argsort(graph.roles, kind="stable")  # the edges of a role stay ordered by (source, target)
+    order = np.argsort(paired(head, tail))
     subjects, objects = (Adjacency.from_pairs(ends, relation, graph.entities) for ends in (head, tail))
-    offsets, relations, support, typed = _count_implied(
-        row_bounds(graph.roles[edges], graph.role_count), graph.sources()[edges], graph.targets[edges], graph.relations,
-        row_bounds(head[facts], graph.entities), tail[facts], relation[facts],
+    keys, counts = _count_implied(
+        graph.offsets, graph.targets, graph.roles, graph.relations,
+        row_bounds(head[order], graph.entities), tail[order], relation[order],
         subjects.offsets, subjects.targets, objects.offsets, objects.targets,
     )  # fmt: skip
-    return ImpliedRelations(relations=Adjacency(offsets=offsets, targets=relations), support=support, typed=typed)
+    kept = np.flatnonzero(keys >= 0)
+    kept = kept[np.argsort(keys[kept])]
+    role, of = keys[kept] // graph.relations, keys[kept] % graph.relations
+    kept, role, of = (column[role != 2 * of] for column in (kept, role, of))
+    relations = Adjacency(offsets=row_bounds(role, graph.role_count), targets=of.astype(np.int32))
+    return ImpliedRelations(relations=relations, support=counts[kept, 0], typed=counts[kept, 1])
 
 
 @kernel
 def _count_implied(  # type: ignore[no-untyped-def]
-    bounds, sources, targets, relation_count, fact_offsets, tails, relations, subjects, of_subject, objects, of_object
+    offsets, targets, roles, relation_count, fact_offsets, tails, relations, subjects, of_subject, objects, of_object
 ):
-    """One role after the other, so that the counts of one role alone have an entry for every relation."""
-    offsets = np.zeros(len(bounds), np.int64)
-    found, supports, typeds = np.empty(1 << 10, np.int32), np.empty(1 << 10, np.int64), np.empty(1 << 10, np.int64)
-    support, typed = np.zeros(relation_count, np.int64), np.zeros(relation_count, np.int64)
-    met, total = np.empty(relation_count, np.int32), 0
-    for role in range(len(bounds) - 1):
-        count = 0
-        for edge in range(bounds[role], bounds[role + 1]):
-            x, y = sources[edge], targets[edge]
-            count = _shared(of_subject[subjects[x] : subjects[x + 1]], of_object[objects[y] : objects[y + 1]], typed, met, count)
-            fact, latest = lower_bound(tails, fact_offsets[x], fact_offsets[x + 1], y), -1
-            while fact < fact_offsets[x + 1] and tails[fact] == y:
-                if relations[fact] != latest:
-                    latest = relations[fact]
-                    support[latest] += 1
+    """A hash table: ``role * relation_count + relation``, -1 where there is none, and of each its support and typed."""
+    keys, counts, count = np.full(FIRST_SIZE, -1, np.int64), np.zeros((FIRST_SIZE, 2), np.int64), 0
+    has, true = np.zeros(relation_count, np.bool_), np.full(relation_count, -1, np.int64)
+    for x in range(len(offsets) - 1):
+        if subjects[x] == subjects[x + 1]:
+            continue
+        for i in range(subjects[x], subjects[x + 1]):
+            has[of_subject[i]] = True
+        fact = fact_offsets[x]
+        i = offsets[x]
+        while i < offsets[x + 1]:
+            y = targets[i]
+            stop = i
+            while stop < offsets[x + 1] and targets[stop] == y:
+                stop += 1
+            while fact < fact_offsets[x + 1] and tails[fact] < y:
                 fact += 1
-        found, supports, typeds = grown(found, total + count), grown(supports, total + count), grown(typeds, total + count)
-        for relation in np.sort(met[:count]):
-            if role != 2 * relation:
-                found[total], supports[total], typeds[total] = relation, support[relation], typed[relation]
-                total += 1
-            support[relation] = typed[relation] = 0
-        offsets[role + 1] = total
-    return offsets, found[:total].copy(), supports[:total].copy(), typeds[:total].copy()
+            while fact < fact_offsets[x + 1] and tails[fact] == y:
+                true[relations[fact]] = i
+                fact += 1
+            for j in range(objects[y], objects[y + 1]):
+                relation = of_object[j]
+                if has[relation]:
+                    for k in range(i, stop):
+                        key = np.int64(roles[k]) * relation_count + relation
+                        place = _place(keys, key)
+                        if keys[place] < 0:
+                            if 2 * count >= len(keys):
+                                keys, counts = _larger(keys, counts)
+                                place = _place(keys, key)
+                            keys[place] = key
+                            count += 1
+                        counts[place, 0] += true[relation] == i
+                        counts[place, 1] += 1
+            i = stop
+        for i in range(subjects[x], subjects[x + 1]):
+            has[of_subject[i]] = False
+        for i in range(fact_offsets[x], fact_offsets[x + 1]):
+            true[relations[i]] = -1
+    return keys, counts
+
+
+@kernel(inline=True)
+def _place(keys, key):  # type: ignore[no-untyped-def]
+    """Where ``key`` is in a hash table with a power of two of places, or where it would go."""
+    place = np.int64(mixed(np.uint64(key)) & np.uint64(len(keys) - 1))
+    while keys[place] >= 0 and keys[place] != key:
+        place = (place + 1) & (len(keys) - 1)
+    return place
 
 
 @kernel
-def _shared(one, other, counts, met, count):  # type: ignore[no-untyped-def]
-    """Count what two rows that ascend share: the shorter is walked, and in the longer one each is looked for.
-
-    What had no count before goes to ``met``, of which ``count`` are there already; how many there are then.
-    """
-    if len(one) > len(other):
-        one, other = other, one
-    low = 0
-    for value in one:
-        low = lower_bound(other, low, len(other), value)
-        if low == len(other):
-            break
-        if other[low] == value:
-            if counts[value] == 0:
-                met[count] = value
-                count += 1
-            counts[value] += 1
-    return count
+def _larger(keys, counts):  # type: ignore[no-untyped-def]
+    """The same hash table with twice as many places."""
+    larger, more = np.full(2 * len(keys), -1, np.int64), np.zeros((2 * len(keys), 2), np.int64)
+    for old in range(len(keys)):
+        if keys[old] >= 0:
+            place = _place(larger, keys[old])
+            larger[place], more[place] = keys[old], counts[old]
+    return larger, more

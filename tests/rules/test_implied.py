@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from kgqa.arrays.wilson import wilson_low
-from kgqa.rules.implied import ImpliedRelations, mine_implied
+from kgqa.rules.implied import FIRST_SIZE, ImpliedRelations, mine_implied
 from kgqa.rules.paths import mine_paths, path_index
 from tests.rules import oracle
 from tests.rules.drawing import Knowledge, cells_of, columns, knowledge
@@ -50,12 +50,12 @@ def test_a_synonym_an_inverse_and_a_text_are_seen() -> None:
 
 
 def test_memory_goes_with_the_pairs_that_occur_and_not_with_relations_squared() -> None:
-    relations = 5_000
-    facts = [(2 * r, r, 2 * r + 1) for r in range(relations)] + [(0, 1, 1)]
+    relations, same = 5_000, 40
+    facts = [(0, r, 1) for r in range(same)] + [(2 * r, r, 2 * r + 1) for r in range(same, relations)]
     known = Knowledge(entities=2 * relations, symmetric=(False,) * relations, facts=facts, noise=[], texts=[])
     found, graph = mined(known), known.graph()
     index = path_index(mine_paths(graph, *known.columns(), min_support=1, min_confidence=0.0, workers=1), graph.role_count)
-    assert cells_of(found) == {(0, 1): (1, 1), (2, 0): (1, 1)}
-    sizes = [found.relations.offsets.size, found.relations.targets.size, found.support.size, found.typed.size]
-    assert sizes == [graph.role_count + 1, 2, 2, 2]
+    assert cells_of(found) == {(2 * r, s): (1, 1) for r in range(same) for s in range(same) if r != s}  # more than a new table has room for
+    assert found.relations.offsets.size == graph.role_count + 1
+    assert found.relations.targets.size == found.support.size == found.typed.size == same * (same - 1) > FIRST_SIZE
     assert [part.size for part in index] == [graph.role_count + 1, 0]
