@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kgqa.arrays.growth import grown
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import IntArray, Offsets
+from kgqa.arrays.rows import IntArray, Offsets, paired, row_bounds
 from kgqa.arrays.search import lower_bound
 from kgqa.arrays.wilson import wilson_low
 from kgqa.rules.bodies import PARTS, Bodies, Counts
@@ -120,15 +120,12 @@ def _all_supports(graph: RoleGraph, back: RoleGraph, head: IntArray, relation: I
         return np.concatenate(list(pool.map(run, range(PARTS))))
 
 
-def path_index(paths: Counts, roles: int) -> tuple[IntArray, Offsets]:
-    """Where the rules of each path stand among those whose ``paths`` (``first * roles + second``), which ascend, are given.
+def path_index(rules: PathRules, roles: int) -> tuple[Offsets, Counts]:
+    """Where the rules of each first role begin (roles + 1), and of each rule ``second << 32 | relation``, which ascend within a first role.
 
-    The number of each possible path, -1 where there is none, and where its rules begin. Memory: 4 bytes a pair of roles.
+    Memory: 8 bytes a role and a rule.
     """
-    distinct, first = np.unique(paths, return_index=True)
-    number = np.full(roles * roles, -1, np.int32)
-    number[distinct] = np.arange(len(distinct))
-    return number, np.append(first, len(paths)).astype(np.int64)
+    return row_bounds(rules.first, roles), paired(rules.second, rules.relation)
 
 
 def _occurrences(keys: Counts, found: Counts) -> Counts:

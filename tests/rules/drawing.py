@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
 
+from kgqa.arrays.rows import Adjacency, row_bounds
+from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import TEXT_ROLES, RoleGraph, role_graph
 
 Fact = tuple[int, int, int]
@@ -56,6 +59,20 @@ class Knowledge:
             found |= {(head, 2 * relation, tail), (tail, back, head)}
         found |= {(first, 2 * self.relations + grade, second) for first, second, grade in self.texts}
         return {(x, role, y) for x, role, y in found if x != y}
+
+
+def implied_relations(cells: Mapping[tuple[int, int], tuple[int, int]], roles: int) -> ImpliedRelations:
+    """(role, relation) → (support, typed), as columns; where typed is 0 there is nothing."""
+    kept = sorted(cell for cell, (_, of) in cells.items() if of)
+    role, relation = np.array(kept, np.int32).reshape(-1, 2).T.copy()
+    support, typed = np.array([cells[cell] for cell in kept], np.int64).reshape(-1, 2).T.copy()
+    return ImpliedRelations(relations=Adjacency(offsets=row_bounds(role, roles), targets=relation), support=support, typed=typed)
+
+
+def cells_of(implied: ImpliedRelations) -> dict[tuple[int, int], tuple[int, int]]:
+    """The other way round."""
+    cells = zip(implied.relations.sources().tolist(), implied.relations.targets.tolist(), strict=True)
+    return dict(zip(cells, zip(implied.support.tolist(), implied.typed.tolist(), strict=True), strict=True))
 
 
 def columns(rows: list[tuple[int, int, int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

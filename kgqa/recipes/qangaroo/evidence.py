@@ -35,18 +35,15 @@ STEP = 1 << 16
 
 
 class Evidence:
-    """What is known about hops and paths, prepared once; grades chains in batches without the interpreter lock.
-
-    Memory: 4 bytes a pair of roles, beside what it is given.
-    """
+    """What is known about hops and paths, prepared once; grades chains in batches without the interpreter lock."""
 
     def __init__(self, facts: RoleGraph, hops: TextHops, rules: PathRules, implied: ImpliedRelations) -> None:
         """``facts`` has the facts of all splits and no texts, as what stands on a hop may be read; ``rules`` come from training alone."""
-        number, bounds = path_index(rules.first.astype(np.int64) * facts.role_count + rules.second, facts.role_count)
         self._arrays = (
             facts.offsets, facts.targets, facts.roles, facts.role_count, hops.offsets, hops.before, hops.after, hops.grades,
-            number, bounds, rules.relation, rules.confidence.astype(np.float32),
-            implied.confidence.astype(np.float32), *_relations_of(facts, 0), *_relations_of(facts, 1),
+            *path_index(rules, facts.role_count), rules.relation, rules.confidence.astype(np.float32),
+            implied.relations.offsets, implied.relations.targets, implied.confidence.astype(np.float32),
+            *_relations_of(facts, 0), *_relations_of(facts, 1),
         )  # fmt: skip
         self._turned = _turned(facts)
 
@@ -76,11 +73,11 @@ class Evidence:
     def implied_by_facts(self, samples: Samples) -> npt.NDArray[np.float32]:
         """For each entry of ``candidates.targets`` how surely two facts in a row, whether any text has them or not, imply it."""
         question = samples.question_of_candidate()
-        offsets, targets, roles, role_count = self._arrays[:4]
-        number, bounds, relations, confidence = self._arrays[8:12]
+        offsets, targets, roles, _ = self._arrays[:4]
+        bounds, keys, _, confidence = self._arrays[8:12]
         return _by_facts(  # type: ignore[no-any-return]
             samples.questions.head[question], samples.candidates.targets, samples.questions.relation[question],
-            offsets, targets, roles, role_count, number, bounds, relations, confidence, self._turned,
+            offsets, targets, roles, bounds, keys, confidence, self._turned,
         )  # fmt: skip
 
 
@@ -131,7 +128,7 @@ def _turned(facts: RoleGraph) -> IntArray:
 
 @kernel
 def _by_facts(  # type: ignore[no-untyped-def]
-    heads, ends, asked, offsets, targets, roles, role_count, number, bounds, relations, confidence, turned
+    heads, ends, asked, offsets, targets, roles, bounds, keys, confidence, turned
 ):
     out = np.zeros(len(ends), np.float32)
     for i in range(len(ends)):
@@ -146,7 +143,7 @@ def _by_facts(  # type: ignore[no-untyped-def]
             place = low = lower_bound(targets, low, last, z)
             while z not in (x, y) and place < last and targets[place] == z:
                 first, second = (roles[place], turned[roles[short]]) if swapped else (roles[short], turned[roles[place]])
-                rule = _rule(first, second, asked[i], role_count, number, bounds, relations)
+                rule = _rule(first, second, asked[i], bounds, keys)
                 if rule >= 0:
                     out[i] = max(out[i], confidence[rule])
                 place += 1
@@ -176,13 +173,18 @@ def _text_grade(document, x, z, offsets, before, after, grades):  # type: ignore
 
 
 @kernel
-def _rule(first, second, relation, role_count, number, bounds, relations):  # type: ignore[no-untyped-def]
+def _rule(first, second, relation, bounds, keys):  # type: ignore[no-untyped-def]
     """The place of the rule by which two roles imply the relation, or -1."""
-    path = number[np.int64(first) * role_count + second]
-    if path < 0:
-        return np.int64(-1)
-    place = lower_bound(relations, bounds[path], bounds[path + 1], relation)
-    return place if place < bounds[path + 1] and relations[place] == relation else np.int64(-1)
+    key = (np.int64(second) << 32) | relation
+    place = lower_bound(keys, bounds[first], bounds[first + 1], key)
+    return place if place < bounds[first + 1] and keys[place] == key else np.int64(-1)
+
+
+@kernel
+def _confidence_alone(role, relation, offsets, relations, confidence):  # type: ignore[no-untyped-def]
+    """How surely an edge with the role implies the relation."""
+    place = lower_bound(relations, offsets[role], offsets[role + 1], relation)
+    return confidence[place] if place < offsets[role + 1] and relations[place] == relation else np.float32(0.0)
 
 
 @kernel
@@ -193,7 +195,7 @@ def _better(value, many, best, enough):  # type: ignore[no-untyped-def]
 
 @kernel
 def _implied_between(  # type: ignore[no-untyped-def]
-    x, y, known, knowns, left, lefts, right, rights, role_count, number, bounds, relations, confidence,
+    x, y, known, knowns, left, lefts, right, rights, bounds, keys, relations, confidence,
     subjects, of_subject, objects, of_object, implied, sure, parts,
 ):  # fmt: skip
     """What the roles of two hops imply of their ends x and y, how surely, and by which two roles; how many, at most as there is room for.
@@ -204,10 +206,10 @@ def _implied_between(  # type: ignore[no-untyped-def]
     count = 0
     for i in range(lefts):
         for j in range(rights):
-            path = number[np.int64(left[i]) * role_count + right[j]]
-            if path < 0:
-                continue
-            for rule in range(bounds[path], bounds[path + 1]):
+            last = bounds[left[i] + 1]
+            first = lower_bound(keys, bounds[left[i]], last, np.int64(right[j]) << 32)
+            last = lower_bound(keys, first, last, np.int64(right[j] + 1) << 32)
+            for rule in range(first, last):
                 if confidence[rule] < SURE or count == MOST_IMPLIED:
                     continue
                 relation = relations[rule]
@@ -225,7 +227,7 @@ def _implied_between(  # type: ignore[no-untyped-def]
 @kernel
 def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a time, so that nothing is allocated for it
     node_offsets, nodes, chains, asked, wanted, first_chain, last_chain, offsets, targets, roles, role_count,
-    hop_offsets, before, after, hop_grades, number, bounds, relations, confidence, alone,
+    hop_offsets, before, after, hop_grades, bounds, keys, relations, confidence, alone_offsets, alone_relations, alone,
     subjects, of_subject, objects, of_object, out,
 ):  # fmt: skip
     hop, counts = np.empty((MOST_HOPS, MOST_ROLES + 1), np.int32), np.zeros(MOST_HOPS, np.int64)
@@ -250,14 +252,15 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
         best, enough = np.float32(0.0), False
         if hops == 1:
             for i in range(counts[0]):
-                value, many = alone[hop[0, i], relation], (hop[0, i] < texts) >= wanted[entry]
+                value = _confidence_alone(hop[0, i], relation, alone_offsets, alone_relations, alone)
+                many = (hop[0, i] < texts) >= wanted[entry]
                 if _better(value, many, best, enough):
                     best, enough = value, many
                     out[entry].first = hop[0, i]
         elif hops == 2:
             for i in range(counts[0]):
                 for j in range(counts[1]):
-                    rule = _rule(hop[0, i], hop[1, j], relation, role_count, number, bounds, relations)
+                    rule = _rule(hop[0, i], hop[1, j], relation, bounds, keys)
                     many = np.int64(hop[0, i] < texts) + np.int64(hop[1, j] < texts) >= wanted[entry]
                     if rule >= 0 and _better(confidence[rule], many, best, enough):
                         best, enough = confidence[rule], many
@@ -267,13 +270,13 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
                 x, y = nodes[begin + 2 * side], nodes[begin + 2 * side + 4]
                 found = _implied_between(
                     x, y, known, _edges(x, y, offsets, targets, roles, known), hop[side], counts[side], hop[side + 1], counts[side + 1],
-                    role_count, number, bounds, relations, confidence, subjects, of_subject, objects, of_object, implied, sure, parts,
+                    bounds, keys, relations, confidence, subjects, of_subject, objects, of_object, implied, sure, parts,
                 )  # fmt: skip
                 other = 2 if side == 0 else 0
                 for i in range(found):
                     for j in range(counts[other]):
                         first, second = (implied[i], hop[2, j]) if side == 0 else (hop[0, j], implied[i])
-                        rule = _rule(first, second, relation, role_count, number, bounds, relations)
+                        rule = _rule(first, second, relation, bounds, keys)
                         facts = np.int64(parts[i, 0] < texts) + np.int64(parts[i, 1] < texts) + np.int64(hop[other, j] < texts)
                         if rule >= 0 and _better(confidence[rule] * sure[i], facts >= wanted[entry], best, enough):
                             best, enough = confidence[rule] * sure[i], facts >= wanted[entry]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.arrays.rows import IntArray, Rows, row_bounds
+from kgqa.arrays.rows import Adjacency, IntArray, Rows, row_bounds
 from kgqa.recipes.qangaroo.corpus import row_numbers
 from kgqa.recipes.qangaroo.hops import TextHops, text_hops
 from kgqa.recipes.qangaroo.samples import Questions
@@ -120,45 +120,40 @@ def read_mined(tables: Mapping[str, pa.Table]) -> Mined:
     """What :func:`mine_rules` wrote, from ``relations, documents`` and its own tables."""
     rules = {name: _column(tables["path_rules"], name) for name in (field.name for field in fields(PathRules))}
     hops = tables["text_hops"]
-    shape = 2 * tables["relations"].num_rows + len(TEXT_ROLES), tables["relations"].num_rows
-    at = _column(tables["implied"], "role"), _column(tables["implied"], "relation")
-    matrices = {}
-    for name in ("support", "typed"):
-        matrices[name] = np.zeros(shape, np.int64)
-        matrices[name][at] = _column(tables["implied"], name)
+    implied = {name: _column(tables["implied"], name) for name in ("role", "relation", "support", "typed")}
+    roles = row_bounds(implied["role"], 2 * tables["relations"].num_rows + len(TEXT_ROLES))
     return Mined(
         hops=TextHops(
             offsets=row_bounds(_column(hops, "document"), tables["documents"].num_rows),
             before=_column(hops, "before"), after=_column(hops, "after"), grades=_column(hops, "grade"),
         ),
         rules=PathRules(**rules),
-        implied=ImpliedRelations(**matrices),
+        implied=ImpliedRelations(
+            relations=Adjacency(offsets=roles, targets=implied["relation"]), support=implied["support"], typed=implied["typed"]
+        ),
         forwards=_column(tables["role_measures"], "forwards"), backwards=_column(tables["role_measures"], "backwards"),
     )  # fmt: skip
 
 
 def _tables(mined: Mined) -> dict[str, pa.Table]:
     hops, implied = mined.hops, mined.implied
-    document = Rows(offsets=hops.offsets, targets=hops.before).sources()
-    role, relation = (index.astype(np.int32) for index in np.nonzero(implied.typed))
+    document, roles = Rows(offsets=hops.offsets, targets=hops.before).sources(), implied.relations.sources()
     return {
         "role_measures": pa.table({"forwards": mined.forwards, "backwards": mined.backwards}),
         "text_hops": pa.table({"document": document, "before": hops.before, "after": hops.after, "grade": hops.grades}),
         "path_rules": pa.table({field.name: getattr(mined.rules, field.name) for field in fields(PathRules)}),
-        "implied": pa.table(
-            {"role": role, "relation": relation, "support": implied.support[role, relation], "typed": implied.typed[role, relation]}
-        ),
+        "implied": pa.table({"role": roles, "relation": implied.relations.targets, "support": implied.support, "typed": implied.typed}),
     }
 
 
 def _nothing(tables: Mapping[str, pa.Table]) -> Mined:
     none, many = np.zeros(0, np.int32), np.zeros(0, np.int64)
-    relations = tables["relations"].num_rows
-    empty = np.zeros((2 * relations + len(TEXT_ROLES), relations), np.int64)
+    roles = 2 * tables["relations"].num_rows + len(TEXT_ROLES)
+    empty = Adjacency(offsets=np.zeros(roles + 1, np.int64), targets=none)
     return Mined(
         hops=TextHops(offsets=np.zeros(tables["documents"].num_rows + 1, np.int64), before=none, after=none, grades=none),
         rules=PathRules(first=none, second=none, relation=none, support=many, body=many, typed=many, head_facts=many),
-        implied=ImpliedRelations(support=empty, typed=empty), forwards=np.zeros(len(empty)), backwards=np.zeros(len(empty)),
+        implied=ImpliedRelations(relations=empty, support=many, typed=many), forwards=np.zeros(roles), backwards=np.zeros(roles),
     )  # fmt: skip
 
 

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from kgqa.arrays.rows import IntArray
 from kgqa.recipes.qangaroo.mining import Mined, Triples
-from kgqa.rules.roles import TEXT_ROLES
 from kgqa.settings.qangaroo import EvidenceSettings
 
 SYMMETRIC = 0.25
@@ -77,16 +76,23 @@ UNSTATED = "texts that name subject and object together state it hardly oftener 
 def relation_measures(known: Triples, mined: Mined, relations: int, tables: Mapping[str, pa.Table]) -> RelationMeasures:
     """The measures of all ``relations`` over the training facts ``known``."""
     entities = tables["entities"].num_rows
-    text = slice(2 * relations, 2 * relations + len(TEXT_ROLES))
+    begin = mined.implied.relations.offsets[2 * relations]  # of the text roles, which come last
+    by_text = mined.implied.relations.targets[begin:]
     forth, back = (_triples(known.relation, *ends, entities) for ends in ((known.head, known.tail), (known.tail, known.head)))
     return RelationMeasures(
         turned=np.bincount(known.relation[np.isin(forth, back)], minlength=relations),
         facts=np.bincount(known.relation, minlength=relations),
         subjects=_distinct(known.relation, known.head, relations, entities),
         objects=_distinct(known.relation, known.tail, relations, entities),
-        named_together=mined.implied.typed[text].sum(axis=0),
-        stated=mined.implied.support[text].sum(axis=0),
+        named_together=_sums(by_text, mined.implied.typed[begin:], relations),
+        stated=_sums(by_text, mined.implied.support[begin:], relations),
     )
+
+
+def _sums(relation: IntArray, counts: Counts, relations: int) -> Counts:
+    total = np.zeros(relations, np.int64)
+    np.add.at(total, relation, counts)
+    return total
 
 
 def _triples(relation: IntArray, head: IntArray, tail: IntArray, entities: int) -> Counts:

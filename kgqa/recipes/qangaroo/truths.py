@@ -6,7 +6,7 @@ import numpy as np
 
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, Rows
-from kgqa.arrays.search import lower_bound
+from kgqa.arrays.search import lower_bound, row_holds
 from kgqa.recipes.qangaroo.relations import RelationMeasures
 from kgqa.recipes.qangaroo.samples import BoolArray, Samples
 from kgqa.rules.implied import ImpliedRelations
@@ -23,10 +23,10 @@ def second_truths(samples: Samples, facts: RoleGraph, implied: ImpliedRelations,
     """For each entry of ``candidates.targets`` whether a fact joins it to the subject that implies the relation: a synonym, an inverse or a
     sub-relation, in whichever source; ``least`` is the share of its pairs of which the relation must hold."""
     question = samples.question_of_candidate()
-    says = (implied.share >= least) & (implied.support >= SUPPORTED)
+    says = implied.relations.keep((implied.share >= least) & (implied.support >= SUPPORTED))
     found = _joined_by(
         facts.offsets, facts.targets, facts.roles, samples.questions.head[question], samples.candidates.targets,
-        samples.questions.relation[question], says,
+        samples.questions.relation[question], says.offsets, says.targets,
     )  # fmt: skip
     return found & ~samples.is_answer()  # type: ignore[no-any-return]
 
@@ -35,12 +35,12 @@ def kin_of_answers(samples: Samples, facts: RoleGraph, measures: RelationMeasure
     """For each entry of ``candidates.targets`` whether it is a part of the answer or the other way round: the two are joined by a fact of a
     relation that orders wholes and parts, which is to say that subjects have few objects and are seldom joined in both directions."""
     orders = (measures.fewest <= FEW) & (measures.turned / np.maximum(measures.facts, 1) <= TURNED)
-    says = np.zeros((facts.role_count, 1), np.bool_)
-    says[: 2 * facts.relations, 0] = np.repeat(orders, 2)
+    roles = np.flatnonzero(np.repeat(orders, 2))
+    says = Adjacency.from_pairs(roles, np.zeros(len(roles), np.int32), facts.role_count)
     question = samples.question_of_candidate()
     found = _joined_by(
         facts.offsets, facts.targets, facts.roles, samples.questions.answer[question], samples.candidates.targets,
-        np.zeros(len(question), np.int32), says,
+        np.zeros(len(question), np.int32), says.offsets, says.targets,
     )  # fmt: skip
     return found & ~samples.is_answer()  # type: ignore[no-any-return]
 
@@ -57,12 +57,12 @@ def stated_beside_answers(samples: Samples, stated: Adjacency) -> BoolArray:
 
 
 @kernel
-def _joined_by(offsets, targets, roles, first, second, column, says):  # type: ignore[no-untyped-def]
-    """For each pair whether an edge leads from first to second of which ``says[role, column]`` holds."""
+def _joined_by(offsets, targets, roles, first, second, wanted, says_offsets, says):  # type: ignore[no-untyped-def]
+    """For each pair whether an edge leads from first to second of which the role ``says`` what is ``wanted``."""
     out = np.zeros(len(first), np.bool_)
     for i in range(len(first)):
         place = lower_bound(targets, offsets[first[i]], offsets[first[i] + 1], second[i])
         while place < offsets[first[i] + 1] and targets[place] == second[i]:
-            out[i] = out[i] or says[roles[place], column[i]]
+            out[i] = out[i] or row_holds(says_offsets, says, roles[place], wanted[i])
             place += 1
     return out

@@ -14,10 +14,9 @@ from kgqa.arrays.rows import row_bounds
 from kgqa.arrays.wilson import wilson_low
 from kgqa.recipes.qangaroo.evidence import SURE, Evidence
 from kgqa.recipes.qangaroo.hops import TextHops
-from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.paths import PathRules
 from tests.recipes.drawing import DOCUMENTS, Chain, Record
-from tests.rules.drawing import Knowledge, knowledge
+from tests.rules.drawing import Knowledge, implied_relations, knowledge
 
 Counts = tuple[int, int]
 """Support and typed."""
@@ -48,14 +47,10 @@ class Known:
         first, second, relation = np.array(keys, np.int32).reshape(-1, 3).T.copy()
         support, typed = np.array([self.rules[key] for key in keys], np.int64).reshape(-1, 2).T.copy()
         rules = PathRules(first=first, second=second, relation=relation, support=support, body=typed, typed=typed, head_facts=typed)
-        shape = self.facts.roles, self.facts.relations
-        implied = ImpliedRelations(support=np.zeros(shape, np.int64), typed=np.zeros(shape, np.int64))
-        for cell, (hits, of) in self.alone.items():
-            implied.support[cell], implied.typed[cell] = hits, of
         document, before, after = np.array(sorted(self.texts), np.int32).reshape(-1, 3).T.copy()
         grades = np.array([self.texts[key] for key in sorted(self.texts)], np.int32)
         hops = TextHops(offsets=row_bounds(document, DOCUMENTS), before=before, after=after, grades=grades)
-        return Evidence(self.facts.graph(), hops, rules, implied)
+        return Evidence(self.facts.graph(), hops, rules, implied_relations(self.alone, self.facts.roles))
 
     def best(self, chain: Chain, relation: int, *, facts: int = 0) -> tuple[float, int, set[tuple[Path, int]]]:
         """How surely the chain implies its end, its worst text grade, and the paths that do so with the relation implied on the way.

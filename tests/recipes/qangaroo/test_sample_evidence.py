@@ -18,10 +18,9 @@ from kgqa.recipes.qangaroo.relations import RelationMeasures
 from kgqa.recipes.qangaroo.sample_evidence import BESIDE, BY_FACTS, EQUALLY, KIN, SECOND_TRUTH, SampleEvidence
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.recipes.qangaroo.truths import kin_of_answers, second_truths
-from kgqa.rules.implied import ImpliedRelations
 from tests.recipes.drawing import DOCUMENTS, ENTITIES, Record, records, to_records, to_samples, without
 from tests.recipes.qangaroo.mined import World, mined, worlds
-from tests.rules.drawing import Knowledge
+from tests.rules.drawing import Knowledge, implied_relations
 
 CHAIN = Knowledge(
     entities=12, symmetric=(False, False), noise=[], texts=[(2, 3, 2), (3, 4, 2), (4, 5, 2)],
@@ -128,8 +127,9 @@ def test_second_truths_and_kin_leave_and_each_is_counted_once(made: list[Record]
 
 
 def test_what_is_a_second_truth_and_kin_is_counted_as_the_first() -> None:
-    counts = np.full(learned().mined.implied.support.shape, 10)
-    says_all = replace(learned().mined, implied=ImpliedRelations(support=counts, typed=counts))
+    facts = learned().facts
+    cells = dict.fromkeys(np.ndindex(facts.role_count, facts.relations), (10, 10))
+    says_all = replace(learned().mined, implied=implied_relations(cells, facts.role_count))
     record = Record(id=0, split=0, head=1, relation=1, answer=11, chains={c: [(1, 0, c)] for c in (4, 10, 11)})
     left, rows = replace(learned(), mined=says_all).without_second_truths(to_samples([record]))
     assert to_records(left) == [without(record, 4, 10)]

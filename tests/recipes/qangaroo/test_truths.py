@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kgqa.recipes.qangaroo.truths import FEW, SUPPORTED, TURNED, kin_of_answers, second_truths
-from kgqa.rules.implied import ImpliedRelations
 from tests.recipes.drawing import ENTITIES, RELATIONS, Record, records, to_samples
 from tests.recipes.qangaroo.mined import measured
-from tests.rules.drawing import Fact, Knowledge, knowledge
+from tests.rules.drawing import Fact, Knowledge, implied_relations, knowledge
 
 FACTS = knowledge(least=ENTITIES, most=ENTITIES).map(lambda known: replace(known, texts=[]))
 
@@ -34,7 +33,8 @@ def test_what_a_fact_that_implies_the_relation_joins_to_the_subject_may_be_true(
     made, rng = within(made, known), np.random.default_rng(seed)
     typed = rng.integers(0, 20, (known.roles, known.relations))
     support = np.minimum(typed, rng.integers(0, 20, typed.shape))
-    found = second_truths(to_samples(made), known.graph(), ImpliedRelations(support=support, typed=typed), least)
+    implied = implied_relations({cell: (int(support[cell]), int(typed[cell])) for cell in np.ndindex(typed.shape)}, known.roles)
+    found = second_truths(to_samples(made), known.graph(), implied, least)
 
     def is_true(record: Record, candidate: int) -> bool:
         roles = [role for x, role, y in known.edges() if (x, y) == (record.head, candidate)]
