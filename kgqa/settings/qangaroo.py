@@ -98,7 +98,7 @@ class EvidenceSettings(Settings):
     would be sure enough for an answer."""
     better: Literal["reject", "leave"] = "leave"
     """Whether a sample goes in which the chain to another candidate implies more than that to the answer, or only the candidate."""
-    text: Literal["document", "near", "sentence"] = "document"
+    text: Literal["document", "near", "sentence"] = "near"
     """How the texts must at least bring together the entities of each hop of the answer's chain."""
     facts: Annotated[int, Field(ge=0, le=3)] = 1
     """Hops of the answer's path that must be facts of the graph, and not only named together by a text; where facts imply nothing, none
