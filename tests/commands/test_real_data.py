@@ -31,8 +31,8 @@ def left_after(report: kgqa.Report, stage: str) -> int:
 
 def test_wikihop_is_as_large_as_expected(wikihop: kgqa.Report) -> None:
     # What chains imply of some 18,000 samples that are reached (docs/evidence.md).
-    assert 1_800 <= left_after(wikihop, "traverse") <= 3_000
-    assert 600 <= sum(wikihop.counts.values()) <= 1_500
+    assert 1_200 <= left_after(wikihop, "traverse") <= 2_500
+    assert 300 <= sum(wikihop.counts.values()) <= 1_000
 
 
 def test_medhop_is_as_large_as_expected(medhop: kgqa.Report) -> None:
@@ -119,6 +119,7 @@ def test_the_datasets_do_not_depend_on_the_number_of_workers(real_data: Path, me
 def test_hardly_any_real_mention_is_called_wrong(name: str, twin: str, request: pytest.FixtureRequest) -> None:
     report: kgqa.Report = request.getfixturevalue(name)
     instances = [each for path in native.split_files(report.dataset / twin).values() for each in native.read(path)]
-    # A name that several entities have goes to the most probable one; where another of them is a candidate, it looks wrong.
+    # A name that several entities have goes to the most probable one; where another of them is a candidate, or the entity is called
+    # something else twice ("Earth" and "world"), it looks wrong.
     wrong = {each.id for each in instances if any(mention_faults(each))}
-    assert len(wrong) <= len(instances) / 50
+    assert len(wrong) <= len(instances) / 20
