@@ -32,6 +32,17 @@ def test_a_chain_is_graded_as_its_definition_says(data: st.DataObject, known: Kn
     assert next(grades, None) is None
 
 
+@pytest.mark.parametrize(("facts", "path"), [(0, (4, 4)), (1, (0, 4)), (2, (4, 4))])
+def test_to_an_answer_a_path_with_facts_enough_goes_before_a_surer_one(facts: int, path: tuple[int, int]) -> None:
+    graph = Knowledge(entities=6, symmetric=(False,) * 2, facts=[(0, 0, 1)], noise=[], texts=[])
+    known = Known(facts=graph, rules={(0, 4, 1): LOW, (4, 4, 1): HIGH})  # role 4: in the same document
+    record = Record(id=0, split=0, head=0, relation=1, answer=2, chains={2: [(0, 0, 1, 1, 2)], 3: [(0, 0, 1, 1, 3)]})
+    answer, other = known.evidence().grade(to_samples([record]), facts=facts, workers=1)
+    assert (int(answer["first"]), int(answer["second"])) == path
+    assert float(answer["confidence"]) == pytest.approx(sure(LOW if path == (0, 4) else HIGH))
+    assert (int(other["first"]), int(other["second"])) == (4, 4)
+
+
 @pytest.mark.parametrize("workers", [2, 5])
 @given(data=st.data(), known=known_things())
 def test_grades_do_not_depend_on_workers_and_steps(workers: int, data: st.DataObject, known: Known) -> None:
