@@ -10,11 +10,8 @@ from kgqa.domains import built_in, load_domain
 from kgqa.errors import SettingsError
 from kgqa.recipes.qangaroo.bias import PAPER
 from tests import contents
-from tests.command import ROOT
 from tests.conftest import Cli
-
-SEEDS = ROOT / "seeds" / "wikidata"
-OWN = 'extends = "wikidata"\n'
+from tests.domains.test_bad_domains import OWN, QUERY, SEEDS
 
 
 def own(folder: Path, text: str, *, name: str = "own.toml") -> Path:
@@ -120,13 +117,6 @@ def test_a_variant_that_cannot_be_is_one_sentence(name: str, dry: list[str], tmp
     assert contents.files(tmp_path) == before
 
 
-QUERY = """// name: mine
-// purpose: p
-// params: none
-// returns: entity: string, document: string
-// stores: embedded, neo4j
-MATCH (e:Entity)-[:ABOUT]->(d:Document) RETURN e.id AS entity, d.id AS document
-"""
 USING = OWN + "[variants.mine.projection]\nfiles = ['FILE']\nentity_to_document = ['mine']\n"
 
 

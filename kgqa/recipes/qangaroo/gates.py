@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, find, paired
-from kgqa.recipes.qangaroo.samples import HOP_ROLES, BoolArray, Grades, Questions, Samples, facts_on_path
+from kgqa.recipes.qangaroo.samples import HOP_ROLES, BoolArray, Grades, Questions, Samples, by_length, facts_on_path
 from kgqa.records import SPLITS
 from kgqa.traversal.graph import Graph
 
@@ -206,8 +206,7 @@ class AnswerNotImplied(SampleGate):
 
     def weak(self, grades: Grades) -> BoolArray:
         """Which of ``grades`` are too low for an answer."""
-        least = np.where(grades["third"] >= 0, np.float32(self.long), np.float32(self.least))
-        weak: BoolArray = (grades["confidence"] < least) | (grades["text"] < self.text)
+        weak: BoolArray = (grades["confidence"] < by_length(grades, self.least, self.long)) | (grades["text"] < self.text)
         weak |= facts_on_path(grades, self.roles) < self.facts
         return weak
 

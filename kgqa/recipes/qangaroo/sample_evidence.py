@@ -23,7 +23,7 @@ from kgqa.recipes.qangaroo.gates import (
 )
 from kgqa.recipes.qangaroo.mining import MINED, Mined, Triples, fact_graph, read_mined, training_facts
 from kgqa.recipes.qangaroo.relations import RelationMeasures, relation_measures
-from kgqa.recipes.qangaroo.samples import Questions, Samples
+from kgqa.recipes.qangaroo.samples import Questions, Samples, by_length
 from kgqa.recipes.qangaroo.truths import kin_of_answers, second_truths, stated_beside_answers
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
@@ -134,7 +134,7 @@ class SampleEvidence:
         assert samples.grades is not None
         other, least = ~samples.is_answer(), samples.grades["confidence"][samples.is_answer()][samples.question_of_candidate()]
         least = least - np.float32(self.settings.margin)
-        grade = np.where(samples.grades["third"] >= 0, np.float32(self.settings.grade_long), np.float32(self.settings.grade))
+        grade = by_length(samples.grades, self.settings.grade, self.settings.grade_long)
         near = other & ((samples.grades["confidence"] > least) | (samples.grades["confidence"] >= grade))
         by_facts = self._evidence.implied_by_facts(samples)
         known = other & ~near & ((by_facts > least) | (by_facts >= np.float32(self.settings.grade)))

@@ -243,3 +243,8 @@ def facts_on_path(grades: Grades, roles: int) -> npt.NDArray[np.integer]:
     hops = np.stack([grades[name] for name in HOP_ROLES])
     count: npt.NDArray[np.integer] = ((hops >= 0) & (hops < roles)).sum(axis=0)
     return count
+
+
+def by_length(grades: Grades, short: float, long: float) -> npt.NDArray[np.float32]:
+    """``long`` for each grade of a chain of three documents, which is composed and so less sure than it looks, else ``short``."""
+    return np.where(grades["third"] >= 0, np.float32(long), np.float32(short))
