@@ -24,6 +24,9 @@
     │   └── QueryLimit            a query took more than it may
     │       ├── QueryTimeout          of time
     │       └── QueryMemory           of memory
+    ├── TrainingError         a reader cannot be trained any further, as its loss is not finite
+    │   ├── RunMismatch           the folder holds a run, or a reader, of something else
+    │   └── OutOfMemory           the GPU's memory does not suffice
     └── InterruptedRun        the user stopped the run; says how to go on
 
 The command line turns each of them into one line on standard error and exit status 2. Any other exception is a bug.
@@ -128,6 +131,18 @@ class QueryTimeout(QueryLimit):
 
 class QueryMemory(QueryLimit):
     """A query took more memory than it may."""
+
+
+class TrainingError(KgqaError):
+    """A reader cannot be trained any further."""
+
+
+class RunMismatch(TrainingError):
+    """The folder holds a run, or a reader, of something else."""
+
+
+class OutOfMemory(TrainingError):
+    """The GPU's memory does not suffice."""
 
 
 class InterruptedRun(KgqaError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 Advance = Callable[[int], object]
@@ -33,3 +34,23 @@ class Silent:
 
     def finish(self, note: str = "") -> None:
         """Ignore."""
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Progress of a part, whose stages say which part it is."""
+
+    progress: Progress
+    where: str
+
+    def start(self, stage: str, total: int | None = None, unit: str = "") -> None:
+        """Begin a stage of the part."""
+        self.progress.start(f"{stage}, {self.where}", total, unit)
+
+    def advance(self, amount: int) -> None:
+        """As it is."""
+        self.progress.advance(amount)
+
+    def finish(self, note: str = "") -> None:
+        """As it is."""
+        self.progress.finish(note)

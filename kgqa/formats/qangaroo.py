@@ -61,7 +61,7 @@ def to_record(instance: Instance) -> dict[str, Any]:
     if instance.candidates is None or not instance.answers:
         raise BrokenInput(f"instance {instance.id}: QAngaroo holds questions with candidates and one answer only; this one has none.")
     surface, query = _recipe_notes(instance)
-    shown = {candidate.id: _expression(candidate, surface) for candidate in instance.candidates}
+    shown = expressions(instance)
     record = {
         "id": instance.id,
         "query": instance.question.lower() if surface == "label" else query,
@@ -72,6 +72,12 @@ def to_record(instance: Instance) -> dict[str, Any]:
     if surface or instance.answer_type != "candidate":
         _check(record, f"instance {instance.id}")
     return record | {key: value for key, value in noted(instance, NAME).items() if key not in record}
+
+
+def expressions(instance: Instance) -> dict[str, str]:
+    """The id of each candidate → how the official file shows it, which is what predictions name; BrokenInput where notes are damaged."""
+    surface, _ = _recipe_notes(instance)
+    return {candidate.id: _expression(candidate, surface) for candidate in instance.candidates or ()}
 
 
 def _expression(candidate: Candidate, surface: str | None) -> str:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from kgqa.errors import BrokenInput, InputError, MissingInput, SettingsError, storage_errors
+from kgqa.formats import native
 from kgqa.formats.base import FileFormat, FolderFormat, TextsBeside
 from kgqa.formats.faults import FaultCounts, counted
 from kgqa.formats.huggingface import hub
@@ -60,6 +61,12 @@ class QuestionSet:
     def folder(self) -> Path | None:
         """The folder that it is; None for a single file or a set on the hub."""
         return self.path if isinstance(self.path, Path) and self.path.is_dir() else None
+
+    @property
+    def origin(self) -> str:
+        """The format that it had first: of a folder of ours, what its manifest says, from which ``kgqa evaluate`` knows the metric."""
+        before = native.manifest_of(self.folder).get("from") if self.format == "native" and self.folder else None
+        return before if isinstance(before, str) and before in FORMATS else self.format
 
     def hashes(self) -> dict[str, str]:
         """File → SHA-256 of its bytes; none of what is not a file of this machine."""

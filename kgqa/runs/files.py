@@ -30,12 +30,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     """
     with storage_errors(path):
         path = Path(os.path.abspath(path))  # so that "." and "x/.." have a name too
-        if not path.name:
-            raise StorageError(f"{path}: this is the root of the file system; choose another --out.")
-        if os.path.ismount(path):
-            raise StorageError(f"{path}: this is a mount point, in whose place no folder can be put; choose a folder inside it as --out.")
-        if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
-            raise already_there(path)
+        check_new_folder(path)
         with parents_of(path), scratch(path) as folder:
             partial = folder / path.name
             yield partial
@@ -75,6 +70,18 @@ def parents_of(path: Path) -> Iterator[None]:
 def lies_within(path: Path, folder: Path) -> bool:
     """Whether ``path`` is ``folder`` or below it, whatever links lead there; neither need be there."""
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+def check_new_folder(path: Path) -> None:
+    """Raise StorageError where :func:`new_folder` will, before anything is computed that it would hold."""
+    with storage_errors(path):
+        path = Path(os.path.abspath(path))
+        if not path.name:
+            raise StorageError(f"{path}: this is the root of the file system; choose another --out.")
+        if os.path.ismount(path):
+            raise StorageError(f"{path}: this is a mount point, in whose place no folder can be put; choose a folder inside it as --out.")
+        if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
+            raise already_there(path)
 
 
 def check_new_file(path: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from kgqa.version import __version__
 
+MANIFEST = "manifest.json"
 PACKAGES = ("ladybug", "numba", "numpy", "polars", "pyarrow", "pydantic")
 
 
@@ -28,3 +31,10 @@ def versions() -> Mapping[str, str]:
 def run_record(*, passed: dict[str, Any], resolved: dict[str, Any], inputs: dict[str, str]) -> dict[str, Any]:
     """What is known before a run begins; counts and seconds are added at its end."""
     return {"passed": passed, "settings": resolved, "inputs": inputs, "versions": versions()}
+
+
+def write_manifest(manifest: Mapping[str, Any], folder: Path) -> None:
+    """Put it into a folder, whose last file it is."""
+    text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True)
+    # A folder's name need not be UTF-8; what it has instead is written as an escape.
+    (folder / MANIFEST).write_text(text + "\n", "utf-8", "backslashreplace")

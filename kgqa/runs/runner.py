@@ -15,13 +15,12 @@ from kgqa.errors import InterruptedRun, WorkspaceError, storage_errors
 from kgqa.records import SPLITS
 from kgqa.runs.files import file_hash, file_hashes, key_of
 from kgqa.runs.funnel import FunnelRow
-from kgqa.runs.manifest import run_record
+from kgqa.runs.manifest import MANIFEST, run_record, write_manifest
 from kgqa.runs.recipe import Recipe
 from kgqa.runs.stage import Run, Stage
 from kgqa.runs.workspace import StageRecord, Workspace
 from kgqa.settings.defaults import RECIPE
 
-MANIFEST = "manifest.json"
 WRITING = "write_dataset"
 """What reports call the step after the last stage."""
 
@@ -140,9 +139,7 @@ class Runner:
             "baselines": self.baselines,
             "seconds": self.seconds,
         }
-        text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True)
-        # A folder's name need not be UTF-8; what it has instead is written as an escape.
-        (partial / MANIFEST).write_text(text + "\n", "utf-8", "backslashreplace")
+        write_manifest(manifest, partial)
         counts: dict[str, int] = manifest["counts"]
         assert counts.keys() == set(SPLITS), "a recipe counts the samples of every split"
         assert manifest["files"].keys() <= self.recipe.files, "a recipe writes what it says that it may write"

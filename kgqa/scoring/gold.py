@@ -174,15 +174,23 @@ def official_id(instance: Instance) -> str:
 
 
 def _supporting_idx(instance: Instance) -> frozenset[int]:
-    """MuSiQue's numbers of the paragraphs: their ids, or their places where some id is no number.
+    """Where no paragraphs are shown, those that the steps of the decomposition name."""
+    numbers = paragraph_numbers(instance)
+    if not instance.paragraphs:
+        return frozenset(numbers.values())
+    return frozenset(numbers[paragraph.id] for paragraph in instance.paragraphs if paragraph.supporting)
 
-    Where no paragraphs are shown, those that the steps of the decomposition name.
+
+def paragraph_numbers(instance: Instance) -> dict[str, int]:
+    """The id of each paragraph → MuSiQue's number of it: the id, or its place where some id is no number.
+
+    Where no paragraphs are shown, of those that the steps of the decomposition name.
     """
     if not instance.paragraphs:
         named = (step.paragraph_id or "" for step in instance.decomposition or ())
-        return frozenset(int(name) for name in named if looks_like_number(name))
+        return {name: int(name) for name in named if looks_like_number(name)}
     numbers = all(looks_like_number(paragraph.id) for paragraph in instance.paragraphs)
-    return frozenset(int(paragraph.id) if numbers else place for place, paragraph in enumerate(instance.paragraphs) if paragraph.supporting)
+    return {paragraph.id: int(paragraph.id) if numbers else place for place, paragraph in enumerate(instance.paragraphs)}
 
 
 def support(instance: Instance) -> list[Fact]:

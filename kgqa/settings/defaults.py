@@ -21,6 +21,9 @@ REVIEW_SPLIT = "all"
 READER = "reader"
 """What a reader is called who does not say."""
 RELATIONS_SORT = "kept"
+SPLIT_BY = "group"
+SPLIT_SHARES = "0.8,0.1,0.1"
+"""Of train, dev and test."""
 DOCTOR_QUERIES = 1000
 """Per store; some ten seconds."""
 NO_ANSWER_PROBABILITY = 1.0

@@ -56,6 +56,7 @@ def test_what_a_killed_run_leaves_goes_with_the_next_command_beside_it(tmp_path:
     assert {path.name for path in tmp_path.iterdir()} == {"many_dev.json", "other"}
 
 
+@pytest.mark.slow
 def test_what_a_living_run_writes_stays(tmp_path: Path) -> None:
     with writing(tmp_path, tmp_path / "out") as process:
         before = partial(tmp_path)

@@ -1,0 +1,79 @@
+"""Questions as a network reads them: Arrow on disk, made once, memory-mapped, so that a run's memory does not grow with the set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgqa.errors import BrokenInput, storage_errors
+from kgqa.progress import Progress
+from kgqa.runs.files import key_of
+from kgqa.runs.scratch import TEMPORARY
+from kgqa.training.questions import Questions
+from kgqa.training.task import FAULT, TOKENS, Task
+
+CHUNK = 256
+"""Questions that are encoded at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """The examples of a split; in memory are 12 bytes for each."""
+
+    table: pa.Table
+    """Memory-mapped; one row for each question of the whole split."""
+    tokens: npt.NDArray[np.int32]
+    sound: npt.NDArray[np.bool_]
+    """Whether it can be learned from."""
+
+    def faults(self, rows: npt.NDArray[np.int64]) -> Counter[str]:
+        """Why some of these rows cannot be learned from, each reason with how many."""
+        bad = rows[~self.sound[rows]]
+        return Counter(self.table.column(FAULT).take(pa.array(bad)).to_pylist())
+
+    def take(self, rows: npt.NDArray[np.int64]) -> pa.Table:
+        """Some examples."""
+        return self.table.take(pa.array(rows)).combine_chunks()
+
+
+def encode(task: Task, questions: Questions, folder: Path, progress: Progress, *, what: str) -> Encoded:
+    """Encode a whole split for ``task`` into a file in its own folder, or else in ``folder``, or find it there. Raises StorageError."""
+    folder = questions.tokens or folder
+    path = folder / f"{key_of('encoded', questions.key, task.encoding)[:32]}.arrow"
+    with storage_errors(path):
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            partial = path.with_name(f".{path.name}{TEMPORARY}")
+            try:
+                _write(task, questions, partial, progress, what=what)
+                partial.replace(path)
+            except BaseException:
+                partial.unlink(missing_ok=True)
+                raise
+        try:
+            table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+        except pa.ArrowInvalid:
+            raise BrokenInput(f"{path}: this is no whole Arrow file; remove it, and it is made anew.") from None
+    return Encoded(table=table, tokens=table.column(TOKENS).to_numpy().astype(np.int32), sound=pc.is_null(table.column(FAULT)).to_numpy())
+
+
+def _write(task: Task, questions: Questions, path: Path, progress: Progress, *, what: str) -> None:
+    progress.start(f"Tokenising {what}", questions.count, "questions")
+    instances = questions.read()
+    writer = None
+    with path.open("wb") as file:
+        while some := list(islice(instances, CHUNK)):
+            batch = task.encode(some)
+            writer = writer or pa.ipc.new_file(file, batch.schema)
+            writer.write_batch(batch)
+            progress.advance(len(some))
+        writer = writer or pa.ipc.new_file(file, task.encode([]).schema)
+        writer.close()
+    progress.finish(f"{questions.count:,} questions")

@@ -1,0 +1,353 @@
+"""The loop: steps over length-sorted batches, checkpoints, evaluation, early stop.
+
+A step's questions are the same whatever the memory allows: they are drawn from the seed and the epoch's number, its dropout from the seed
+and the step's number, and it is read in as many parts as fit, of which each has a dropout of its own. So a run that was killed goes on to
+the same curve, and on the CPU to the same bytes. In memory are the network, the optimiser's two moments, what ``batch_tokens`` tokens take,
+and 12 bytes for each question.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kgqa.errors import EmptyResult, InterruptedRun, OutOfMemory, RunMismatch, TrainingError, storage_errors
+from kgqa.progress import Silent
+from kgqa.runs.files import key_of
+from kgqa.settings.training import OF_TIME_AND_MEMORY, TrainingSettings
+from kgqa.training import checkpoints
+from kgqa.training.batches import batches_of_epoch, within
+from kgqa.training.checkpoints import State
+from kgqa.training.device import device_of, to_device
+from kgqa.training.encoded import encode
+from kgqa.training.predicting import mean_score
+from kgqa.training.processes import Processes, first_alone
+from kgqa.training.questions import Questions
+from kgqa.training.reader import Fitting
+from kgqa.training.stopping import Stopping
+from kgqa.training.task import Task
+
+if TYPE_CHECKING:
+    import torch
+
+VERSION = 2
+"""Of what a step does; a run that was begun with another one does not go on."""
+REPORTS = 50
+"""Points of the curve in an epoch, about."""
+BEST = "best.safetensors"
+NO_MEMORY = "the GPU's memory does not suffice for the network and one question; take a smaller encoder, or --device cpu."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """How a fit went."""
+
+    steps: int
+    questions: int
+    """That were learned from, in each epoch."""
+    faults: Counter[str] = field(default_factory=Counter)
+    """Why others were not, with how many."""
+    best: float | None
+    """Mean score on the dev questions; None without any."""
+    best_step: int
+
+
+def fit_task(task: Task, train: Questions, dev: Questions | None, fitting: Fitting, *, key: str) -> Fitted:
+    """Train ``task`` until it is done, from its last checkpoint where there is one; its network ends with the best weights.
+
+    ``key``: of the reader's settings and version. Raises EmptyResult where nothing can be learned from, TrainingError where the loss is
+    not finite or memory does not suffice, RunMismatch where the folder holds a run of something else, InterruptedRun, StorageError.
+    """
+    return _Run(task, train, dev, fitting, key).fit()
+
+
+class _Run:
+    """One network's training."""
+
+    def __init__(self, task: Task, train: Questions, dev: Questions | None, fitting: Fitting, key: str) -> None:
+        import torch
+
+        self._settings, self._fitting, self._task = fitting.settings, fitting, task
+        self._folder = fitting.place / "checkpoints"
+        with storage_errors(fitting.place):
+            fitting.place.mkdir(parents=True, exist_ok=True)
+        self._processes = Processes(device_of(fitting.settings))
+        self._dev = None if dev is None or not has_answers(dev) else drawn(dev, fitting.settings.dev_questions)
+        tokens, progress = fitting.place / "tokens", fitting.progress if self._processes.is_first else Silent()
+        with first_alone():
+            self._examples = encode(task, train, tokens, progress, what="training questions")
+            if self._dev is not None:
+                encode(task, self._dev, tokens, progress, what="dev questions")
+        self._rows = train.rows()
+        self._sound = self._rows[self._examples.sound[self._rows]]
+        self._faults = self._examples.faults(self._rows)
+        if not len(self._sound):
+            raise EmptyResult(nothing_to_learn(len(self._rows), self._faults))
+        batches = math.ceil(len(self._sound) / self._settings.batch)
+        self._per_epoch = batches
+        self._total = min(self._settings.epochs * batches, self._settings.max_steps or math.inf)
+        self._objective = self._processes.prepare(Objective(task))
+        self._optimiser = torch.optim.AdamW(_decayed(task.network, self._settings.weight_decay), lr=0.0, fused=True)
+        self._state = State(
+            key=key_of(
+                VERSION, key, train.key, self._rows.tolist() if train.keep is not None else None, fitting.seed, _steered(self._settings)
+            ),
+            batch_tokens=self._settings.batch_tokens,
+        )
+        self._epoch: tuple[int, list[npt.NDArray[np.int64]]] = (-1, [])
+
+    def fit(self) -> Fitted:
+        import torch
+
+        try:
+            return self._fit()
+        except torch.OutOfMemoryError:
+            # In a step the batch is read in smaller parts; this was the optimiser, or a single question.
+            raise OutOfMemory(f"{self._fitting.place}: {NO_MEMORY}") from None
+
+    def _fit(self) -> Fitted:
+        self._go_on()
+        if not self._state.finished:
+            with Stopping() as stopping:
+                self._steps(stopping)
+                self._state.finished = True
+                self._save()
+            if self._processes.any(stopping.asked):
+                raise InterruptedRun(f"{self._fitting.place}: stopped at its end; run the same command again to go on.")
+        best = self._fitting.place / BEST
+        if best.exists():
+            checkpoints.load_weights(self._task.network, best)
+        self._processes.wait()  # as the first may remove what the others still read
+        state = self._state
+        return Fitted(
+            steps=state.step, questions=len(self._sound), faults=self._faults,
+            best=state.best if state.best_step else None, best_step=state.best_step,
+        )  # fmt: skip
+
+    def _go_on(self) -> None:
+        """From the last checkpoint."""
+        found = checkpoints.latest(self._folder)
+        if found is None:
+            return
+        place, state = found
+        if state.key != self._state.key:
+            raise RunMismatch(
+                f"{self._fitting.place}: this run was begun with other settings, another dataset or another version; choose another --out, "
+                "or remove it to begin anew."
+            )
+        checkpoints.restore(place, self._task.network, self._optimiser)
+        state.batch_tokens = min(state.batch_tokens, self._settings.batch_tokens)
+        self._state = state
+        if not state.finished:
+            self._note({"step": state.step, "resumed": True})
+
+    def _steps(self, stopping: Stopping) -> None:
+        state, settings = self._state, self._settings
+        progress = self._fitting.progress if self._processes.is_first else Silent()
+        progress.start("Training", int(self._total) * settings.batch, "questions")
+        progress.advance(state.step * settings.batch)
+        saved, meter = time.monotonic(), _Meter(state)
+        self._task.network.train()  # pretrained networks come without dropout, which they would only get back after an evaluation
+        report, evaluate = max(1, self._per_epoch // REPORTS), max(1, self._per_epoch // settings.evaluations)
+        while state.step < self._total:
+            rows = self._batch(state.step)
+            loss = self._step(rows)
+            state.step += 1
+            meter.add(loss, len(rows))
+            progress.advance(settings.batch)
+            last = state.step == self._total
+            if state.step % report == 0 or last:
+                self._note(meter.point(state.step, self._total))
+                meter.begin()
+            if self._dev is not None and (state.step % evaluate == 0 or last) and self._evaluate():
+                break
+            stop = self._processes.any(stopping.asked)
+            if stop or time.monotonic() - saved >= settings.checkpoint_seconds:
+                self._save()
+                saved = time.monotonic()
+            if stop and not last:  # after the last one, what was learned is kept first
+                raise InterruptedRun(f"{self._fitting.place}: stopped after step {state.step:,}; run the same command again to go on.")
+        progress.finish(f"{state.step:,} steps" + (f", best dev score {100 * state.best:.1f}" if state.best_step else ""))
+
+    def _batch(self, step: int) -> npt.NDArray[np.int64]:
+        epoch, place = divmod(step, self._per_epoch)
+        if self._epoch[0] != epoch:
+            found = batches_of_epoch(self._sound, self._examples.tokens, size=self._settings.batch, seed=self._fitting.seed, epoch=epoch)
+            self._epoch = (epoch, found)
+        return self._epoch[1][place]
+
+    def _step(self, rows: npt.NDArray[np.int64]) -> float:
+        """One step on the examples in ``rows``; their mean loss."""
+        import torch
+
+        state = self._state
+        self._optimiser.zero_grad(set_to_none=True)
+        for group in self._optimiser.param_groups:
+            group["lr"] = self._settings.learning_rate * rate_at(state.step, int(self._total), self._settings.warm_up)
+        torch.manual_seed(int(np.random.default_rng([self._fitting.seed, 1, state.step, self._processes.number]).integers(2**62)))
+        loss = self._loss(rows)
+        if loss is None:
+            self._smaller()
+            return self._step(rows)
+        norm = float(torch.nn.utils.clip_grad_norm_(self._task.network.parameters(), self._settings.clip))
+        if not math.isfinite(norm) or not math.isfinite(loss):
+            ids = self._examples.table.column("id").take([int(row) for row in rows[:3]]).to_pylist()
+            raise TrainingError(
+                f"{self._fitting.place}: the loss is {loss} in step {state.step + 1:,} (questions {', '.join(ids)} and "
+                f"{max(0, len(rows) - 3)} more); the last checkpoint is kept; try a lower learning_rate, or --precision fp32."
+            )
+        self._optimiser.step()
+        return loss
+
+    def _loss(self, rows: npt.NDArray[np.int64]) -> float | None:
+        """See :meth:`_gradients`; None where memory does not suffice, and what it held is free again as no exception refers to it."""
+        import torch
+
+        try:
+            return self._gradients(rows)
+        except torch.OutOfMemoryError:
+            return None
+
+    def _gradients(self, rows: npt.NDArray[np.int64]) -> float:
+        """Add up the gradients of a batch, part by part; its mean loss. Every process reads its share of the examples."""
+        count, mine = len(rows), self._processes.share(rows)
+        # Whoever has none takes part with one that weighs nothing, since the others wait for its gradients.
+        weight = self._processes.count / count if len(mine) else 0.0
+        parts = list(within(mine if len(mine) else rows[:1], self._examples.tokens, limit=self._state.batch_tokens))
+        total = 0.0
+        for number, part in enumerate(parts):
+            batch = to_device(self._task.collate(self._examples.take(part)), self._processes.device.torch)
+            with self._processes.synchronised(self._objective, last=number == len(parts) - 1), self._processes.device.autocast():
+                losses = self._objective(batch).float()
+                # The mean over the whole batch, of which processes average their gradients.
+                (losses.sum() * weight).backward()
+            total += float(losses.detach().sum()) if len(mine) else 0.0
+        return self._processes.sum(total) / count
+
+    def _smaller(self) -> None:
+        """Half as many tokens at once, the first time that memory does not suffice."""
+        import torch
+
+        state = self._state
+        torch.cuda.empty_cache()
+        if state.batch_tokens < self._settings.batch_tokens or self._processes.count > 1:
+            raise OutOfMemory(
+                f"{self._fitting.place}: the GPU's memory does not suffice for {state.batch_tokens:,} tokens at once; give a smaller "
+                "batch_tokens."
+            )
+        state.batch_tokens //= 2
+        self._note({"step": state.step, "remark": f"GPU memory did not suffice: {state.batch_tokens:,} tokens at once from now on"})
+        self._fitting.progress.start(f"GPU memory ran out: going on with {state.batch_tokens:,} tokens at once, the same batch")
+
+    def _evaluate(self) -> bool:
+        """Score the dev questions, keep the weights if they are the best; whether it is time to stop."""
+        assert self._dev is not None
+        state = self._state
+        dev, limit = self._dev, 4 * state.batch_tokens
+        score = self._processes.of_first(
+            lambda: mean_score(self._task, dev, self._fitting.place / "tokens", self._processes.device, limit=limit)
+        )
+        self._note({"step": state.step, "score": score})
+        if score > state.best:
+            state.best, state.best_step, state.worse = score, state.step, 0
+            if self._processes.is_first:
+                checkpoints.replace_weights(self._task.network, self._fitting.place / BEST)
+        else:
+            state.worse += 1
+        return state.worse >= self._settings.patience
+
+    def _save(self) -> None:
+        if self._processes.is_first:
+            checkpoints.save(self._folder, self._state, self._task.network, self._optimiser)
+        self._processes.wait()
+
+    def _note(self, point: dict[str, object]) -> None:
+        if self._processes.is_first:
+            self._fitting.record(point)
+
+
+def nothing_to_learn(count: int, faults: Mapping[str, int]) -> str:
+    """Why no question can be learned from, in a sentence."""
+    if not count:
+        return "the train split has no question; give a set that has some, or a file whose name says train."
+    reasons = "; ".join(f"{reason}: {number:,}" for reason, number in sorted(faults.items(), key=lambda item: -item[1]))
+    return f"none of the {count:,} training questions can be learned from ({reasons}); give another set, or another reader."
+
+
+def has_answers(questions: Questions) -> bool:
+    """Whether any of them says what is right; of a split whose answers are kept secret none does, and it decides nothing."""
+    return any(each.answers or not each.answerable for each in questions)
+
+
+def drawn(questions: Questions, count: int) -> Questions:
+    """At most ``count`` of them, spread over the split; always the same."""
+    rows = questions.rows()
+    if len(rows) <= count:
+        return questions
+    keep = np.zeros(questions.count, np.bool_)
+    keep[np.random.default_rng([0, len(rows)]).choice(rows, count, replace=False)] = True
+    return questions.only(keep)
+
+
+def rate_at(step: int, total: int, warm_up: float) -> float:
+    """The share of the learning rate: rising in the first steps, then falling to 0."""
+    rising = warm_up * total
+    return (step + 1) / (rising + 1) if step < rising else max(0.0, (total - step) / max(1.0, total - rising))
+
+
+def Objective(task: Task) -> torch.nn.Module:  # noqa: N802 - a class of a module that is imported late
+    """What a step lowers, as a module, so that several processes can add up its gradients."""
+    import torch
+
+    class _Objective(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = task.network
+
+        def forward(self, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
+            return task.losses(batch)
+
+    return _Objective()
+
+
+def _decayed(network: torch.nn.Module, decay: float) -> list[dict[str, Any]]:
+    """Biases and scales of norms are not made smaller."""
+    used = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    return [
+        {"params": [parameter for parameter in used if parameter.ndim > 1], "weight_decay": decay},
+        {"params": [parameter for parameter in used if parameter.ndim <= 1], "weight_decay": 0.0},
+    ]
+
+
+def _steered(settings: TrainingSettings) -> dict[str, Any]:
+    """The settings that the curve depends on."""
+    return settings.model_dump(mode="json", exclude=set(OF_TIME_AND_MEMORY))
+
+
+class _Meter:
+    """Mean loss and speed since the last point of the curve."""
+
+    def __init__(self, state: State) -> None:
+        """The sums are the run's state, as it may be stopped between two points; the speed is this process's."""
+        self._state, self._questions, self._begin = state, 0, time.perf_counter()
+
+    def begin(self) -> None:
+        """For the next point."""
+        self._state.loss, self._state.questions = 0.0, 0
+        self._questions, self._begin = 0, time.perf_counter()
+
+    def add(self, loss: float, questions: int) -> None:
+        self._state.loss += loss * questions
+        self._state.questions += questions
+        self._questions += questions
+
+    def point(self, step: int, total: float) -> dict[str, object]:
+        state, seconds = self._state, time.perf_counter() - self._begin
+        return {"step": step, "of": int(total), "loss": state.loss / state.questions, "examples_per_second": self._questions / seconds}

@@ -1,0 +1,161 @@
+"""The runs that a database has a record of, as they are read: what each was, how it went, and whether it still goes on."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kgqa.errors import BrokenInput, UnknownId, suggestion
+from kgqa.training.record import BEAT, LOCK
+from kgqa.training.run_database import RunDatabase
+from kgqa.training.run_log import Point
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+STATUSES = {
+    "running": "its process trains",
+    "finished": "it is done",
+    "interrupted": "the user stopped it; the same command goes on",
+    "failed": "it ended for the reason that is given",
+    "stopped": "its process is gone without a word, as one that is killed; the same command goes on",
+}
+"""Status → the sentence that says what it means."""
+_TIMES, _LATEST = ("started", "heartbeat", "ended"), 2.5e11
+"""Columns of times, and the last one that Python has a date for, about."""
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("hashes", "settings", "versions"), (dict,)),
+    **dict.fromkeys(("started", "heartbeat", "seconds"), (int, float)),
+    **dict.fromkeys(("ended", "score"), (int, float, type(None))),
+    "steps": (int,),
+    "folder": (str,),
+}
+"""Column → what it may be, as SQLite keeps in any column whatever it is given."""
+SILENCE = 10 * BEAT
+"""Seconds without a sign of life after which a process on another machine is taken to be gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRun:
+    """One run."""
+
+    name: str
+    """That of its folder, with ``#2`` and so on where the database had one of that name."""
+    folder: Path
+    host: str
+    """The machine that it ran on last."""
+    reader: str
+    dataset: str
+    hashes: Mapping[str, str]
+    """File of the dataset → SHA-256 of its bytes."""
+    seed: int
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    device: str
+    status: str
+    """One of ``STATUSES``."""
+    sentence: str
+    """Why it failed; else ""."""
+    sessions: int
+    """How often it was begun or gone on with."""
+    started: float
+    """Seconds since 1970, UTC; so are ``heartbeat``, its last sign of life, and ``ended``."""
+    heartbeat: float
+    ended: float | None
+    seconds: float
+    """That its processes took together."""
+    steps: int
+    """Of the part that was trained last."""
+    score: float | None
+    """The best on the dev questions, of the part that was measured last."""
+    score_step: int | None
+    curve: tuple[Point, ...] = ()
+    """Empty in a list of runs."""
+
+
+def read_runs(database: RunDatabase) -> tuple[RecordedRun, ...]:
+    """All of them, those that began first first, without curves. Raises MissingInput, BrokenInput, StorageError or StoreUnreachable."""
+    from sqlalchemy import select
+
+    from kgqa.training.run_tables import RUN
+
+    with database.reading() as connection:
+        rows = connection.execute(select(RUN).order_by(RUN.c.started, RUN.c.id)).mappings().all()
+    return tuple(_run(row, database) for row in rows)
+
+
+def read_named(database: RunDatabase, names: Iterable[str]) -> tuple[RecordedRun, ...]:
+    """Those of these names, in their order, with curves; UnknownId where one is not there."""
+    from sqlalchemy import select
+
+    from kgqa.training.run_tables import RUN
+
+    found = []
+    with database.reading() as connection:
+        known = connection.execute(select(RUN.c.name)).scalars().all()
+        for name in names:
+            if name not in known:
+                raise UnknownId(f"run {name!r} is not in {database.name}; {suggestion(name, known) if known else 'it holds none.'}")
+            row = connection.execute(select(RUN).where(RUN.c.name == name)).mappings().one()
+            found.append(replace(_run(row, database), curve=_curve(connection, row["id"])))
+    return tuple(found)
+
+
+def _curve(connection: Connection, number: int) -> tuple[Point, ...]:
+    from sqlalchemy import select
+
+    from kgqa.training.run_tables import MEASURES, POINT
+
+    rows = connection.execute(select(POINT).where(POINT.c.run == number).order_by(POINT.c.number)).mappings()
+    return tuple(
+        {
+            **{name: row[name] for name in ("part", "step", "seconds")},
+            **{name: row[name] for name in MEASURES if row[name] is not None},
+            **row["more"],
+        }
+        for row in rows
+    )
+
+
+def _run(row: Mapping[Any, Any], database: RunDatabase) -> RecordedRun:
+    for name, kinds in _KINDS.items():
+        if not isinstance(row[name], kinds) or (name in _TIMES and not 0 <= (row[name] or 0) < _LATEST):
+            raise BrokenInput(f"{database.name}: what it holds as {name} of run {row['name']} is none; choose another, or train anew.")
+    folder = Path(row["folder"])
+    if database.path is not None:
+        folder = database.path.parent / folder
+    status = row["status"]
+    if status == "running" and not _is_alive(folder, row):
+        status = "stopped"
+    values = {name: row[name] for name in RecordedRun.__dataclass_fields__ if name not in {"folder", "status", "curve"}}
+    return RecordedRun(folder=folder, status=status, **values)
+
+
+def _is_alive(folder: Path, row: Mapping[Any, Any]) -> bool:
+    """On this machine the lock in the run's folder tells; of others, and where there are no locks, the last sign of life."""
+    if row["host"] == socket.gethostname():
+        with suppress(OSError):
+            return _lock_is_held(folder / LOCK, row["uid"])
+    return bool(time.time() - row["heartbeat"] < SILENCE)
+
+
+def _lock_is_held(lock: Path, uid: str) -> bool:
+    """Whether a process trains this run in this folder; OSError where nothing tells."""
+    file = os.open(lock, os.O_RDONLY)
+    try:
+        if os.read(file, len(uid) + 1) != uid.encode():  # another run is in this folder now
+            return False
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
+    finally:
+        os.close(file)

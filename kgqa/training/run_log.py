@@ -1,0 +1,97 @@
+"""The log of a run in its own folder, JSON lines: what the run is, its points, and how it ended. What the database says is taken from it.
+
+A line that a kill cut short is not counted. A point that is not valid any more, because the run went back behind it, is taken out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kgqa.errors import BrokenInput, storage_errors
+from kgqa.runs.files import write_whole
+
+FILE = "log.jsonl"
+VERSION = 1
+NUMBER = (int, float)
+END = {"seconds": NUMBER}
+POINT = {"part": (str,), "step": (int,), **END}
+RUN = {"uid": (str,), "started": NUMBER, "sessions": (int,), **END}
+"""What a line of the kind has at least, and of which types."""
+Point = dict[str, Any]
+"""``part``, ``step`` and ``seconds``, and what was measured."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Logged:
+    """What a log says."""
+
+    run: dict[str, Any] | None = None
+    """None where there is no log yet."""
+    points: list[Point] = field(default_factory=list)
+    seconds: float = 0.0
+    """That the run took until its last line."""
+
+
+def read(path: Path) -> Logged:
+    """An empty one where there is no file; BrokenInput with the line where it is no log of this version."""
+    found = Logged()
+    if not path.exists():
+        return found
+    for number, line in _lines(path):
+        kind = line.pop("kind", None)
+        if kind == "run" and line.get("version") == VERSION and _has(line, RUN):
+            found.run = line
+        elif kind == "point" and found.run is not None and _has(line, POINT):
+            add(found.points, line)
+        elif kind != "end" or found.run is None or not _has(line, END):
+            raise BrokenInput(f"{path}, line {number}: this is no log of a run of this version; move the file away to begin a new log.")
+        found.seconds = max(found.seconds, float(line["seconds"]))
+    return found
+
+
+def _has(line: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]]) -> bool:
+    return all(type(line.get(name)) in kind for name, kind in kinds.items())
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    with storage_errors(path):
+        lines = path.read_bytes().split(b"\n")[:-1]
+    for number, line in enumerate(lines, start=1):
+        try:
+            value = json.loads(line)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise BrokenInput(f"{path}, line {number}: this is no JSON object; move the file away to begin a new log.")
+        yield number, value
+
+
+def add(points: list[Point], point: Point) -> int:
+    """Put a point at the end, or into the one of the same step and part, if that is there; its place."""
+    for place in range(len(points) - 1, -1, -1):
+        if points[place]["part"] == point["part"]:
+            if points[place]["step"] == point["step"]:
+                points[place] = points[place] | point
+                return place
+            break  # the steps of a part rise
+    points.append(point)
+    return len(points) - 1
+
+
+def write(path: Path, run: Mapping[str, Any], points: Sequence[Point]) -> None:
+    """Begin the log anew with these points. Raises StorageError."""
+    write_whole(path, "".join([_line("run", {"version": VERSION, **run}), *(_line("point", point) for point in points)]))
+
+
+def append(path: Path, kind: str, line: Mapping[str, Any]) -> None:
+    """One more line: a ``point``, or the ``end`` of a session. Raises StorageError."""
+    with storage_errors(path), path.open("ab", buffering=0) as file:
+        file.write(_line(kind, line).encode("utf-8", "backslashreplace"))
+
+
+def _line(kind: str, line: Mapping[str, Any]) -> str:
+    return json.dumps({"kind": kind, **line}, ensure_ascii=False) + "\n"

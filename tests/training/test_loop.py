@@ -1,0 +1,466 @@
+"""The loop: one curve whatever the memory allows and whenever a run was stopped; and every end in a sentence."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from tests.small_questions import question
+
+torch = pytest.importorskip("torch", reason="the extra [readers] is not installed")
+
+from torch import nn  # noqa: E402
+
+from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, MissingInput, OutOfMemory, RunMismatch, TrainingError  # noqa: E402
+from kgqa.progress import Silent  # noqa: E402
+from kgqa.records import Instance  # noqa: E402
+from kgqa.settings.training import TrainingSettings  # noqa: E402
+from kgqa.training import checkpoints, loop  # noqa: E402
+from kgqa.training.device import Device  # noqa: E402
+from kgqa.training.loop import Fitted, fit_task  # noqa: E402
+from kgqa.training.predicting import predict_task  # noqa: E402
+from kgqa.training.processes import accelerator_of  # noqa: E402
+from kgqa.training.questions import Questions, of_list  # noqa: E402
+from kgqa.training.reader import Fitting, Prediction  # noqa: E402
+
+Point = dict[str, object]
+
+
+class Lengths:
+    """Learns how long a question is, with dropout; what it is shown is as many tokens as the question has letters."""
+
+    encoding = "lengths"
+
+    def __init__(self) -> None:
+        torch.manual_seed(3)
+        self.network: Any = nn.Sequential(nn.Linear(4, 16), nn.Dropout(0.2), nn.Tanh(), nn.Linear(16, 1))
+        self.batches: list[int] = []
+
+    def encode(self, instances: Sequence[Instance]) -> pa.RecordBatch:
+        columns = {
+            "id": pa.array([each.id for each in instances], pa.string()),
+            "tokens": pa.array([len(each.question) for each in instances], pa.int32()),
+            "fault": pa.array([None if each.answers else "it has no answer" for each in instances], pa.string()),
+        }
+        return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+
+    def collate(self, examples: pa.Table) -> dict[str, Any]:
+        return {"length": torch.tensor(examples.column("tokens").to_pylist(), dtype=torch.float32)}
+
+    def _said(self, batch: Any) -> Any:
+        length = batch["length"] / 40
+        return self.network(torch.stack([length, length**2, length.sin(), torch.ones_like(length)], dim=1)).squeeze(1)
+
+    def losses(self, batch: Any) -> Any:
+        self.batches.append(len(batch["length"]))
+        return (self._said(batch).float() - batch["length"] / 20) ** 2
+
+    def read(self, batch: Any) -> list[float]:
+        return [float(value) for value in self._said(batch)]
+
+    def answer(self, instance: Instance, reading: float) -> Prediction:
+        return Prediction(id=instance.id, answer=f"{reading:.6f}", confidence=1.0)
+
+    def score(self, instance: Instance, prediction: Prediction) -> float:
+        return math.exp(-abs(float(prediction.answer) - len(instance.question) / 20))
+
+
+def asked(count: int) -> Questions:
+    return of_list([question(number % 16, id=f"q{number}", question="x" * (5 + 7 * number % 40)) for number in range(count)])
+
+
+def fitting(place: Path, points: list[Point] | None = None, *, seed: int = 7, **settings: Any) -> Fitting:
+    said: dict[str, Any] = {"batch": 4, "epochs": 3, "learning_rate": 0.01, "device": "cpu", "checkpoint_seconds": 0.0, **settings}
+    return Fitting(
+        place=place, settings=TrainingSettings(**said), seed=seed, progress=Silent(), record=(points if points is not None else []).append
+    )
+
+
+def fit(
+    place: Path, points: list[Point] | None = None, *, task: Any = None, count: int = 18, dev: int = 6, key: str = "k", **more: Any
+) -> tuple[Any, Fitted]:
+    task = task or Lengths()
+    return task, fit_task(task, asked(count), asked(dev) if dev else None, fitting(place, points, **more), key=key)
+
+
+def said(task: Any) -> list[str]:
+    return [each.answer for each in predict_task(task, asked(30), Silent(), TrainingSettings(device="cpu"))]
+
+
+def curve(points: list[Point]) -> dict[int, Point]:
+    """Step → what was measured there, of those that count; without speeds."""
+    found: dict[int, Point] = {}
+    for point in points:
+        step = int(str(point["step"]))
+        if point.get("resumed"):
+            found = {before: values for before, values in found.items() if before <= step}
+            continue
+        found[step] = {**found.get(step, {}), **{name: value for name, value in point.items() if name != "examples_per_second"}}
+    return found
+
+
+@pytest.mark.slow
+def test_the_same_seed_is_the_same_run_and_another_one_is_not(tmp_path: Path) -> None:
+    curves: list[list[Point]] = [[], [], []]
+    texts = [said(fit(tmp_path / str(number), curves[number], seed=seed)[0]) for number, seed in enumerate((7, 7, 8))]
+    assert texts[0] == texts[1] != texts[2]
+    assert curve(curves[0]) == curve(curves[1]) != curve(curves[2])
+
+
+def test_dropout_is_on_from_the_first_step(tmp_path: Path) -> None:
+    """Pretrained networks are loaded without it, and an evaluation would switch it on."""
+    curves: list[list[Point]] = [[], []]
+    task = Lengths()
+    task.network.eval()
+    fit(tmp_path / "loaded", curves[0], task=task, epochs=1)
+    fit(tmp_path / "new", curves[1], epochs=1)
+    assert curve(curves[0]) == curve(curves[1])
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+def dying(steps: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process dies in the middle of each of these steps, once."""
+    left, step = list(steps), loop._Run._step
+
+    def once(self: Any, rows: Any) -> float:
+        if self._state.step in left:
+            left.remove(self._state.step)
+            raise Killed
+        return step(self, rows)
+
+    monkeypatch.setattr(loop._Run, "_step", once)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1000.0])
+@pytest.mark.parametrize("steps", [[0], [1, 2], [7], [4, 9, 14]])
+def test_a_run_that_dies_in_a_step_goes_on_to_the_same_curve(
+    tmp_path: Path, steps: list[int], seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "REPORTS", 2)  # a point only every second step
+    whole: list[Point] = []
+    task, fitted = fit(tmp_path / "whole", whole)
+    texts = said(task)
+    dying(steps, monkeypatch)
+    points: list[Point] = []
+    for _ in steps:
+        with pytest.raises(Killed):
+            fit(tmp_path / "run", points, checkpoint_seconds=seconds)
+    task, again = fit(tmp_path / "run", points, checkpoint_seconds=seconds)
+    assert said(task) == texts
+    assert again == fitted
+    assert curve(points) == curve(whole) if seconds == 0 else curve(points).items() >= curve(whole).items()
+    assert fit(tmp_path / "run")[1] == fitted  # done, and reads what it learned
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_step_and_the_run_goes_on(tmp_path: Path, number: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "REPORTS", 2)
+    whole: list[Point] = []
+    texts, step, before = said(fit(tmp_path / "whole", whole)[0]), loop._Run._step, signal.getsignal(number)
+
+    def asks(self: Any, rows: Any) -> float:
+        if self._state.step == 6:
+            signal.raise_signal(number)
+        return step(self, rows)
+
+    points: list[Point] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(loop._Run, "_step", asks)
+        with pytest.raises(InterruptedRun, match="stopped after step 7; run the same command again"):
+            fit(tmp_path / "run", points, checkpoint_seconds=1000)
+    assert signal.getsignal(number) == before
+    assert said(fit(tmp_path / "run", points)[0]) == texts
+    assert curve(points) == curve(whole)
+
+
+@pytest.mark.parametrize("name", ["save_weights", "_save_tensors", "_optimiser_tensors"])
+@pytest.mark.parametrize("nth", [1, 3, 15, 16])
+def test_a_run_that_dies_while_it_saves_goes_on(tmp_path: Path, name: str, nth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in the save of the last step, which is made twice: as a step and as the end."""
+    texts, inner, count = said(fit(tmp_path / "whole", dev=0)[0]), getattr(checkpoints, name), 0
+
+    def once(*given: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count == nth:
+            raise Killed
+        return inner(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(checkpoints, name, once)
+        with pytest.raises(Killed):
+            fit(tmp_path / "run", dev=0)
+    assert said(fit(tmp_path / "run", dev=0)[0]) == texts
+    assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == ["step-000000015-finished"]
+
+
+@pytest.mark.parametrize("tokens", [1, 30, 60])
+def test_memory_does_not_change_what_a_step_learns(tmp_path: Path, tokens: int) -> None:
+    whole: list[Point] = []
+    parts: list[Point] = []
+    first, second = Lengths(), Lengths()
+    for task in (first, second):
+        task.network[1].p = 0.0  # as each part draws its own dropout
+    fit(tmp_path / "whole", whole, task=first)
+    fit(tmp_path / "parts", parts, task=second, batch_tokens=tokens)
+    assert len(second.batches) > len(first.batches)
+    losses = [[point["loss"] for point in points if "loss" in point] for points in (whole, parts)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+def test_a_run_may_go_on_with_fewer_tokens_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dying([5], monkeypatch)
+    with pytest.raises(Killed):
+        fit(tmp_path / "run")
+    task = Lengths()
+    fit(tmp_path / "run", task=task, batch_tokens=1)
+    assert set(task.batches) == {1}
+
+
+class Hungry(Lengths):
+    """Has no memory for the first calls."""
+
+    def __init__(self, refuses: Callable[[int], bool]) -> None:
+        super().__init__()
+        self.refuses, self.calls = refuses, 0
+
+    def losses(self, batch: Any) -> Any:
+        self.calls += 1
+        if self.refuses(self.calls):
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return super().losses(batch)
+
+
+def test_out_of_memory_once_is_half_the_tokens_and_the_same_batch(tmp_path: Path) -> None:
+    whole: list[Point] = []
+    points: list[Point] = []
+    starts: list[str] = []
+
+    class Heard(Silent):
+        def start(self, stage: str, total: int | None = None, unit: str = "") -> None:
+            starts.append(stage)
+
+    one, task = Lengths(), Hungry(lambda call: call == 3)
+    one.network[1].p = task.network[1].p = 0.0
+    fit(tmp_path / "whole", whole, task=one)
+    fit_task(task, asked(18), asked(6), replace(fitting(tmp_path / "run", points), progress=Heard()), key="k")
+    assert "GPU memory ran out: going on with 4,096 tokens at once, the same batch" in starts
+    assert [point["remark"] for point in points if "remark" in point] == ["GPU memory did not suffice: 4,096 tokens at once from now on"]
+    losses = [[point["loss"] for point in found if "loss" in point] for found in (whole, points)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+def test_out_of_memory_holds_nothing_of_the_try_before(tmp_path: Path) -> None:
+    """The second try runs without what the first one held, as no exception refers to its frames any more."""
+    import weakref
+
+    held: list[Any] = []
+
+    class Holding(Hungry):
+        def losses(self, batch: Any) -> Any:
+            if self.calls == 1:
+                assert held[0]() is None
+            big = torch.zeros(10)
+            held.append(weakref.ref(big))
+            return super().losses(batch)
+
+    fit(tmp_path, task=Holding(lambda call: call == 1))
+    assert len(held) > 2
+
+
+def test_out_of_memory_twice_is_the_end_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(OutOfMemory, match="does not suffice for 4,096 tokens at once; give a smaller batch_tokens"):
+        fit(tmp_path, task=Hungry(lambda call: call > 5))
+    assert checkpoints.latest(tmp_path / "checkpoints") is not None
+
+
+def test_out_of_memory_elsewhere_is_a_sentence_too(tmp_path: Path) -> None:
+    class Reads(Lengths):
+        def read(self, batch: Any) -> list[float]:
+            if len(batch["length"]) > self.most:
+                raise torch.OutOfMemoryError("CUDA out of memory")
+            return super().read(batch)
+
+        most = 0
+
+    with pytest.raises(OutOfMemory, match="one question"):
+        fit(tmp_path / "a", task=Reads())
+    task = Reads()
+    task.most = 2
+    assert list(map(float, said(task))) == pytest.approx(list(map(float, said(Lengths()))), abs=1e-5)
+
+    class Full(torch.optim.AdamW):  # type: ignore[misc, name-defined]
+        def step(self, closure: Any = None) -> Any:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(torch.optim, "AdamW", Full)
+        with pytest.raises(OutOfMemory, match="one question"):
+            fit(tmp_path / "b")
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_loss_that_is_not_finite_stops_and_keeps_the_last_checkpoint(tmp_path: Path, value: float) -> None:
+    class Wrong(Lengths):
+        def losses(self, batch: Any) -> Any:
+            found = super().losses(batch)
+            return found * value if len(self.batches) == 4 else found
+
+    with pytest.raises(
+        TrainingError, match=r"the loss is (nan|inf) in step 4 \(questions q\d+, q\d+, q\d+ and 1 more\); the last checkpoint is kept"
+    ):
+        fit(tmp_path, task=Wrong())
+    found = checkpoints.latest(tmp_path / "checkpoints")
+    assert found is not None
+    assert found[1].step == 3
+    fit(tmp_path)
+
+
+def test_bf16_on_the_cpu_learns_too(tmp_path: Path) -> None:
+    points: list[Point] = []
+    fit(tmp_path, points, precision="bf16", epochs=8)
+    losses = [float(str(point["loss"])) for point in points if "loss" in point]
+    assert losses[-1] < losses[0]
+
+
+def test_the_precision_is_ours_whatever_accelerate_is_configured_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    from accelerate.state import AcceleratorState
+
+    AcceleratorState._reset_state(True)
+    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "bf16")
+    assert accelerator_of(Device(name="cpu", bf16=False)).mixed_precision == "no"
+    AcceleratorState._reset_state(True)
+
+
+def test_whoever_may_read_new_files_may_read_weights(tmp_path: Path) -> None:
+    (tmp_path / "new").touch()
+    checkpoints.save_weights(Lengths().network, tmp_path / "weights")
+    assert (tmp_path / "weights").stat().st_mode == (tmp_path / "new").stat().st_mode
+
+
+def test_early_stop_keeps_the_best_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = iter([0.1, 0.5, 0.4, 0.3, 0.9])
+    monkeypatch.setattr(loop, "mean_score", lambda *_, **__: next(scores))
+    task, fitted = fit(tmp_path / "run", epochs=10, patience=2)
+    assert (fitted.steps, fitted.best, fitted.best_step) == (20, 0.5, 10)
+    shorter = Lengths()
+    monkeypatch.setattr(loop, "mean_score", lambda *_, **__: 0.0)
+    dying([10], monkeypatch)
+    with pytest.raises(Killed):
+        fit(tmp_path / "short", task=shorter, epochs=10, patience=100)
+    assert said(shorter) == said(task)
+
+
+def test_a_dev_split_whose_answers_are_secret_decides_nothing(tmp_path: Path) -> None:
+    secret = of_list([replace(each, answers=()) for each in asked(6)])
+    fitted = fit_task(Lengths(), asked(18), secret, fitting(tmp_path), key="k")
+    assert (fitted.best, fitted.steps) == (None, 15)
+    assert fit_task(Lengths(), asked(18), of_list([]), fitting(tmp_path / "none"), key="k").best is None
+
+
+def test_without_questions_to_learn_from_it_says_why(tmp_path: Path) -> None:
+    with pytest.raises(EmptyResult, match="the train split has no question"):
+        fit(tmp_path / "none", count=0)
+    secret = of_list([replace(each, answers=()) for each in asked(6)])
+    with pytest.raises(EmptyResult, match=r"none of the 6 training questions can be learned from \(it has no answer: 6\)"):
+        fit_task(Lengths(), secret, None, fitting(tmp_path / "secret"), key="k")
+
+
+@pytest.mark.parametrize("other", [{"seed": 8}, {"key": "l"}, {"count": 17}, {"learning_rate": 0.02}, {"epochs": 4}, {"batch": 5}])
+def test_another_run_does_not_go_on_here(tmp_path: Path, other: dict[str, Any]) -> None:
+    fit(tmp_path, epochs=1)
+    with pytest.raises(RunMismatch, match="begun with other settings, another dataset or another version"):
+        fit(tmp_path, **{"epochs": 1, **other})
+
+
+def test_another_version_of_a_step_does_not_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fit(tmp_path, epochs=1)
+    monkeypatch.setattr(loop, "VERSION", loop.VERSION + 1)
+    with pytest.raises(RunMismatch):
+        fit(tmp_path, epochs=1)
+
+
+STATE = {"key": "k", "step": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "{}", "null", '{"key": 1}', json.dumps(STATE | {"step": "1"}), json.dumps(STATE | {"more": 1}),
+        json.dumps(STATE | {"step": -1, "batch_tokens": 1}), "\xff",
+    ],
+)  # fmt: skip
+def test_a_state_edited_by_hand_is_a_sentence(tmp_path: Path, text: str) -> None:
+    fit(tmp_path, epochs=1)
+    [place] = (tmp_path / "checkpoints").iterdir()
+    (place / "state.json").write_bytes(text.encode("latin-1"))
+    with pytest.raises(BrokenInput, match="this is no state of a run; remove step-"):
+        fit(tmp_path, epochs=1)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "optimiser.safetensors"])
+def test_a_checkpoint_that_was_cut_or_is_of_another_network_is_a_sentence(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit(tmp_path / "run", epochs=1)
+    [place] = (tmp_path / "run" / "checkpoints").iterdir()
+    whole = (place / name).read_bytes()
+    for text in (b"", whole[:50], whole[:-5], b"pickle" * 50):
+        (place / name).write_bytes(text)
+        with pytest.raises(BrokenInput, match="no whole"):
+            fit(tmp_path / "run", epochs=1)
+    other = Lengths()
+    other.network = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+    fit(tmp_path / "other", task=other, epochs=1)
+    (place / name).write_bytes((tmp_path / "other" / "checkpoints" / place.name / name).read_bytes())
+    with pytest.raises(BrokenInput, match=r"another network|no whole weights of this reader"):
+        fit(tmp_path / "run", epochs=1)
+    (place / name).unlink()
+    with pytest.raises(MissingInput, match="there is no such file"):
+        fit(tmp_path / "run", epochs=1)
+
+
+def test_tied_weights_are_saved_once_and_to_the_same_bytes_each_time(tmp_path: Path) -> None:
+    network = nn.ModuleDict({name: nn.Linear(3, 3) for name in "abcdefgh"})
+    for each in network.values():
+        each.weight = network["c"].weight
+    saved = []
+    for number in range(4):
+        checkpoints.save_weights(network, path := tmp_path / f"{number}.safetensors")
+        saved.append(path.read_bytes())
+    assert set(saved) == {saved[0]}
+    assert saved[0].count(b".weight") == 1
+    other = nn.ModuleDict({name: nn.Linear(3, 3) for name in "abcdefgh"})
+    for each in other.values():
+        each.weight = other["e"].weight
+    checkpoints.load_weights(other, path)
+    assert torch.equal(other["g"].weight, network["a"].weight)
+    assert torch.equal(other["g"].bias, network["g"].bias)
+
+
+def test_runs_in_one_process_may_differ_in_device_and_precision(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import accelerate
+
+    def losses(name: str, precision: str) -> list[object]:
+        points: list[Point] = []
+        fit(tmp_path / name, points, dev=0, precision=precision)
+        return [point["loss"] for point in points]
+
+    single, half = losses("single", "fp32"), losses("half", "bf16")
+    assert single != half
+    assert (losses("single again", "fp32"), losses("half again", "bf16")) == (single, half)
+    # accelerate keeps to the first device that it is asked for, so that a run without other processes does not ask.
+    monkeypatch.setattr(accelerate, "Accelerator", None)
+    monkeypatch.setattr(accelerate, "PartialState", None)
+    assert losses("alone", "fp32") == single
