@@ -13,6 +13,7 @@ from kgqa.arrays.kernel import kernel
 from kgqa.arrays.narrow import narrow
 from kgqa.arrays.rows import Adjacency, Rows, find, paired
 from kgqa.arrays.tokens import token_hashes
+from kgqa.readers.lexical.paragraph_scores import best_paragraphs, inverse_frequency
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import SPLITS
 
@@ -50,11 +51,12 @@ class BaselineData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tokens:
-    """Token numbers of documents, labels and relations, from one vocabulary of the words that questions can contain."""
+    """Token numbers of documents and labels, from one vocabulary of the words that questions can contain."""
 
     documents: Rows
     labels: Rows
-    relations: Rows
+    """Those of entities, then those of relations from the row ``first_relation``."""
+    first_relation: int
     idf: Scores
 
 
@@ -168,66 +170,24 @@ def _look_up(seen: npt.NDArray[np.int64], counts: npt.NDArray[np.integer], wante
 
 def tf_idf(samples: Samples, tokens: _Tokens) -> Scores:
     """The best TF-IDF score of any one support document for the words of question and candidate (section 6.1)."""
-    return _tf_idf(  # type: ignore[no-any-return]
-        samples.candidates.offsets, samples.candidates.targets, samples.documents.offsets, samples.documents.targets,
-        samples.questions.head, samples.questions.relation, tokens.documents.offsets, tokens.documents.targets,
-        tokens.labels.offsets, tokens.labels.targets, tokens.relations.offsets, tokens.relations.targets, tokens.idf,
-    )  # fmt: skip
+    questions = samples.questions
+    pairs = tokens.labels.take(np.column_stack([questions.head, tokens.first_relation + questions.relation]).ravel())
+    asked = Rows(offsets=pairs.offsets[::2].copy(), targets=pairs.targets)
+    return best_paragraphs(
+        samples.candidates, samples.documents, asked=asked, texts=tokens.documents, labels=tokens.labels, idf=tokens.idf
+    )[0]  # fmt: skip
 
 
 def _tokens(data: BaselineData) -> _Tokens:
-    """Number the words of labels and relations; words of documents that are not among them are left out."""
-    documents, labels, relations = (token_hashes(column) for column in (data.texts, data.labels, data.relation_labels))
-    vocabulary = np.unique(np.concatenate([labels[1], relations[1]]))
+    """Number the words of labels; words of documents that are not among them are left out."""
+    documents, entities, relations = (token_hashes(column) for column in (data.texts, data.labels, data.relation_labels))
+    bounds = np.concatenate([entities[0], entities[0][-1] + relations[0][1:]])
+    hashes = np.concatenate([entities[1], relations[1]])
+    vocabulary = np.unique(hashes)
     rows = []
-    for bounds, hashes in (documents, labels, relations):
-        at = narrow(find(vocabulary, hashes), "words of labels", "make the dataset in parts")
-        rows.append(Rows(offsets=bounds, targets=at).keep(at >= 0))
-    count = len(data.texts)
-    pairs = Adjacency.from_pairs(rows[0].sources(), rows[0].targets, count)
+    for places, tokens in (documents, (bounds, hashes)):
+        at = narrow(find(vocabulary, tokens), "words of labels", "make the dataset in parts")
+        rows.append(Rows(offsets=places, targets=at).keep(at >= 0))
+    pairs = Adjacency.from_pairs(rows[0].sources(), rows[0].targets, len(data.texts))
     frequency = np.bincount(pairs.targets, minlength=len(vocabulary))
-    return _Tokens(documents=rows[0], labels=rows[1], relations=rows[2], idf=np.log(count / (frequency + 1.0)) + 1.0)
-
-
-@kernel
-def _tf_idf(  # type: ignore[no-untyped-def]
-    candidate_offsets, candidates, document_offsets, documents, heads, relations,
-    text_offsets, text, label_offsets, label, relation_offsets, relation, idf,
-):  # fmt: skip
-    out = np.zeros(len(candidates), np.float64)
-    stamp, count = np.full(len(idf), -1, np.int64), np.zeros(len(idf), np.int64)
-    asked, named = np.full(len(idf), -1, np.int64), np.full(len(idf), -1, np.int64)
-    mark, name = 0, 0
-    for sample in range(len(candidate_offsets) - 1):
-        first, last = candidate_offsets[sample], candidate_offsets[sample + 1]
-        head, kind = heads[sample], relations[sample]
-        for j in range(document_offsets[sample], document_offsets[sample + 1]):
-            mark += 1
-            for i in range(text_offsets[documents[j]], text_offsets[documents[j] + 1]):
-                if stamp[text[i]] != mark:
-                    stamp[text[i]] = mark
-                    count[text[i]] = 0
-                count[text[i]] += 1
-            base = 0.0
-            for i in range(label_offsets[head], label_offsets[head + 1]):
-                word = label[i]
-                if asked[word] != mark:
-                    asked[word] = mark
-                    if stamp[word] == mark:
-                        base += count[word] * idf[word]
-            for i in range(relation_offsets[kind], relation_offsets[kind + 1]):
-                word = relation[i]
-                if asked[word] != mark:
-                    asked[word] = mark
-                    if stamp[word] == mark:
-                        base += count[word] * idf[word]
-            for c in range(first, last):
-                score = base
-                name += 1
-                for i in range(label_offsets[candidates[c]], label_offsets[candidates[c] + 1]):
-                    word = label[i]
-                    if stamp[word] == mark and asked[word] != mark and named[word] != name:
-                        named[word] = name
-                        score += count[word] * idf[word]
-                out[c] = max(out[c], score)
-    return out
+    return _Tokens(documents=rows[0], labels=rows[1], first_relation=len(data.labels), idf=inverse_frequency(frequency, len(data.texts)))

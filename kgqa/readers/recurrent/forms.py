@@ -1,0 +1,49 @@
+"""Text → forms: words, single signs and placeholders as they are written, and where they stand.
+
+A run of letters and digits is a form, as is every other visible character; a placeholder such as ``___MASK12___`` is one, and so is every
+ideograph and kana.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+_IDEOGRAPH = "\u2e80-\ua4cf"
+_FORM = re.compile(rf"___MASK\d+___|[{_IDEOGRAPH}]|[^\W_{_IDEOGRAPH}]+|[^\w\s]|_")
+_RELATION = re.compile(r"(?<![\w])[^\W\d_]+(?:_[^\W_]+)+(?![\w])")
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """The forms of one text."""
+
+    forms: list[str]
+    starts: npt.NDArray[np.int32]
+    """In characters; so are ``ends``, which are exclusive."""
+    ends: npt.NDArray[np.int32]
+
+
+def split(text: str) -> Forms:
+    """The forms of a paragraph.
+
+    >>> split("Mumbai is in ___MASK7___.").forms
+    ['Mumbai', 'is', 'in', '___MASK7___', '.']
+    """
+    matches = list(_FORM.finditer(text))
+    places = np.array([match.span() for match in matches], np.int32).reshape(-1, 2)
+    return Forms([match.group() for match in matches], places[:, 0], places[:, 1])
+
+
+def question_forms(text: str) -> list[str]:
+    """The forms of a question; a relation's name, as WikiHop's questions begin with, comes whole before its words.
+
+    >>> question_forms("country_of_origin Niger")
+    ['country_of_origin', 'country', 'of', 'origin', 'Niger']
+    """
+    whole = [match.group() for match in _RELATION.finditer(text)]
+    spaced = _RELATION.sub(lambda match: match.group().replace("_", " "), text)
+    return whole + split(spaced).forms

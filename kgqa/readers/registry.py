@@ -1,0 +1,118 @@
+"""The readers that are known by name; the module of each is imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+from kgqa.errors import SettingsError, suggestion
+from kgqa.settings.base import Settings
+from kgqa.settings.reader import EncoderSettings, RankingSettings, SelectSettings
+from kgqa.settings.recurrent import BidafSettings, FastqaSettings, RnnSettings
+from kgqa.settings.seq2seq import ExecutionSettings, Seq2SeqSettings
+from kgqa.settings.training import TrainingSettings
+from kgqa.training.reader import Reader
+
+_TRANSFORMER = "kgqa.readers.transformer"
+_RECURRENT = "kgqa.readers.recurrent.reader"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A reader that can be trained."""
+
+    purpose: str
+    """One sentence."""
+    module: str
+    maker: str
+    """What is called there, with the name, the settings and those of the training; gives a ``Reader``."""
+    settings: type[Settings] = EncoderSettings
+    training: Mapping[str, Any] | None = field(default_factory=dict)
+    """Where it is trained otherwise than by default; None: it reads the training questions once, and has no steps."""
+
+    def make(self, name: str, settings: Settings, training: TrainingSettings) -> Reader:
+        """A reader that has learned nothing yet."""
+        maker: Callable[[str, Settings, TrainingSettings], Reader] = getattr(import_module(self.module), self.maker)
+        return maker(name, settings, training)
+
+
+_counting = partial(Kind, module="kgqa.readers.lexical", maker="counting", settings=Settings, training=None)
+_recurrent = partial(
+    Kind,
+    module=_RECURRENT,
+    maker="RecurrentReader",
+    training=MappingProxyType({"learning_rate": 1e-3, "epochs": 10, "batch_tokens": 32768}),
+)
+_encoder = partial(Kind, training=MappingProxyType({"learning_rate": 1e-4, "epochs": 2}))
+
+READERS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "ee": _encoder(
+            purpose="End2End: answer, support and sufficiency from the question and all paragraphs (Trivedi et al. 2022, section 7.2.1)",
+            module=f"{_TRANSFORMER}.end_to_end", maker="end_to_end",
+        ),
+        "sa": _encoder(
+            purpose="Select+Answer: a selector ranks paragraphs, an answerer reads the highest ones (section 7.2.1)",
+            module=f"{_TRANSFORMER}.select_answer", maker="select_answer", settings=SelectSettings,
+        ),
+        "one-paragraph": _encoder(
+            purpose="1-Para: Select+Answer with one paragraph, which cannot connect two (section 7.2.2)",
+            module=f"{_TRANSFORMER}.select_answer", maker="one_paragraph",
+        ),
+        "question-only": _encoder(
+            purpose="ranks candidates, or the answers of all training questions, by the question alone (section 7.2.2)",
+            module=f"{_TRANSFORMER}.ranking", maker="question_only", settings=RankingSettings,
+        ),
+        "context-only": _encoder(
+            purpose="End2End that is not told the question (section 7.2.2)",
+            module=f"{_TRANSFORMER}.end_to_end", maker="context_only",
+        ),
+        "random": _counting(purpose="any candidate, or any name or number of the paragraphs"),
+        "max-mention": _counting(purpose="the candidate, or the name, that is mentioned most often (Welbl et al. 2018, section 6.1)"),
+        "majority": _counting(purpose="the candidate that is most often the answer to this kind of query, or to the question word"),
+        "prior": _counting(purpose="the candidate that is most often the answer to any training question, or the commonest answer"),
+        "tf-idf": _counting(purpose="the candidate, name or number with which the question is most like one paragraph (section 6.1)"),
+        "document-cue": _counting(purpose="the candidate, or the answer, that goes most often with one of these paragraphs (section 6.1)"),
+        "bidaf": _recurrent(
+            purpose="BiDAF over all paragraphs as one text (Seo et al. 2017, as Welbl et al. 2018 used it)",
+            settings=BidafSettings,
+        ),
+        "fastqa": _recurrent(
+            purpose="FastQA over all paragraphs as one text (Weissenborn et al. 2017, as Welbl et al. 2018 used it)",
+            settings=FastqaSettings,
+        ),
+        "rnn": _recurrent(
+            purpose="HotpotQA's recurrent baseline with support of paragraphs and sentences (Yang et al. 2018; Trivedi et al. 2020)",
+            settings=RnnSettings, training=MappingProxyType({"learning_rate": 1e-3, "epochs": 3, "batch_tokens": 16384}),
+        ),
+        "single-hop": _encoder(
+            purpose="End2End that learns from the steps of decompositions, and answers single-hop questions (section 7.2.1)",
+            module=f"{_TRANSFORMER}.single_hop", maker="single_hop_reader",
+        ),
+        "decomposer": Kind(
+            purpose="a question becomes its steps, which refer to each other as #1; answers nothing (section 7.2.1)",
+            module=f"{_TRANSFORMER}.decomposer", maker="decomposer", settings=Seq2SeqSettings,
+            training=MappingProxyType({"learning_rate": 5e-4, "epochs": 20, "batch": 32}),
+        ),
+        "ex-ee": _encoder(
+            purpose="step execution, EX(EE): decomposes a question and asks End2End step by step (section 7.2.1)",
+            module=f"{_TRANSFORMER}.execution", maker="ex_ee", settings=ExecutionSettings,
+        ),
+        "ex-sa": _encoder(
+            purpose="step execution, EX(SA): decomposes a question and asks Select+Answer step by step (section 7.2.1)",
+            module=f"{_TRANSFORMER}.execution", maker="ex_sa", settings=ExecutionSettings,
+        ),
+    }
+)  # fmt: skip
+"""Name → reader."""
+
+
+def find_reader(name: str) -> Kind:
+    """The reader of this name; SettingsError where there is none."""
+    if name not in READERS:
+        raise SettingsError(f"reader {name!r} is not known; {suggestion(name, tuple(READERS))}")
+    return READERS[name]

@@ -1,0 +1,1 @@
+"""Readers that stand on a pretrained encoder."""

@@ -1,0 +1,219 @@
+"""A pretrained encoder and its tokenizer: by name, from a folder, or out of a package; never from a pickle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from logging import CRITICAL
+from pathlib import Path
+from typing import Any
+
+from kgqa.errors import BrokenInput, MissingInput, StorageError, storage_errors
+from kgqa.readers import saved
+
+PACKAGE = "package:"
+ENCODER = "encoder"
+"""In a reader's folder: the shape of its encoder, whose weights are among the reader's, with this before their names."""
+LONGEST = 4096
+PATIENCE = 10.0
+"""Seconds in which the hub has to answer."""
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.bin", "tf_model.h5", "flax_model.msgpack")
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "spiece.model", "sentencepiece.bpe.model", "vocab.json", "tokenizer.model")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoder:
+    """A network that gives every token a vector, and what cuts texts into tokens for it."""
+
+    network: Any
+    """A ``transformers.PreTrainedModel``."""
+    tokenizer: Any
+    """A fast one, which knows where in the text its tokens stand."""
+
+    @property
+    def width(self) -> int:
+        """Numbers of a vector."""
+        return int(self.network.config.hidden_size)
+
+    @property
+    def longest(self) -> int:
+        """Tokens that it can read at once."""
+        config = self.network.config
+        positions = int(getattr(config, "max_position_embeddings", 0) or LONGEST)
+        # The first positions of RoBERTa and its kin are those of padding.
+        taken = (
+            int(config.pad_token_id or 0) + 1 if config.model_type in {"roberta", "xlm-roberta", "longformer", "camembert", "mpnet"} else 0
+        )
+        return min(positions - taken, int(self.tokenizer.model_max_length), LONGEST)
+
+    def save(self, folder: Path) -> None:
+        """Its shape and its tokenizer; the weights are the reader's."""
+        self.network.config.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+
+def load_encoder(name: str) -> Encoder:
+    """The pretrained encoder ``name`` (see ``RankingSettings.encoder``). Raises MissingInput, BrokenInput."""
+    import torch
+    from transformers import AutoModel
+
+    place = place_of(name)
+    if is_trained(Path(place)):
+        return _trained(Path(place), name)
+    network, loading = load_pretrained(
+        AutoModel, place, name, use_safetensors=True, dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True
+    )
+    missing = sorted({*loading["missing_keys"], *(key for key, *_ in loading["mismatched_keys"])})
+    lacking = [key for key in missing if not key.startswith("pooler.")]
+    if lacking:
+        raise BrokenInput(
+            f"{name}: its weights lack {lacking[0]} of the shape that its config.json asks for; take the folder of a whole encoder."
+        )
+    return _fitting(network, load_tokenizer(place, name), name)
+
+
+def saved_encoder(folder: Path) -> Encoder:
+    """An encoder of the shape saved in ``folder``, its weights still to be loaded. Raises MissingInput, BrokenInput."""
+    import torch
+    from transformers import AutoConfig, AutoModel
+
+    _check(folder, weights=())
+    config = load_pretrained(AutoConfig, str(folder), str(folder))
+    try:
+        network = AutoModel.from_config(config, dtype=torch.float32)  # type: ignore[no-untyped-call]
+    except Exception as error:  # a network of a shape that cannot be fails as it likes
+        raise _not_loaded(str(folder), error) from error
+    return _fitting(network, load_tokenizer(str(folder), str(folder)), str(folder))
+
+
+def is_trained(folder: Path) -> bool:
+    """Whether a folder is a trained reader's, with one encoder in it."""
+    return (folder / saved.FILE).is_file() and (folder / ENCODER / "config.json").is_file()
+
+
+def _trained(folder: Path, name: str) -> Encoder:
+    """The encoder as a trained reader's folder has it: its shape beside, its weights among the reader's."""
+    from safetensors.torch import load_file
+
+    encoder = saved_encoder(folder / ENCODER)
+    path, prefix = folder / WEIGHTS[0], f"{ENCODER}."
+    try:
+        with storage_errors(path):
+            tensors = load_file(str(path))
+        encoder.network.load_state_dict({key.removeprefix(prefix): each for key, each in tensors.items() if key.startswith(prefix)})
+    except StorageError:
+        raise
+    except Exception as error:  # a file cut short, or of another network, fails as the loader likes
+        raise _not_loaded(name, error) from error
+    return encoder
+
+
+def _fitting(network: Any, tokenizer: Any, name: str) -> Encoder:
+    """Raises BrokenInput where the network does not read texts and nothing else, or the tokenizer is another network's."""
+    if network.config.is_encoder_decoder:
+        raise BrokenInput(f"{name}: this is an encoder with a decoder ({network.config.model_type}); take one without, as BERT is.")
+    try:
+        rows = int(network.get_input_embeddings().num_embeddings)
+    except (AttributeError, NotImplementedError):
+        raise BrokenInput(f"{name}: this network ({network.config.model_type}) does not read texts alone; take one that does.") from None
+    ends = ((tokenizer.cls_token_id, tokenizer.bos_token_id), (tokenizer.sep_token_id, tokenizer.eos_token_id))
+    if any(known == (None, None) for known in ends):
+        raise BrokenInput(f"{name}: its tokenizer has no token that begins a text or none that ends it; put the encoder's own there.")
+    if len(tokenizer) > rows:
+        raise BrokenInput(f"{name}: its tokenizer knows {len(tokenizer):,} pieces and its network {rows:,}; put its own tokenizer there.")
+    return Encoder(network=network, tokenizer=tokenizer)
+
+
+def place_of(name: str) -> str:
+    """What transformers loads: a folder, or a name on the hub; or the folder of a trained reader (:func:`is_trained`).
+
+    Raises MissingInput, BrokenInput for a folder that lacks something.
+    """
+    if name.startswith(PACKAGE):
+        folder = _in_package(name.removeprefix(PACKAGE))
+    elif trained := [each for each in (Path(name), Path(name) / "reader") if is_trained(each)]:
+        return str(trained[0])
+    elif Path(name).is_dir():
+        folder = Path(name)
+    elif name.startswith((".", "/", "~")) or name.count("/") > 1 or Path(name).exists():
+        raise MissingInput(f"{name}: there is no such folder with an encoder; give one, a name on the hub, or {PACKAGE}NAME.")
+    else:
+        return name
+    _check(folder)
+    return str(folder)
+
+
+def _in_package(package: str) -> Path:
+    """The folder of an installed package that holds a model; the package itself is not run."""
+    spec = find_spec(package) if package.isidentifier() else None
+    for root in (spec.submodule_search_locations or ()) if spec else ():
+        found = sorted(Path(root).rglob("config.json"), key=lambda path: (len(path.parts), path))
+        if found:
+            return found[0].parent
+    raise MissingInput(f"{PACKAGE}{package}: no installed package of this name holds an encoder; install it, or name a folder.")
+
+
+def _check(folder: Path, *, weights: Sequence[str] = WEIGHTS) -> None:
+    """Raise MissingInput or BrokenInput where something is not there that has to be, which transformers would look for elsewhere."""
+    if not (folder / "config.json").is_file():
+        raise MissingInput(f"{folder}: there is no config.json here, so this is no encoder; give the folder of one.")
+    if weights and not any((folder / name).is_file() for name in weights):
+        pickled = next((name for name in PICKLED if (folder / name).is_file()), None)
+        if pickled:
+            raise BrokenInput(
+                f"{folder / pickled}: pickled weights can run anything and are not read; convert them to model.safetensors, or take a "
+                "model that has it."
+            )
+        raise MissingInput(f"{folder}: there is no model.safetensors here; give the folder of a whole encoder.")
+    if not any((folder / name).is_file() for name in TOKENIZERS):
+        raise MissingInput(f"{folder}: there is no tokenizer here (tokenizer.json); put the encoder's own beside its weights.")
+
+
+def load_tokenizer(place: str, name: str) -> Any:
+    """The fast tokenizer of an encoder. Raises BrokenInput."""
+    from transformers import AutoTokenizer
+
+    tokenizer = load_pretrained(AutoTokenizer, place, name, use_fast=True)
+    if not tokenizer.is_fast:
+        raise BrokenInput(f"{name}: its tokenizer does not say where tokens stand; take an encoder with a tokenizer.json.")
+    return tokenizer
+
+
+def load_pretrained(kind: Any, place: str, name: str, **options: Any) -> Any:
+    """What the transformers class ``kind`` loads from ``place``, quietly. Raises BrokenInput."""
+    from transformers.utils import logging
+
+    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.set_verbosity(CRITICAL)  # what it reports of weights that are not there stands in our own sentence
+    try:
+        if not Path(place).is_dir():
+            options["local_files_only"] = not _is_reached(place)
+        return kind.from_pretrained(place, trust_remote_code=False, **options)
+    except Exception as error:  # what a folder that is no encoder makes a loader raise is not said anywhere
+        raise _not_loaded(name, error) from error
+    finally:
+        logging.set_verbosity(level)
+        if shown:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def _is_reached(name: str) -> bool:
+    """Whether the hub answers at all; else what was loaded before is taken. It is asked once, as transformers tries again and again."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        HfApi().model_info(name, timeout=PATIENCE)
+    except (HfHubHTTPError, ValueError):  # it answers that it has no such model, or the name is none
+        return True
+    except Exception:  # whichever of its packages reports that there is no network
+        return False
+    return True
+
+
+def _not_loaded(name: str, error: Exception) -> BrokenInput:
+    said = " ".join(str(error).split()).rstrip(".")[:300]
+    return BrokenInput(f"{name}: the encoder cannot be loaded ({said}); give a folder, or a name on a hub that can be reached.")

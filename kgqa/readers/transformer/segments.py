@@ -1,0 +1,52 @@
+"""Sums and best places within the examples of a batch that lie behind each other in one tensor."""
+
+from __future__ import annotations
+
+import torch
+
+LEAST = -1e30
+"""Stands for the logarithm of zero, with which gradients would not be numbers."""
+
+
+def segment_max(values: torch.Tensor, segment: torch.Tensor, count: int) -> torch.Tensor:
+    """The largest of each segment's values, :data:`LEAST` for an empty one; ``segment`` int64, as long as ``values``."""
+    return torch.full((count,), LEAST, dtype=values.dtype, device=values.device).scatter_reduce(0, segment, values, "amax")
+
+
+def segment_logsumexp(values: torch.Tensor, segment: torch.Tensor, count: int) -> torch.Tensor:
+    """log Σ exp of each segment's values; :data:`LEAST` for an empty segment."""
+    top = segment_max(values.detach(), segment, count)
+    total = torch.zeros(count, dtype=values.dtype, device=values.device).index_add(0, segment, (values - top[segment]).exp())
+    return torch.where(total > 0, total.clamp_min(1e-30).log() + top, torch.full_like(top, LEAST))
+
+
+def segment_mean(values: torch.Tensor, segment: torch.Tensor, count: int) -> torch.Tensor:
+    """The mean of each segment's values, 0 for an empty one."""
+    zeros = torch.zeros(count, dtype=values.dtype, device=values.device)
+    return zeros.index_add(0, segment, values) / zeros.index_add(0, segment, torch.ones_like(values)).clamp_min(1)
+
+
+def segment_best(values: torch.Tensor, segment: torch.Tensor, count: int) -> torch.Tensor:
+    """The first place of each segment's largest value, int64; ``len(values)`` for an empty segment."""
+    top = segment_max(values, segment, count)
+    places = torch.arange(len(values), device=values.device)
+    candidates = torch.where(values == top[segment], places, torch.full_like(places, len(values)))
+    return torch.full((count,), len(values), dtype=torch.int64, device=values.device).scatter_reduce(0, segment, candidates, "amin")
+
+
+def best_ends(starts: torch.Tensor, ends: torch.Tensor, place: torch.Tensor, longest: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """For every start its best end among the ``longest`` tokens from it, all of one ``place``: log-probability of the span, and the end.
+
+    ``starts``, ``ends`` float32 (tokens), ``place`` int64 (tokens), negative where no answer can be. A paragraph that goes on in the next
+    window, or the next example's paragraph of the same number, is another place, as there are other tokens between. O(tokens · longest).
+    """
+    count = len(starts)
+    run = torch.cumsum(torch.cat([place.new_zeros(min(count, 1)), (place[1:] != place[:-1]).long()]), 0)
+    best = torch.where(place >= 0, starts + ends, torch.full_like(starts, LEAST))
+    end = torch.arange(count, device=starts.device)
+    for ahead in range(1, min(longest, count)):
+        score = torch.where((run[:-ahead] == run[ahead:]) & (place[:-ahead] >= 0), starts[:-ahead] + ends[ahead:], LEAST)
+        better = score > best[:-ahead]
+        best[:-ahead] = torch.where(better, score, best[:-ahead])
+        end[:-ahead] = torch.where(better, torch.arange(ahead, count, device=starts.device), end[:-ahead])
+    return best, end

@@ -1,0 +1,175 @@
+"""Rows, batches, losses and readings of the recurrent tasks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+import torch
+
+from kgqa.readers.recurrent.layers import Words
+from kgqa.readers.recurrent.task import RecurrentTask
+from kgqa.readers.recurrent.vocabulary import count_vocabulary
+from kgqa.records import Instance
+from kgqa.settings.recurrent import BidafSettings, FastqaSettings, RecurrentSettings, RnnSettings
+from kgqa.training.task import FAULT
+from tests.readers.recurrent.questions import PLACES, born, paragraph
+
+SMALL = {"hidden": 8, "word_size": 8, "letter_filters": 4, "dropout": 0.0}
+SETTINGS: dict[str, type[RecurrentSettings]] = {"bidaf": BidafSettings, "fastqa": FastqaSettings, "rnn": RnnSettings}
+EIGHT = [born(number) for number in range(8)]
+SPANS = [born(number, candidates=False) for number in range(8)]
+MASKED = [born(number, places=[f"___MASK{place}___" for place in range(8)]) for number in range(8)]
+
+
+def task_of(name: str, questions: list[Instance], **settings: object) -> RecurrentTask:
+    return RecurrentTask(name, SETTINGS[name].model_validate(SMALL | settings), count_vocabulary(questions, most=1000), seed=3)
+
+
+def table_of(task: RecurrentTask, questions: list[Instance]) -> pa.Table:
+    return pa.Table.from_batches([task.encode(questions)])
+
+
+def fit(task: RecurrentTask, questions: list[Instance], *, steps: int = 50) -> float:
+    batch = task.collate(table_of(task, questions))
+    optimiser = torch.optim.Adam(task.network.parameters(), lr=0.03)
+    loss = torch.tensor(0.0)
+    for _ in range(steps):
+        loss = task.losses(batch).mean()
+        optimiser.zero_grad()
+        torch.autograd.backward(loss)
+        optimiser.step()
+    return float(loss.detach())
+
+
+def score(task: RecurrentTask, questions: list[Instance]) -> float:
+    task.network.eval()
+    with torch.inference_mode():
+        readings = task.read(task.collate(table_of(task, questions)))
+    pairs = zip(questions, readings, strict=True)
+    return sum(task.score(instance, task.answer(instance, reading)) for instance, reading in pairs) / len(questions)
+
+
+ALL = [(name, questions) for name in SETTINGS for questions in ("candidates", "spans")] + [("bidaf", "masked")]
+QUICK = (("bidaf", "candidates"), ("fastqa", "spans"))
+LEARNED = [pytest.param(*each, marks=() if each in QUICK else pytest.mark.slow) for each in ALL]
+
+
+@pytest.mark.parametrize(("name", "questions"), LEARNED)
+def test_eight_questions_are_learned(name: str, questions: str) -> None:
+    shown = {"candidates": EIGHT, "spans": SPANS, "masked": MASKED}[questions]
+    task = task_of(name, shown)
+    assert fit(task, shown) < 0.3
+    assert score(task, shown) == 1.0
+
+
+def test_a_span_is_mapped_to_its_candidate() -> None:
+    task = task_of("bidaf", EIGHT, answer="span")
+    fit(task, EIGHT)
+    assert score(task, EIGHT) == 1.0
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("questions", [EIGHT, SPANS], ids=["candidates", "spans"])
+def test_a_padded_batch_scores_as_each_question_alone(name: str, questions: list[Instance]) -> None:
+    longer = [replace(each, paragraphs=each.paragraphs * (1 + number % 3)) for number, each in enumerate(questions)]
+    task = task_of(name, longer)
+    table = table_of(task, longer)
+    task.network.eval()
+    with torch.inference_mode():
+        together = task.losses(task.collate(table))
+        alone = torch.cat([task.losses(task.collate(table.slice(row, 1))) for row in range(len(longer))])
+        readings = task.read(task.collate(table))
+        each = [task.read(task.collate(table.slice(row, 1)))[0] for row in range(len(longer))]
+    torch.testing.assert_close(together, alone)
+    assert [(one.candidate, one.start, one.end) for one in readings] == [(one.candidate, one.start, one.end) for one in each]
+    assert [one.paragraphs for one in readings] == [pytest.approx(one.paragraphs, abs=1e-5) for one in each]
+
+
+def test_what_cannot_be_learned_from_says_why() -> None:
+    hidden = replace(born(0), paragraphs=(paragraph("p", "Nothing is said here."),))
+    unknown = replace(born(1), answer_id="elsewhere")
+    silent = replace(born(2), answers=())
+    open_ended = replace(born(3, candidates=False), answerable=False)
+    found = task_of("bidaf", EIGHT).encode([hidden, unknown, silent, open_ended, born(4)]).column(FAULT).to_pylist()
+    assert found == [
+        "no paragraph mentions the answer within 8,192 tokens",
+        "the answer is none of the candidates",
+        "the question comes without its answer",
+        "the question has no answer, and this reader always gives one",
+        None,
+    ]
+    assert task_of("rnn", EIGHT).encode([open_ended]).column(FAULT).to_pylist() == [None]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_questions_with_nothing_in_them_are_read(name: str) -> None:
+    empty = [replace(each, question="", paragraphs=()) for each in (born(0), born(1, candidates=False))]
+    task = task_of(name, EIGHT)
+    task.network.eval()
+    with torch.inference_mode():
+        readings = task.read(task.collate(table_of(task, empty)))
+    predictions = [task.answer(instance, reading) for instance, reading in zip(empty, readings, strict=True)]
+    assert predictions[0].candidate in PLACES
+    assert predictions[0].confidence == 0.0
+
+
+def test_support_sentences_answerability_and_yes_are_learned() -> None:
+    questions = []
+    for number in range(8):
+        instance = born(number, candidates=False)
+        first, second = instance.paragraphs
+        text = f"{first.text} Nobody knows why."
+        told = replace(first, title=f"Life {number}", text=text, sentences=(0, len(first.text) + 1), supporting_sentences=(0,))
+        questions.append(replace(instance, paragraphs=(told, second), answers=("yes",) if number % 2 else instance.answers))
+    questions += [
+        replace(born(number, candidates=False), id=f"u{number}", question="Who?", answers=(), answerable=False) for number in range(2)
+    ]
+    task = task_of("rnn", questions)
+    fit(task, questions, steps=60)
+    task.network.eval()
+    with torch.inference_mode():
+        readings = task.read(task.collate(table_of(task, questions)))
+    for instance, reading in zip(questions, readings, strict=True):
+        said = task.answer(instance, reading)
+        assert task.score(instance, said) == 1.0
+        assert said.answerable == instance.answerable
+        assert said.supporting == ("right",)
+        assert [name for name, _ in said.paragraph_scores] == ["right", "wrong"]
+        assert said.supporting_sentences == ((("right", 0),) if instance.answerable else ())
+
+
+def test_kept_vectors_of_words_follow_the_weights() -> None:
+    task = task_of("bidaf", EIGHT)
+    batch = task.collate(table_of(task, [born(9, places=["Nowhere", "Anywhere"]), *EIGHT]))
+    words = task.network.get_submodule("words")
+    assert isinstance(words, Words)
+    task.network.eval()
+    for _ in range(2):
+        expected = words(batch["words"], batch["letters"]).detach()
+        with torch.inference_mode():
+            for _ in range(2):
+                torch.testing.assert_close(words(batch["words"], batch["letters"]), expected)
+        with torch.no_grad():
+            words.out.weight.add_(1.0)
+
+
+def test_kept_vectors_of_words_follow_the_steps_of_a_fused_optimiser() -> None:
+    """Which changes weights without a new version of them."""
+    task = task_of("bidaf", EIGHT)
+    batch = task.collate(table_of(task, EIGHT))
+    words = task.network.get_submodule("words")
+    assert isinstance(words, Words)
+    optimiser = torch.optim.AdamW(words.parameters(), lr=0.1, fused=True)
+    found = []
+    for _ in range(2):
+        task.network.train()
+        optimiser.zero_grad()
+        torch.autograd.backward(task.losses(batch).sum())
+        optimiser.step()
+        task.network.eval()
+        with torch.inference_mode():
+            found.append(words(batch["words"], batch["letters"]))
+        torch.testing.assert_close(found[-1], words(batch["words"], batch["letters"]).detach())
+    assert not torch.equal(found[0], found[1])
