@@ -72,7 +72,7 @@ def question_of(instance: Instance, *, level: str, max_facts: int) -> Question |
     all transforms of a set have the same questions.
     """
     noted = whole(instance)
-    unusable = without_answer(instance) or _unusable(instance, level, noted)
+    unusable = without_answer(instance) or unmarked(instance, noted) or (_without_sentences(instance) if level == "sentence" else None)
     if unusable:
         return unusable
     dropped: frozenset[str] = frozenset()
@@ -107,7 +107,8 @@ def _unfit(supporting: int, others: int, max_facts: int) -> str | None:
     return "short" if others < supporting - 1 else None
 
 
-def _unusable(instance: Instance, level: str, noted: Mapping[str, Any]) -> Rejection | None:
+def unmarked(instance: Instance, noted: Mapping[str, Any]) -> Rejection | None:
+    """The rejection of a question whose paragraphs do not all say whether they support the answer, or whose support is not all there."""
     if not instance.paragraphs or any(paragraph.supporting is None for paragraph in instance.paragraphs):
         return Rejection(reason=UNMARKED, detail="paragraphs" if instance.paragraphs else "no paragraphs")
     absent = sum(len(note.get(field, ())) for note in noted.values() if isinstance(note, dict) for field in ABSENT)
@@ -116,7 +117,7 @@ def _unusable(instance: Instance, level: str, noted: Mapping[str, Any]) -> Rejec
     step = step_elsewhere(instance)
     if step is not None:
         return Rejection(reason=REASONS["absent"], detail=f"step {step.id}, paragraph {step.paragraph_id}")
-    return _without_sentences(instance) if level == "sentence" else None
+    return None
 
 
 def _without_sentences(instance: Instance) -> Rejection | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from kgqa.recipes.contrasts import pool
 from kgqa.recipes.contrasts.adversarial import adversarial
+from kgqa.recipes.contrasts.document_removal import document_removal, document_removal_broken
 from kgqa.recipes.contrasts.facts import Question
+from kgqa.recipes.contrasts.gold_chain import gold_chain, gold_chain_broken
 from kgqa.recipes.contrasts.invariants import BROKEN, adversarial_broken
 from kgqa.recipes.contrasts.probe import probe
 from kgqa.recipes.contrasts.probe_of_sufficiency import probe_of_sufficiency
@@ -31,6 +33,8 @@ KINDS = {
     "trivial": "T_trv(D): three copies of a question, the control for grouped scores (Trivedi et al. 2020, appendix G)",
     "adversarial": "T_adv(D): false paragraphs in the places of distractors (AddDoc of Jiang and Bansal 2019)",
     "unanswerable": "every question and a twin in whose context one step has no answer (MuSiQue-Full, Trivedi et al. 2022, step S8)",
+    "gold-chain": "only the paragraphs on the chains to the answer (Welbl et al. 2018, section 6.4)",
+    "document-removal": "no paragraph that mentions no candidate, so none of those that only lead to one (Welbl et al. 2018, section 6.5)",
 }
 """Kind → what it is, in one sentence."""
 _BY_FACTS: Mapping[str, Callable[..., list[Instance]]] = {
@@ -41,6 +45,11 @@ _BY_FACTS: Mapping[str, Callable[..., list[Instance]]] = {
 }
 BY_FACTS = frozenset(_BY_FACTS)
 """Kinds that take facts away, and so have a level and a limit of facts; the others deal in whole paragraphs."""
+_THINNING: Mapping[str, tuple[Maker, Callable[[Instance, Sequence[Instance]], Iterable[str]]]] = {
+    "gold-chain": (gold_chain, gold_chain_broken),
+    "document-removal": (document_removal, document_removal_broken),
+}
+"""Kinds that look at one question and draw nothing → what makes its instance, and the invariant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +73,7 @@ class Settings:
             for instance in read():
                 paragraphs.see(instance)
             return partial(unanswerable, pool=paragraphs.pool(), seed=self.seed)
-        return self._by_facts
+        return _THINNING[self.kind][0] if self.kind in _THINNING else self._by_facts
 
     def _by_facts(self, instance: Instance) -> list[Instance] | Rejection:
         question = question_of(instance, level=self.level, max_facts=self.max_facts)
@@ -76,6 +85,8 @@ class Settings:
             return list(adversarial_broken(instance, made))
         if self.kind == "unanswerable":
             return list(unanswerable_broken(instance, made))
+        if self.kind in _THINNING:
+            return list(_THINNING[self.kind][1](instance, made))
         question = question_of(instance, level=self.level, max_facts=self.max_facts)
         assert isinstance(question, Question)
         return list(BROKEN[self.kind](question, made))
