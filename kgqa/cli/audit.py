@@ -26,6 +26,12 @@ def audit(
     from_: From = None,
     paragraphs: Paragraphs = None,
     strict: Strict = False,
+    readers: Annotated[
+        str | None, Option(help="minimal or full: also let trained readers judge the set; needs the extra kgqa[readers].")
+    ] = None,
+    reader_settings: Annotated[Path | None, Option(help="TOML: how many questions, folds and seeds, and how readers are trained.")] = None,
+    encoder: Annotated[str | None, Option(help="A model on the Hugging Face hub, its folder, a run of kgqa train or package:NAME.")] = None,
+    device: Annotated[str | None, Option(help="Where readers run: auto, the default, a GPU where there is one; cpu or cuda.")] = None,
     seed: Annotated[int, Option(help="Draws intervals, folds and hash functions.")] = DRAWS_SEED,
 ) -> None:
     """Look for leaks, shortcuts and faults in a question set, and write a report."""
@@ -37,7 +43,7 @@ def audit(
     with ConsoleProgress(console) as progress:
         done = kgqa.audit(
             dataset, against=against or (), fail_on=fail_on or (), out=out, format=from_, paragraphs=paragraphs, strict=strict,
-            seed=seed, progress=progress,
+            readers=readers, reader_settings=reader_settings, encoder=encoder, device=device, seed=seed, progress=progress,
         )  # fmt: skip
     _print(console, done)
     print_remarks(console, done.remarks)
@@ -64,6 +70,8 @@ def _print(console: Terminal, done: Audit) -> None:
         blind = "" if finding.chance is None else f"{finding.chance:.1%}"
         table.add_row(finding.check, percent(share), f"{low:.1%}–{high:.1%}", blind, f"{finding.total:,}", finding.state)
     console.print(table)
+    for sentence in done.readers.conclusions if done.readers else ():
+        console.say(sentence)
     for finding in done.findings:
         if not finding.applies:
             console.say(f"{finding.check} does not apply: {finding.reason}", style="dim")

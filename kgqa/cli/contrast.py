@@ -17,14 +17,22 @@ if TYPE_CHECKING:
 
 
 def contrast(
-    kind: Annotated[str, Argument(help="probe, sufficiency, probe-of-sufficiency, trivial, adversarial or unanswerable.")],
+    kind: Annotated[
+        str,
+        Argument(
+            help="probe, sufficiency, probe-of-sufficiency, trivial, adversarial, unanswerable; or, as WikiHop's authors did, gold-chain "
+            "(only the paragraphs on the chains to the answer) or document-removal (none that mentions no candidate)."
+        ),
+    ],
     dataset: AnySet,
     out: Annotated[Path, Option(help="The new dataset folder.")],
     level: Annotated[str | None, Option(help="What a supporting fact is: paragraph, the default, or sentence.")] = None,
     inoculation: Annotated[
         int, Option(help="0, or 1 or 5: how many per cent of the groups become the train split, to get used to it.")
     ] = 0,
-    seed: Annotated[int, Option(help="Draws what is removed, and what takes its place; the probe draws nothing.")] = DRAWS_SEED,
+    seed: Annotated[
+        int, Option(help="Draws what is removed, and what takes its place; the probe, gold-chain and document-removal draw nothing.")
+    ] = DRAWS_SEED,
     max_facts: Annotated[
         int | None, Option(help="Leave out questions with more supporting facts; n of them make 2^n - 1 instances. 6 by default.")
     ] = None,

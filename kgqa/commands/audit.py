@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,18 +13,26 @@ from kgqa.checks.check import Check
 from kgqa.checks.conditions import decide, parse
 from kgqa.checks.findings import STATES
 from kgqa.checks.near_shared import NearSharedCheck
+from kgqa.checks.readers.options import check_level, judging_settings
 from kgqa.checks.report.write import Report, require_plots, write_report
 from kgqa.checks.result import Audit
 from kgqa.checks.shared import SharedCheck
 from kgqa.checks.sources import read_sources, sources_of, with_examples
-from kgqa.errors import MOST_SEED, BrokenInput, check_seed
-from kgqa.formats.question_set import open_dataset
+from kgqa.errors import MOST_SEED, BrokenInput, SettingsError, check_seed
+from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.settings.defaults import DRAWS_SEED
+from kgqa.settings.judging import JudgingSettings
 from kgqa.splits.certificate import Certificate, certificate, differences, read_certificate
 from kgqa.splits.items import keys_of
 from kgqa.splits.near_duplicates import THRESHOLD
+from kgqa.training.extra import require_readers
 
+if TYPE_CHECKING:
+    from kgqa.checks.readers.judging import Judging
+
+FOLDS = "readers"
+"""In the report's folder, while readers are at work."""
 _NAMING = "kgqa convert --from"
 """How the format of a set to compare with is named: by converting it first."""
 
@@ -37,6 +46,10 @@ def audit(
     format: str | None = None,  # noqa: A002 - what it is called everywhere
     paragraphs: str | Path | None = None,
     strict: bool = False,
+    readers: str | None = None,
+    reader_settings: str | Path | None = None,
+    encoder: str | None = None,
+    device: str | None = None,
     seed: int = DRAWS_SEED,
     progress: Progress | None = None,
 ) -> Audit:
@@ -44,16 +57,22 @@ def audit(
 
     Writes ``audit.html`` and ``audit.json`` into ``out``, a folder called ``NAME-audit`` where the program runs by default, in place of an
     earlier report. ``paragraphs`` and ``strict``: as :func:`kgqa.open_dataset` has them, for ``dataset``. ``fail_on`` are conditions as
-    ``leakage>0``. Questions are read in batches; what grows with their number is said by each check. Raises KgqaError; nothing is written
+    ``leakage>0``. Questions are read in batches; what grows with their number is said by each check. Raises KgqaError; no report is written
     where it does.
+
+    ``readers``: ``minimal`` or ``full`` (``kgqa.settings.judging``) also lets trained readers judge the set, with the settings of the TOML
+    file ``reader_settings``; ``encoder`` and ``device`` go before what it says. They keep what is done in ``readers`` in the report's
+    folder until the report is written, so that an audit that was stopped goes on.
     """
     check_seed(seed)
-    conditions = [parse(text, CHECKS) for text in fail_on]
+    conditions = [parse(text, CHECKS, readers=readers) for text in fail_on]
     require_plots()
+    judging = _judging_settings(readers, reader_settings, encoder, device)
     found = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict)
     others = [open_dataset(other, naming=_NAMING) for other in against]
     report = Report.at(out, found.name, [each.path for each in (found, *others) if isinstance(each.path, Path)])
     sources = sources_of(found, others)
+    judge = None if readers is None else _prepared(found, readers, judging, encoder, device, seed)
     checks = [check(seed=seed) for check in CHECKS]
     progress = progress or Silent()
     questions = read_sources(sources, checks, progress)
@@ -63,6 +82,9 @@ def audit(
         findings.append(check.result(_rng(seed, check.name)))
         progress.advance(1)
     progress.finish()
+    folds = report.html.parent / FOLDS
+    judged = None if judge is None else judge.judge(folds, progress)
+    findings += [figure.finding(judged.how) for figure in judged.figures if figure.measure] if judged else []
     outcomes = tuple(decide(condition, findings) for condition in conditions)
     findings = with_examples(findings, checks, sources)
     findings.sort(key=lambda finding: (list(STATES).index(finding.state), -finding.excess))
@@ -70,10 +92,32 @@ def audit(
     done = Audit(
         dataset=found.name, format=found.format, questions=questions, findings=tuple(findings), outcomes=outcomes,
         certificate=certified, remarks=tuple(remark for each in (found, *others) for remark in each.remarks),
-        html=report.html, json=report.json, replaced=report.exists,
+        readers=judged, html=report.html, json=report.json, replaced=report.exists,
     )  # fmt: skip
     write_report(report, done, seed=seed)
+    if judge:
+        judge.forget(folds)
     return done
+
+
+def _judging_settings(level: str | None, path: str | Path | None, encoder: str | None, device: str | None) -> JudgingSettings:
+    """SettingsError where something is said of readers that are not asked for, or what they need is not installed."""
+    given = {"--reader-settings": path, "--encoder": encoder, "--device": device}
+    if level is None:
+        for option, value in given.items():
+            if value is not None:
+                raise SettingsError(f"{option}: this is said of readers, and none is asked for; add --readers minimal, or drop it.")
+        return JudgingSettings()
+    check_level(level)
+    require_readers("kgqa audit --readers")
+    return judging_settings(path)
+
+
+def _prepared(found: QuestionSet, level: str, settings: JudgingSettings, encoder: str | None, device: str | None, seed: int) -> Judging:
+    from kgqa.checks.readers.judging import prepared
+    from kgqa.checks.readers.material import material
+
+    return prepared(level, material(found, settings, seed=seed), settings, encoder=encoder, device=device, seed=seed)
 
 
 def verify_certificate(

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.errors import SettingsError, check_seed, suggestion
-from kgqa.formats import native
 from kgqa.formats.question_set import QuestionSet, open_dataset
-from kgqa.formats.registry import FORMATS
 from kgqa.progress import Progress, Silent
 from kgqa.recipes.contrasts.card import contrast_card
 from kgqa.recipes.contrasts.dataset import Splits
@@ -22,7 +20,7 @@ from kgqa.recipes.contrasts.questions import MAX_FACTS, MOST_FACTS
 from kgqa.recipes.contrasts.transforms import BY_FACTS, KINDS, Settings
 from kgqa.runs.files import file_hashes, hashes_of, new_folder
 from kgqa.runs.funnel import FunnelRow
-from kgqa.runs.manifest import run_record
+from kgqa.runs.manifest import run_record, write_manifest
 from kgqa.settings.defaults import DRAWS_SEED
 
 
@@ -80,7 +78,7 @@ def contrast(
         if inoculation:
             funnel.append(splits.inoculate(inoculation))
         manifest = run_record(passed=passed, resolved={**asdict(settings), "inoculation": inoculation}, inputs=source.hashes())
-        manifest |= {"recipe": "contrast", "from": _origin(source), "seed": seed, "counts": splits.counts, "groups": splits.group_counts()}
+        manifest |= {"recipe": "contrast", "from": source.origin, "seed": seed, "counts": splits.counts, "groups": splits.group_counts()}
         manifest["faults"] = source.faults.record()
         _describe(partial, manifest, funnel, title=source.name, seconds=round(time.perf_counter() - begin, 3))
         seconds = time.perf_counter() - begin
@@ -105,14 +103,6 @@ def _settings(kind: str, *, level: str | None, seed: int, inoculation: int, max_
     return Settings(kind=kind, seed=seed, level=level or LEVELS[0], max_facts=MAX_FACTS if max_facts is None else max_facts)
 
 
-def _origin(source: QuestionSet) -> str:
-    """The format that a set had first: of a folder of ours, what its manifest says, from which ``kgqa evaluate`` knows the metric."""
-    if source.format != "native" or source.folder is None:
-        return source.format
-    before = native.manifest_of(source.folder).get("from")
-    return before if isinstance(before, str) and before in FORMATS else source.format
-
-
 def _describe(folder: Path, manifest: dict[str, Any], funnel: list[FunnelRow], *, title: str, seconds: float) -> None:
     """The card, and the manifest last."""
     data = hashes_of(sorted(folder.glob("*.parquet")))
@@ -120,5 +110,4 @@ def _describe(folder: Path, manifest: dict[str, Any], funnel: list[FunnelRow], *
     (folder / "README.md").write_text(contrast_card(manifest, funnel, title=title, digest=digest), "utf-8", "backslashreplace")
     files = file_hashes(folder, data)
     manifest |= {"content": digest, "files": files, "funnel": [asdict(row) for row in funnel], "seconds": {"contrast": seconds}}
-    text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True)
-    (folder / "manifest.json").write_text(text + "\n", "utf-8", "backslashreplace")
+    write_manifest(manifest, folder)

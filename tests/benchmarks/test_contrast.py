@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.contrast import PARAGRAPHS, main, synthetic
-from kgqa.recipes.contrasts.transforms import KINDS, Settings
+from benchmarks.contrast import MADE, PARAGRAPHS, main, synthetic
+from kgqa.recipes.contrasts.transforms import Settings
 from kgqa.recipes.rejection import Rejection
 
 
 @pytest.mark.parametrize("facts", [2, 4])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MADE)
 def test_every_contrast_takes_every_synthetic_question(kind: str, facts: int) -> None:
     instances = list(synthetic(20, facts=facts))
     assert instances == list(synthetic(20, facts=facts))
@@ -26,5 +26,5 @@ def test_every_contrast_takes_every_synthetic_question(kind: str, facts: int) ->
 
 def test_the_section_has_a_row_for_every_contrast() -> None:
     section = main(rounds=1, questions=20, whole=10)
-    assert [len(table.rows) for table in section.tables] == [2 * len(KINDS), len(KINDS)]
+    assert [len(table.rows) for table in section.tables] == [2 * len(MADE), len(MADE)]
     assert "Contrast" in section.plain()

@@ -166,6 +166,7 @@ def shifted(folder: Path, out: Path, by: int) -> Path:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", ["seed_wikidata", "seed_medline"])
 def test_a_generated_set_whose_mentions_are_shifted_by_one(domain: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     (folder,) = (request.getfixturevalue(domain) / "datasets").iterdir()

@@ -149,6 +149,7 @@ def test_boundaries_are_those_of_linking(text: str) -> None:
     assert same[0] == same[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("twin", ["", "masked"])
 @pytest.mark.parametrize("domain", ["seed_wikidata", "seed_medline"])
 @pytest.mark.parametrize("by", [0, 1, -1])

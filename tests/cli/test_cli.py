@@ -22,7 +22,7 @@ from kgqa.cli.app import app
 from kgqa.formats import native
 from kgqa.records import SPLITS
 from tests import contents
-from tests.command import COMMAND, ROOT, environment, run_command
+from tests.command import COMMAND, ROOT, environment, function_name, run_command
 from tests.conftest import Cli
 
 GROUP: Any = typer.main.get_group(app)
@@ -33,12 +33,13 @@ STRANGE = "[bold]Tagus[/bold] [/] <b>&amp;</b> :smile: [link=x] \\"
 
 def test_the_commands_are_those_that_users_know() -> None:
     graph = {"generate", "export", "show", "query", "load", "explore", "doctor"}
-    assert set(COMMANDS) == graph | {"convert", "evaluate", "contrast", "audit", "review", "relations"}
+    sets = {"convert", "evaluate", "contrast", "audit", "review", "relations", "split"}
+    assert set(COMMANDS) == graph | sets | {"train", "predict", "runs"}
 
 
 def test_every_command_is_a_function_of_the_same_name() -> None:
-    assert set(COMMANDS) <= set(vars(kgqa)["__all__"])
-    for name in COMMANDS:
+    for name in map(function_name, COMMANDS):
+        assert name in vars(kgqa)["__all__"]
         assert inspect.isfunction(getattr(kgqa, name)), name
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import kgqa
 from kgqa.cli.app import COMMANDS
+from tests.command import function_name
 
 ELSEWHERE = {
     "query": {"seconds"},
@@ -19,7 +20,7 @@ ELSEWHERE = {
 @pytest.mark.parametrize("name", COMMANDS)
 def test_defaults_are_the_functions(name: str) -> None:
     typed = inspect.signature(getattr(import_module(f"kgqa.cli.{name}"), name)).parameters
-    called = inspect.signature(getattr(kgqa, name)).parameters
+    called = inspect.signature(getattr(kgqa, function_name(name))).parameters
     shared = typed.keys() & called.keys() - ELSEWHERE.get(name, set())
     optional = {parameter: called[parameter].default for parameter in shared if called[parameter].default is not inspect.Parameter.empty}
     assert optional

@@ -18,10 +18,12 @@ from kgqa.errors import BrokenInput, EmptyResult, KgqaError, MissingInput, Setti
 from kgqa.formats import hotpotqa, musique, native
 from kgqa.formats.faults import Fault, faults_of, note_faults
 from kgqa.formats.provenance import everything, noted
+from kgqa.formats.question_set import open_dataset
 from kgqa.recipes.contrasts.dataset import BROKEN
 from kgqa.recipes.contrasts.questions import REASONS, UNANSWERABLE
 from kgqa.recipes.contrasts.transforms import BY_FACTS, KINDS, Settings
-from kgqa.records import Instance
+from kgqa.records import Candidate, Instance
+from kgqa.scoring.default_metric import default_metric
 from tests.conftest import Cli
 from tests.recipes.contrasts.test_adversarial import SET as NOVELS
 from tests.recipes.contrasts.test_unanswerable import SET as CARVERS
@@ -29,25 +31,36 @@ from tests.recipes.contrasts.test_unanswerable import SET as CARVERS
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
 
 
-def questions(count: int, *, prefix: str = "q") -> list[Instance]:
-    """Two-hop questions; every eighth is the same but for its id."""
+DRAWS_NOTHING = ("probe", "gold-chain", "document-removal")
+
+
+def questions(count: int, *, prefix: str = "q", kind: str = "") -> list[Instance]:
+    """Two-hop questions, with candidates where the ``kind`` needs them; every eighth is the same but for its id."""
     return [
-        replace(instance, id=f"{prefix}{number}", group=f"{prefix}{number}")
+        replace(chosen_from(instance) if kind == "document-removal" else instance, id=f"{prefix}{number}", group=f"{prefix}{number}")
         for number in range(count)
         for instance in [(NOVELS if number % 16 < 8 else CARVERS)[number % 8]]
     ]
 
 
+def chosen_from(instance: Instance) -> Instance:
+    """The question with candidates."""
+    answer = instance.answers[0]
+    return replace(instance, candidates=(Candidate(id="no", text="nowhere"), Candidate(id="yes", text=answer)), answer_id="yes")
+
+
 @pytest.fixture
-def dataset(tmp_path: Path) -> Path:
+def dataset(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A set with splits, and with questions that cannot be transformed."""
     folder = tmp_path / "set"
     folder.mkdir()
-    train = questions(40, prefix="t")
+    # A test of every kind asks for questions that its kind can transform.
+    kind = request.node.callspec.params.get("kind", "") if hasattr(request.node, "callspec") else ""
+    train = questions(40, prefix="t", kind=kind)
     train[3] = replace(train[3], answers=(), answer_type="none", answerable=False)
     train[5] = replace(train[5], paragraphs=train[5].paragraphs[:2])
     train[10], train[11] = replace(train[10], group="t-pair"), replace(train[11], group="t-pair")
-    for name, instances in (("train", train), ("dev", questions(16, prefix="d")), ("test", [])):
+    for name, instances in (("train", train), ("dev", questions(16, prefix="d", kind=kind)), ("test", [])):
         native.write(instances, folder / f"{name}.parquet")
     return folder
 
@@ -134,7 +147,7 @@ def test_the_same_input_settings_and_seed_give_the_same_bytes(kind: str, dataset
     for name in "ab":
         contrast(kind, dataset, out=tmp_path / name, seed=7)
     assert digests(tmp_path / "a") == digests(tmp_path / "b")
-    if kind != "probe":
+    if kind not in DRAWS_NOTHING:
         contrast(kind, dataset, out=tmp_path / "c", seed=8)
         assert digests(tmp_path / "a") != digests(tmp_path / "c")
 
@@ -142,7 +155,7 @@ def test_the_same_input_settings_and_seed_give_the_same_bytes(kind: str, dataset
 @EVERY_KIND
 def test_a_question_is_transformed_alike_wherever_it_stands(kind: str, tmp_path: Path) -> None:
     found = []
-    for name, instances in (("a", questions(32)), ("b", questions(32)[::-1])):
+    for name, instances in (("a", questions(32, kind=kind)), ("b", questions(32, kind=kind)[::-1])):
         (tmp_path / name).mkdir()
         native.write(instances, tmp_path / name / "dev.parquet")
         contrast(kind, tmp_path / name, out=tmp_path / f"{name}-made")
@@ -343,7 +356,7 @@ class TestOnTheCommandLine:
 
     @EVERY_KIND
     def test_the_next_command_that_is_named_has_a_metric(self, kind: str, tmp_path: Path, cli: Cli) -> None:
-        native.write([replace(q, provenance='{"hotpotqa": {}}') for q in questions(16)], tmp_path / "dev.parquet")
+        native.write([replace(q, provenance='{"hotpotqa": {}}') for q in questions(16, kind=kind)], tmp_path / "dev.parquet")
         done = cli("contrast", kind, tmp_path / "dev.parquet", "--out", tmp_path / "made")
         assert f"kgqa show {tmp_path / 'made'}" in done.out
         assert (f"kgqa evaluate {tmp_path / 'made'} PREDICTIONS" in done.out) == (kind != "trivial")
@@ -403,10 +416,13 @@ def test_what_kgqa_generates_can_be_contrasted(domain: str, request: pytest.Fixt
     workspace: Path = request.getfixturevalue(f"seed_{domain}")
     (dataset,) = (workspace / "datasets").iterdir()
     before = {split: len(found) for split, found in read(dataset).items()}
-    for kind in ("probe", "sufficiency", "probe-of-sufficiency", "trivial", "adversarial"):
+    for kind in sorted(KINDS.keys() - {"unanswerable"}):
         for folder in (dataset, dataset / "masked"):
             done = contrast(kind, folder, out=tmp_path / f"{kind}-{folder.name}")
-            if domain == "medline" and kind != "adversarial":
+            if kind in {"gold-chain", "document-removal"}:
+                assert done.counts == before
+                assert default_metric(open_dataset(done.dataset))[0] == "qangaroo"
+            elif domain == "medline" and kind != "adversarial":
                 # Where several chains lead to the answer, one of them is kept; every question can be transformed.
                 assert done.groups == before
             assert all(0 < done.groups[split] <= before[split] for split in before)

@@ -246,6 +246,7 @@ def test_a_set_from_a_pipe_is_refused(tmp_path: Path, cli: Cli) -> None:
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.slow
 def test_a_reader_who_goes_away_changes_nothing_that_is_written(tmp_path: Path) -> None:
     path = hotpotqa(tmp_path)
     for number, arguments in enumerate((["convert", "--to", "native"], ["audit"], ["audit", "--fail-on", "answer-in-question<1"])):

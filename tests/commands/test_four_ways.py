@@ -75,6 +75,7 @@ def test_a_slice_of_a_real_domain_gives_the_same_bytes(real_data: Path, domain: 
         assert slice_of(store, traversal) == whole, (store, traversal)
 
 
+@pytest.mark.slow
 def test_what_was_asked_for_is_done_also_where_the_other_way_was_finished(wikidata_copy: Path, neo4j_database: Neo4jSettings) -> None:
     whole = made(wikidata_copy / "datasets" / "wikihop")
     again = kgqa.generate("wikidata", workspace=wikidata_copy)
@@ -98,6 +99,7 @@ def test_after_a_run_with_neo4j_the_embedded_graph_is_not_asked_by_mistake(wikid
     assert kgqa.query("hubs", workspace=wikidata_copy).equals(there)
 
 
+@pytest.mark.slow
 def test_a_graph_that_went_away_is_loaded_again(tmp_path: Path, neo4j_server: object, neo4j_database: Neo4jSettings) -> None:
     kgqa.generate("wikidata", workspace=tmp_path / "w", store="neo4j")
     neo4j_server.empty()  # type: ignore[attr-defined]

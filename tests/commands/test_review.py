@@ -291,6 +291,7 @@ def test_ids_with_line_ends_do_not_end_a_line(wikihop: Path, tmp_path: Path, cli
         assert not re.search(r"^Answer: forged", out, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_who_stops_it_as_soon_as_it_has_an_address_is_told_nothing_else(wikihop: Path, tmp_path: Path) -> None:
     command = [*COMMAND, "review", str(wikihop), "--port", "0", "--sample", "2", "--table", str(tmp_path / "t.tsv")]
     for number in (signal.SIGINT, signal.SIGTERM) * 2:

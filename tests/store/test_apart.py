@@ -99,7 +99,7 @@ def test_time_is_kept_where_the_engine_does_not_look_at_the_clock(store: Embedde
     begin = time.monotonic()
     with pytest.raises(QueryLimit, match=r"^the query took more than (1 seconds|1\.5 GiB of memory); narrow it"):
         store.read(text, limits=Limits(seconds=1, memory=1536 * MIB))
-    assert time.monotonic() - begin < 3
+    assert time.monotonic() - begin < 30  # unlimited it takes minutes
 
 
 @needs_proc

@@ -235,7 +235,7 @@ class StoreContract:
                 store.read(text, limits=Limits(seconds=1, memory=300 << 20))
             except QueryLimit as error:
                 assert str(error).endswith((" --seconds).", " --memory)."))  # noqa: PT017 - the third is fast on a server
-            assert time.monotonic() - begin < 3
+            assert time.monotonic() - begin < 30  # unlimited the first two take minutes
         assert store.read("RETURN 1 AS one", limits=Limits()).rows.to_pylist() == [{"one": 1}]
 
     def test_columns_of_one_name_are_kept_apart(self, store: GraphStore) -> None:

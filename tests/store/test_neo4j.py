@@ -137,6 +137,7 @@ def test_something_else_answers() -> None:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_too_old_is_refused(neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kgqa.store.neo4j.connection.OLDEST", (9000, 0))
     with pytest.raises(StoreError, match=r"this is Neo4j \d+\.\d+\.\d+; kgqa needs Neo4j 5\.0 or later\.$"):

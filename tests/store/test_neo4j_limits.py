@@ -18,6 +18,8 @@ from kgqa.store.neo4j.connection import Neo4jStore
 from tests.neo4j.server import Neo4jServer, free_port
 
 COLLECTING = "UNWIND range(1, 30000000) AS x WITH collect(toString(x)) AS xs RETURN size(xs) AS n"
+SOON = 15.0
+"""Seconds that a busy machine may need where one was asked for; the driver by itself waits for 30 and more."""
 
 
 @pytest.fixture
@@ -41,11 +43,12 @@ def ask(settings: Neo4jSettings, *, seconds: float) -> float:
 def test_a_server_that_is_away_is_waited_for_as_long_as_was_asked() -> None:
     settings = Neo4jSettings(uri=f"bolt://127.0.0.1:{free_port()}")
     ask(settings, seconds=1)  # what is imported now is not waited for later
-    assert ask(settings, seconds=1) < 3
+    assert ask(settings, seconds=1) < SOON
 
 
+@pytest.mark.slow
 def test_a_server_that_says_nothing_is_waited_for_as_long_as_was_asked(silent: Neo4jSettings) -> None:
-    assert ask(silent, seconds=1) < 3
+    assert ask(silent, seconds=1) < SOON
 
 
 def test_a_server_that_falls_silent_is_not_waited_for(neo4j_database: Neo4jSettings, neo4j_server: Neo4jServer) -> None:
@@ -55,7 +58,7 @@ def test_a_server_that_falls_silent_is_not_waited_for(neo4j_database: Neo4jSetti
             begin = time.monotonic()
             with pytest.raises(QueryTimeout, match=r"^the query took more than 1 seconds"):
                 store.read("RETURN 1 AS one", limits=Limits(seconds=1))
-            assert time.monotonic() - begin < 3
+            assert time.monotonic() - begin < SOON
         assert store.read("RETURN 1 AS one").rows.num_rows == 1
 
 
@@ -72,7 +75,7 @@ def test_rows_that_nobody_wants_are_not_waited_for(neo4j_database: Neo4jSettings
         begin = time.monotonic()
         answer = store.read("UNWIND range(1, 3000000000) AS x RETURN x", limits=Limits(rows=10, seconds=30))
         assert (answer.rows["x"].to_pylist(), answer.cut) == (list(range(1, 11)), "rows")
-        assert time.monotonic() - begin < 10
+        assert time.monotonic() - begin < 25  # seconds that are allowed: 30
 
 
 def test_all_connections_share_one_handler_of_the_drivers_log(neo4j_database: Neo4jSettings) -> None:

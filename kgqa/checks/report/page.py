@@ -11,14 +11,14 @@ from unicodedata import category
 
 from kgqa.checks.findings import FAMILIES, MARGIN, STATES, Finding, Part
 from kgqa.checks.report.plots import positions_plot, shares_plot
-from kgqa.checks.report.trained_readers import READER_CHECKS, REASON
+from kgqa.checks.report.readers import readers_section
 from kgqa.metrics.bootstrap import RESAMPLES
 from kgqa.version import __version__
 
 if TYPE_CHECKING:
     from kgqa.checks.result import Audit
 
-HEADINGS = {"leakage": "Leakage", "overlap": "Overlap", "shortcut": "Shortcuts", "fault": "Faults"}
+HEADINGS = {"leakage": "Leakage", "overlap": "Overlap", "shortcut": "Shortcuts", "reader": "Trained readers", "fault": "Faults"}
 UNSEEN = {"Cc", "Cf", "Cs"}
 """Unicode's control characters, format characters (marks that turn the writing direction among them) and halves of surrogate pairs."""
 PLOTTED = ("shortcut", "leakage", "overlap", "fault")
@@ -35,8 +35,8 @@ def page(audit: Audit, *, seed: int) -> str:
         verdict=_verdict(audit),
         overview=_overview(audit.findings),
         plots=_plots(audit.findings),
-        families="\n".join(_family(family, audit.findings) for family in FAMILIES),
-        readers=_readers(),
+        families="\n".join(_family(family, audit.findings) for family in FAMILIES if family != "reader"),
+        readers=readers_section(audit),
         certificate=_certificate(audit),
         reading=_reading(),
     )
@@ -152,11 +152,6 @@ def _examples(finding: Finding) -> str:
     items = "".join(f"<li><code>{shown(e.split)} {shown(e.id)}</code> {shown(e.what)}</li>" for e in finding.examples)
     count = len(finding.examples)
     return f"<details><summary>{'The worst example' if count == 1 else f'The {count} worst examples'}</summary><ol>{items}</ol></details>"
-
-
-def _readers() -> str:
-    rows = "".join(f"<tr><td>{name}</td><td>{escape(meaning)}</td><td>{REASON}</td></tr>" for name, meaning in READER_CHECKS.items())
-    return f"<table><tbody>{rows}</tbody></table>"
 
 
 def _certificate(audit: Audit) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kgqa.checks.findings import Finding, Part
+
+if TYPE_CHECKING:
+    from kgqa.checks.readers.figures import Figure
 
 INK, MUTED, ACCENT, BAD, GRID = "#010203", "#020304", "#030405", "#040506", "#050607"
 """Stand for the page's colours until the SVG is put into it."""
@@ -48,6 +51,25 @@ def shares_plot(findings: Sequence[Finding], label: str) -> str:
     axes.set_yticks(range(len(findings)), [finding.check for finding in reversed(findings)])
     axes.set_ylim(-0.6, len(findings) - 0.4)
     axes.set_xlim(-0.015, 1.015)
+    axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+    return _svg(figure, label)
+
+
+def readers_plot(figures: Sequence[Figure], label: str) -> str:
+    """A bar for each figure with its interval, and a tick where a random reader is."""
+    from matplotlib.ticker import PercentFormatter
+
+    figure, axes = _figure(0.34 * len(figures) + 0.75, name=label)
+    for row, each in enumerate(reversed(figures)):
+        axes.barh([row], [each.value], height=0.6, color=ACCENT if each.measure else MUTED, alpha=0.55, zorder=2)
+        axes.plot([each.low, each.high], [row, row], color=INK, linewidth=1.6, solid_capstyle="butt", zorder=3)
+        axes.plot([each.chance] * 2, [row - 0.38, row + 0.38], color=BAD, linewidth=1.6, zorder=4)
+    axes.set_yticks(range(len(figures)), [f"{each.name}\n{each.scored}" for each in reversed(figures)], fontsize=6.5)
+    axes.set_ylim(-0.6, len(figures) - 0.4)
+    axes.set_xlim(0, 1.015)
     axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=GRID, linewidth=0.6)

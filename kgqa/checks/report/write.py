@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from kgqa.checks.findings import Finding
 from kgqa.checks.report.page import page
-from kgqa.checks.report.trained_readers import READER_CHECKS, REASON
+from kgqa.checks.report.readers import not_measured
 from kgqa.errors import SettingsError, StorageError, storage_errors
 from kgqa.runs.files import parents_of, real_path
 from kgqa.runs.scratch import scratch
 from kgqa.version import __version__
 
 if TYPE_CHECKING:
+    from kgqa.checks.readers.judging import Judged
     from kgqa.checks.result import Audit
 
 HTML, JSON = "audit.html", "audit.json"
@@ -105,7 +106,10 @@ def to_json(audit: Audit, *, seed: int) -> str:
         "failed": audit.failed,
         "conditions": [asdict(outcome) for outcome in audit.outcomes],
         "findings": [_finding(finding) for finding in audit.findings],
-        "not_measured": [{"name": name, "meaning": meaning, "reason": REASON} for name, meaning in READER_CHECKS.items()],
+        "readers": None if audit.readers is None else _readers(audit.readers),
+        "not_measured": [
+            {"name": measure.name, "meaning": measure.meaning, "reason": reason} for measure, reason in not_measured(audit.readers)
+        ],
         "certificate": None if audit.certificate is None else asdict(audit.certificate),
     }
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
@@ -114,3 +118,8 @@ def to_json(audit: Audit, *, seed: int) -> str:
 def _finding(finding: Finding) -> dict[str, Any]:
     examples = [{"split": example.split, "id": example.id, "what": example.what} for example in finding.examples]
     return {**asdict(finding), "state": finding.state, "excess": finding.excess, "examples": examples}
+
+
+def _readers(judged: Judged) -> dict[str, Any]:
+    figures = [{**asdict(figure), "measure": None if figure.measure is None else figure.measure.name} for figure in judged.figures]
+    return {**{key: value for key, value in asdict(judged).items() if key != "missing"}, "figures": figures}

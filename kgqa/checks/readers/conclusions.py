@@ -1,0 +1,79 @@
+"""What figures of readers mean, and what cannot be concluded from them, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kgqa.checks.findings import MARGIN
+from kgqa.checks.readers.figures import WIDE, Figure
+from kgqa.checks.readers.names import FULL_READER
+
+
+def conclusions(figures: Sequence[Figure], *, seeds: int) -> Iterator[str]:
+    """One thought a sentence, the general ones last."""
+    by_name = {figure.name: figure for figure in reversed(figures)}
+    whole = by_name[FULL_READER]
+    learned = _is_above_chance(whole)
+    if not learned:
+        yield (
+            f"The full reader ({percent(whole.value)}, interval {_interval(whole)}) is not clearly better than a random one "
+            f"({percent(whole.chance)}): it has not learned the task from so few questions, and that a reader which is kept from "
+            "something is no better says nothing about the set. Give more questions, a larger encoder or longer training."
+        )
+    for figure in figures:
+        if figure.measure is not None:
+            yield _about(figure, whole, learned=learned)
+    yield from _after(by_name)
+    wide = [figure for figure in figures if figure.half > WIDE]
+    if wide:
+        widest = max(wide, key=lambda figure: figure.half)
+        yield (
+            f"{len(wide)} of the {len(figures)} intervals {'is' if len(wide) == 1 else 'are'} wider than ±{100 * WIDE:.0f} points, that of "
+            f"{widest.name} ±{100 * widest.half:.0f}, as {widest.questions:,} questions of {widest.groups:,} groups were judged: smaller "
+            "differences between figures cannot be told from chance. Four times as many groups halve an interval."
+        )
+    if seeds == 1:
+        yield (
+            "There is one reader of each kind: how much another draw of its weights would change a figure is not known, and "
+            "no interval has it."
+        )
+    yield "A figure is what this reader reaches, not what any could: a stronger one may find a shortcut where this one found none."
+
+
+def _about(figure: Figure, whole: Figure, *, learned: bool) -> str:
+    start = f"{figure.name}: {percent(figure.value)} (interval {_interval(figure)}), a random reader {percent(figure.chance)}"
+    if _is_above_chance(figure):
+        against = f", the full reader {percent(whole.value)}" if figure.name in {"question-only", "context-only", "one-paragraph"} else ""
+        return f"{start}{against}: at least {percent(figure.low)} of the answer score can be had this way."
+    if not learned:
+        return f"{start}: nothing can be concluded, as the full reader learned no more."
+    if figure.high > figure.chance + 2 * MARGIN:
+        return f"{start}: a shortcut was not shown, and one of up to {percent(figure.high)} is not excluded."
+    return f"{start}: this reader finds no shortcut here."
+
+
+def _after(by_name: Mapping[str, Figure]) -> Iterator[str]:
+    """What the transform does."""
+    before, after = by_name.get("dire"), by_name.get("dire-sufficiency")
+    if before is None or after is None:
+        return
+    change = f"The sufficiency transform takes the DiRe score from {percent(before.value)} to {percent(after.value)}"
+    if not _is_above_chance(before):
+        yield f"{change}; as the first is no better than a random reader's, there was nothing for it to take away."
+    elif after.high < before.low:
+        yield f"{change}; the intervals do not meet, so it leaves clearly less to be cheated."
+    else:
+        yield f"{change}; the intervals ({_interval(before)}, {_interval(after)}) meet, so that whether it leaves less cannot be said."
+
+
+def _is_above_chance(figure: Figure) -> bool:
+    return figure.low > figure.chance + MARGIN
+
+
+def _interval(figure: Figure) -> str:
+    return f"{percent(figure.low)} to {percent(figure.high)}"
+
+
+def percent(share: float) -> str:
+    """With one decimal."""
+    return f"{100 * share:.1f}%"

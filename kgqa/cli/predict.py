@@ -1,0 +1,40 @@
+"""``kgqa predict``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import Annotated
+
+from typer import Argument, Option
+
+from kgqa.cli.options import AnySet, From, Paragraphs, print_remarks
+from kgqa.cli.train import Device, Precision
+
+
+def predict(
+    run: Annotated[Path, Argument(help="The folder of a finished kgqa train.")],
+    dataset: AnySet,
+    out: Annotated[Path, Option(help="The new file of predictions, in the form that kgqa evaluate reads.")],
+    split: Annotated[str | None, Option(help="train, dev or test; dev by default, or the only one that there is.")] = None,
+    metric: Annotated[str | None, Option(help="The metric whose form the file has; the set's own by default.")] = None,
+    device: Device = None,
+    precision: Precision = None,
+    from_: From = None,
+    paragraphs: Paragraphs = None,
+) -> None:
+    """Answer a question set with a trained reader."""
+    import kgqa
+    from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
+
+    console = Terminal()
+    with ConsoleProgress(console) as progress:
+        done = kgqa.predict(
+            run, dataset, out=out, split=split, metric=metric, device=device, precision=precision, format=from_, paragraphs=paragraphs,
+            progress=progress,
+        )  # fmt: skip
+    print_remarks(console, [*done.remarks, *done.source.remarks])
+    console.say(f"{done.file}: {done.questions:,} answers to {done.split}, {done.seconds:,.1f} s", style="bold")
+    named = "" if metric is None else f" --metric {done.metric}"
+    console.say(f"Next: kgqa evaluate {quote(str(done.source.path))} {quote(str(done.file))}{named}")

@@ -1,0 +1,187 @@
+"""``kgqa runs``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kgqa.cli.terminal import Terminal
+    from kgqa.commands.runs import Comparison, TrainingRuns
+    from kgqa.training.recorded import RecordedRun
+
+    Rows = list[tuple[tuple[str, int], list[Mapping[str, Any]]]]
+    """Part and step, and what each of the runs measured there."""
+
+POINTS = 20
+"""Points of a curve that are printed, about; all of them are in the JSON."""
+
+
+def runs(
+    where: Annotated[
+        str | None,
+        Argument(
+            show_default=False,
+            help="The folder that the runs are in, a runs.sqlite, or a database's address; else what KGQA_RUNS names, or this folder.",
+        ),
+    ] = None,
+    show: Annotated[str | None, Option(help="One run, by its name in the list: its settings, versions and curve.")] = None,
+    compare: Annotated[tuple[str, str] | None, Option(help="Two runs, by name: what differs, and their curves side by side.")] = None,
+    plot: Annotated[Path | None, Option(help="With --show or --compare: a new SVG file for the curves.")] = None,
+    json: Annotated[bool, Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """List the recorded runs of kgqa train, show one, or compare two."""
+    import kgqa
+    from kgqa.cli.terminal import Terminal
+
+    done = kgqa.training_runs(where, show=show, compare=compare, plot=plot)
+    console = Terminal()
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(done.record(), indent=1, ensure_ascii=False))
+        for remark in done.remarks:
+            typer.echo(remark, err=True)
+        return
+    if done.comparison is not None:
+        _print_comparison(console, done.runs[0], done.runs[1], done.comparison)
+    elif show is not None:
+        _print_run(console, done.runs[0])
+    else:
+        _print_list(console, done)
+    for remark in done.remarks:
+        console.say(remark, style="yellow")
+    if plot is not None and not done.remarks:
+        console.say(f"Written: {plot}")
+
+
+def _print_list(console: Terminal, done: TrainingRuns) -> None:
+    from rich import box
+    from rich.table import Column, Table
+
+    from kgqa.cli.printable import on_one_line
+
+    if not done.runs:
+        console.say(f"No runs in {done.place} yet.")
+        return
+    numbers: list[Any] = [Column(name, justify="right", no_wrap=True) for name in ("seed", "steps", "best dev", "minutes")]
+    seed, steps, best, minutes = numbers
+    table = Table(Column("run", overflow="fold"), "reader", "dataset", seed, steps, best, "status", minutes, box=box.SIMPLE_HEAD)
+    for run in done.runs:
+        words = [on_one_line(text) for text in (run.name, run.reader, run.dataset)]
+        table.add_row(*words, str(run.seed), f"{run.steps:,}", _score(run.score), run.status, _minutes(run))
+    console.print(table)
+    _print_sentences(console, done.runs)
+
+
+def _print_sentences(console: Terminal, listed: tuple[RecordedRun, ...]) -> None:
+    """Why runs ended early, each, and what stopped means, once."""
+    from kgqa.training.recorded import STATUSES
+
+    for run in listed:
+        if run.sentence:
+            console.say(f"{run.name} failed: {run.sentence}", style="red")
+    for status in ("interrupted", "stopped"):
+        if any(run.status == status for run in listed):
+            console.say(f"{status}: {STATUSES[status]}.", style="dim")
+
+
+def _print_run(console: Terminal, run: RecordedRun) -> None:
+    from kgqa.commands.runs import moment
+    from kgqa.training.recorded import STATUSES
+
+    again = f", begun or gone on with {run.sessions} times" if run.sessions > 1 else ""
+    console.say(f"{run.name}: {run.reader} on {run.dataset}, seed {run.seed}")
+    console.say(f"{run.status}: {run.sentence or STATUSES[run.status]}")
+    console.say(f"{moment(run.started)} on {run.host} ({run.device or 'device not known'}), {_minutes(run)} minutes{again}")
+    best = (
+        f", best dev score {_score(run.score)} at step {run.score_step:,}" if run.score is not None and run.score_step is not None else ""
+    )
+    console.say(f"{run.steps:,} steps{best}")
+    console.say(f"In {run.folder}")
+    for title, values in (("setting", run.settings), ("package", run.versions), ("file", run.hashes)):
+        _print_values(console, title, values)
+    rows: Rows = [((point["part"], point["step"]), [point]) for point in run.curve]
+    _print_curve(console, rows, [""])
+
+
+def _print_values(console: Terminal, title: str, values: Mapping[str, Any]) -> None:
+    from rich import box
+    from rich.table import Column, Table
+
+    from kgqa.cli.printable import printable
+    from kgqa.commands.runs import flat
+
+    table = Table(title, Column("", overflow="fold"), box=box.SIMPLE_HEAD)
+    for name, value in flat(values).items():
+        table.add_row(printable(name), printable(_said(value)))
+    if table.row_count:
+        console.print(table)
+
+
+def _print_comparison(console: Terminal, first: RecordedRun, second: RecordedRun, found: Comparison) -> None:
+    from rich import box
+    from rich.table import Column, Table
+
+    from kgqa.cli.printable import printable
+
+    table = Table("", *(Column(printable(run.name), overflow="fold") for run in (first, second)), box=box.SIMPLE_HEAD)
+    rows = [
+        ("status", first.status, second.status),
+        ("steps", f"{first.steps:,}", f"{second.steps:,}"),
+        ("best dev score", _score(first.score), _score(second.score)),
+        ("minutes", _minutes(first), _minutes(second)),
+    ]
+    rows += [
+        (name, _said(one), _said(other)) for part in (found.other, found.settings, found.versions) for name, (one, other) in part.items()
+    ]
+    for row in rows:
+        table.add_row(*map(printable, row))
+    console.print(table)
+    if not found.settings:
+        console.say("The settings are the same.")
+    if not found.versions:
+        console.say("The versions are the same.")
+    console.say("The datasets are the same, byte for byte." if found.same_data else "The datasets are not the same.")
+    curve: Rows = [((part, step), [one, other]) for part, step, one, other in found.curve]
+    _print_curve(console, curve, [f", {first.name}", f", {second.name}"])
+
+
+def _print_curve(console: Terminal, rows: Rows, names: list[str]) -> None:
+    """Points that are evenly spread, and all that have a score."""
+    from rich import box
+    from rich.table import Column, Table
+
+    from kgqa.cli.printable import printable
+
+    if not rows:
+        return
+    every = -(-len(rows) // POINTS)
+    parts = any(part for (part, _), _ in rows)
+    columns = [f"{measure}{name}" for measure in ("loss", "dev") for name in names]
+    table = Table(
+        *(["part"] if parts else []), *(Column(printable(name), justify="right") for name in ("step", *columns)), box=box.SIMPLE_HEAD
+    )
+    for number, ((part, step), points) in enumerate(rows):
+        if number % every == 0 or number == len(rows) - 1 or any("score" in point for point in points):
+            losses = ["" if point.get("loss") is None else f"{point['loss']:.4f}" for point in points]
+            scores = [_score(point.get("score")) if "score" in point else "" for point in points]
+            table.add_row(*([printable(part)] if parts else []), f"{step:,}", *losses, *scores)
+    console.print(table)
+
+
+def _score(score: float | None) -> str:
+    return "–" if score is None else f"{100 * score:.1f}"
+
+
+def _minutes(run: RecordedRun) -> str:
+    return f"{run.seconds / 60:.1f}"
+
+
+def _said(value: Any) -> str:
+    return "–" if value is None else str(value)

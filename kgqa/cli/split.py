@@ -1,0 +1,43 @@
+"""``kgqa split``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import Annotated
+
+from typer import Option
+
+from kgqa.cli.options import AnySet, From, Paragraphs, print_remarks
+from kgqa.settings.defaults import SEED, SPLIT_BY, SPLIT_SHARES
+
+
+def split(
+    dataset: AnySet,
+    out: Annotated[Path, Option(help="The new dataset folder.")],
+    by: Annotated[
+        str, Option(help="What no two splits share: group, title, question, answer, paragraph, supporting-paragraph; several with commas.")
+    ] = SPLIT_BY,
+    shares: Annotated[str, Option(help="Of train, dev and test; they add up to 1.")] = SPLIT_SHARES,
+    seed: Annotated[int, Option(help="Draws who goes where.")] = SEED,
+    from_: From = None,
+    paragraphs: Paragraphs = None,
+) -> None:
+    """Deal a question set out into train, dev and test, which share nothing of the kinds that you name."""
+    import kgqa
+    from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
+
+    console = Terminal()
+    with ConsoleProgress(console) as progress:
+        done = kgqa.split(
+            dataset, out=out, by=by, shares=shares, seed=seed, format=from_, paragraphs=paragraphs,
+            progress=progress,
+        )  # fmt: skip
+    total = ", ".join(f"{name} {count:,}" for name, count in done.counts.items())
+    console.say(f"Questions that stay together: {done.components:,} sets, the largest of {done.largest:,}.")
+    console.say(f"{done.dataset}: {total}", style="bold")
+    if done.counts["train"] and 2 * done.largest > sum(done.counts.values()):
+        console.say("More than half of the questions hang together, so that the shares are not what was asked for.", style="yellow")
+    print_remarks(console, done.source.remarks)
+    console.say(f"Next: kgqa train ee {quote(str(done.dataset))} --out RUN")

@@ -1,0 +1,84 @@
+"""``kgqa train``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Exit, Option
+
+from kgqa.cli.options import From, Paragraphs, print_remarks
+from kgqa.settings.defaults import SEED
+
+if TYPE_CHECKING:
+    from kgqa.cli.terminal import Terminal
+    from kgqa.commands.train import Trained
+
+Device = Annotated[str | None, Option(help="auto, the default: a GPU where there is one; cpu or cuda.")]
+Precision = Annotated[str | None, Option(help="auto, the default: bf16 on a GPU that has it; fp32 or bf16.")]
+
+
+def _list(wanted: bool) -> None:
+    if not wanted:
+        return
+    from rich.table import Table
+
+    import kgqa
+    from kgqa.cli.terminal import Terminal
+
+    table = Table("reader", "what it is")
+    for name, purpose in kgqa.list_readers().items():
+        table.add_row(name, purpose)
+    Terminal().print(table)
+    raise Exit
+
+
+def train(
+    reader: Annotated[str, Argument(help="A name that --list shows, or a TOML file with one and its settings.")],
+    dataset: Annotated[str, Argument(help="A dataset's folder, a file or folder of any known format, or hf://owner/name.")],
+    out: Annotated[Path, Option(help="The run's folder. Where it holds this run already, it goes on.")],
+    seed: Annotated[int, Option(help="Draws weights, batches and dropout.")] = SEED,
+    max_steps: Annotated[int | None, Option(help="Stop after so many steps.")] = None,
+    epochs: Annotated[int | None, Option(help="How often the train split is read, at most.")] = None,
+    encoder: Annotated[str | None, Option(help="A model on the Hugging Face hub, its folder, a run of kgqa train or package:NAME.")] = None,
+    start_from: Annotated[Path | None, Option("--start-from", help="A finished run of the same reader, to go on from its weights.")] = None,
+    device: Device = None,
+    precision: Precision = None,
+    runs: Annotated[
+        str | None, Option(help="Where runs are recorded: a folder, a file, or a database's address; KGQA_RUNS, or the folder above --out.")
+    ] = None,
+    from_: From = None,
+    paragraphs: Paragraphs = None,
+    list_: Annotated[bool, Option("--list", callback=_list, is_eager=True, help="Show the readers and stop.")] = False,
+) -> None:
+    """Train a reader on a question set; a run that was stopped goes on."""
+    import kgqa
+    from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
+    from kgqa.training.processes import is_first_process
+
+    console = Terminal()
+    with ConsoleProgress(console) as progress:
+        done = kgqa.train(
+            reader, dataset, out=out, seed=seed, max_steps=max_steps, epochs=epochs, encoder=encoder, device=device, precision=precision,
+            start_from=start_from, runs=runs, format=from_, paragraphs=paragraphs, progress=progress,
+        )  # fmt: skip
+    if is_first_process():
+        _print(console, done, given={"--from": from_, "--paragraphs": paragraphs})
+        print_remarks(console, done.source.remarks)
+
+
+def _print(console: Terminal, done: Trained, *, given: Mapping[str, object]) -> None:
+    if done.was_finished:
+        console.say(f"{done.folder}: this run is finished; nothing was done.", style="yellow")
+    for reason, count in done.faults.most_common():
+        console.say(f"Not learned from: {count:,} questions, as {reason}.", style="yellow")
+    best = "" if done.best is None else f", score on dev {100 * done.best:.1f}"
+    console.say(
+        f"{done.folder}: {done.reader}, {done.questions:,} questions, {done.steps:,} steps{best}, {done.seconds:,.0f} s", style="bold"
+    )
+    split = next(name for name in ("dev", "test", "train") if name in done.source.files)
+    options = "".join(f" {name} {quote(str(value))}" for name, value in given.items() if value)
+    console.say(f"Next: kgqa predict {quote(str(done.folder))} {quote(str(done.source.path))} --split {split}{options} --out FILE")

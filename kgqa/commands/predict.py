@@ -1,0 +1,96 @@
+"""``kgqa predict``: what a trained reader answers, in the form that the set's own scorer reads."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgqa.errors import InputError, MissingInput, SettingsError, suggestion
+from kgqa.formats.question_set import QuestionSet, open_dataset
+from kgqa.progress import Progress, Silent
+from kgqa.readers import saved
+from kgqa.readers.specification import Specification, specification
+from kgqa.runs.files import check_new_file
+from kgqa.scoring.default_metric import default_metric
+from kgqa.scoring.metrics import METRICS
+from kgqa.scoring.prediction_files import write_predictions
+from kgqa.training.extra import NETWORKS, require_readers
+from kgqa.training.questions import of_split
+from kgqa.training.reader import Reader
+
+READER = "reader"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicted:
+    """What was written."""
+
+    source: QuestionSet
+    split: str
+    metric: str
+    """Whose form the file has."""
+    file: Path
+    questions: int
+    remarks: tuple[str, ...]
+    """What is to be said of the file, a sentence each."""
+    seconds: float
+
+
+def predict(
+    run: str | Path,
+    dataset: str | Path,
+    *,
+    out: str | Path,
+    split: str | None = None,
+    metric: str | None = None,
+    device: str | None = None,
+    precision: str | None = None,
+    format: str | None = None,  # noqa: A002 - what it is called everywhere
+    paragraphs: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Predicted:
+    """Answer a split of ``dataset`` with the reader that :func:`kgqa.train` put into the folder ``run``, and write the file ``out``.
+
+    ``split`` is dev by default, or the set's only one. ``metric``, by default the set's own, decides on the file's form, which
+    :func:`kgqa.evaluate` reads. Memory: the reader, one batch, and of each question its answer. Raises KgqaError.
+    """
+    if metric is not None and metric not in METRICS:
+        raise SettingsError(f"metric {metric!r} is not known; {suggestion(metric, tuple(METRICS))}")
+    out, begin = Path(out), time.perf_counter()
+    check_new_file(out)
+    source = open_dataset(dataset, format, paragraphs=paragraphs)
+    source.check_outside(out)
+    chosen = _split(source, split)
+    form = metric or default_metric(source)[0]
+    reader = load_reader(run, device=device, precision=precision)
+    questions = of_split(source, chosen)
+    if not len(questions):
+        raise MissingInput(f"{source.path}: its {chosen} split has no question; give another --split.")
+    remarks = write_predictions(form, questions, reader.predict(questions, progress or Silent()), out)
+    return Predicted(
+        source=source, split=chosen, metric=form, file=out, questions=len(questions), remarks=remarks, seconds=time.perf_counter() - begin
+    )
+
+
+def load_reader(run: str | Path, *, device: str | None = None, precision: str | None = None) -> Reader:
+    """The reader of a finished run. Raises InputError, SettingsError."""
+    folder = Path(run) / READER
+    if not folder.is_dir():
+        if (Path(run) / "run.json").is_file():
+            raise InputError(f"{run}: this run is not finished; run the same kgqa train again, and it goes on.")
+        raise MissingInput(f"{run}: there is no run of kgqa train here; give the folder that was its --out.")
+    name = str(saved.read(folder)["reader"])
+    asked: Specification = specification(name, settings={}, training={"device": device, "precision": precision})
+    require_readers("kgqa predict", needed=NETWORKS if asked.steps else ())
+    reader = asked.make()
+    reader.load(folder)
+    return reader
+
+
+def _split(source: QuestionSet, wanted: str | None) -> str:
+    if wanted is None:
+        wanted = next(iter(source.files)) if len(source.files) == 1 else "dev"
+    if wanted not in source.files:
+        raise SettingsError(f"--split {wanted}: this set has {', '.join(source.files)}; give one of these.")
+    return wanted

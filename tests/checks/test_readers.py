@@ -1,0 +1,348 @@
+"""Readers as judges: what is measured, by how much it can be wrong, and that a stopped audit goes on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from subprocess import run
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from kgqa.checks.readers.conclusions import conclusions
+from kgqa.checks.readers.cost import cost_of
+from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformed, answered, scores_of, support_score, transformed, whole_score
+from kgqa.checks.readers.figures import Figure, figure_of, grouped_interval
+from kgqa.checks.readers.jobs import Job
+from kgqa.checks.readers.material import material
+from kgqa.checks.readers.names import FULL_READER, MEASURES
+from kgqa.checks.readers.random_reader import RandomReader
+from kgqa.commands.audit import audit
+from kgqa.errors import MissingInput, SettingsError
+from kgqa.formats import native
+from kgqa.formats.provenance import noted
+from kgqa.formats.question_set import open_dataset
+from kgqa.metrics import dire
+from kgqa.metrics.bootstrap import interval
+from kgqa.progress import Silent
+from kgqa.readers.specification import specification
+from kgqa.records import Instance, Paragraph
+from kgqa.settings.judging import JudgingSettings
+from kgqa.training import extra
+from kgqa.training.reader import Prediction
+from tests.checks.sets import clean_set
+from tests.small_questions import question
+
+BY_NAME = {measure.name: measure for measure in MEASURES}
+
+
+def spans(count: int, split: str = "dev") -> list[Instance]:
+    """Two-hop questions over four short paragraphs, each a group of its own."""
+    return [_question(f"{split}-{number}") for number in range(count)]
+
+
+def _question(name: str) -> Instance:
+    number = name.partition("-")[2]
+    texts = [f"book {number} is by a{number}", f"a{number} was born in b{number}", f"c{number} died", f"d{number} did"]
+    paragraphs = tuple(Paragraph(id=f"{name}-p{place}", title=None, text=text, supporting=place < 2) for place, text in enumerate(texts))
+    return Instance(
+        id=name, question=f"where was who wrote book {number} born", paragraphs=paragraphs, answers=(f"b{number}",), answer_type="span",
+        answerable=True, group=name, provenance=None,
+    )  # fmt: skip
+
+
+def written(folder: Path, **splits: Sequence[Instance]) -> Path:
+    folder.mkdir(parents=True)
+    for split, instances in splits.items():
+        native.write(instances, folder / f"{split}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("sets") / "made-up", train=spans(50, "train"), dev=spans(50))
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: str) -> Path:
+    path = tmp_path_factory.mktemp("settings") / "readers.toml"
+    path.write_text(
+        f'questions = 20\ntrain_questions = 20\nseeds = 1\n[settings]\nencoder = "{tiny_encoder}"\n'
+        '[training]\nepochs = 1\nmax_steps = 1\nbatch = 2\ndev_questions = 1\ndevice = "cpu"\n'
+    )
+    return path
+
+
+class Seen(Silent):
+    """The stages that were begun, and what came out; stops in one of them."""
+
+    def __init__(self, stop_in: str = "\0") -> None:
+        self.stages: list[str] = []
+        self.notes: list[str] = []
+        self._stop_in = stop_in
+
+    def start(self, stage: str, total: int | None = None, unit: str = "") -> None:
+        self.stages.append(stage)
+        if self._stop_in in stage:
+            raise KeyboardInterrupt
+
+    def finish(self, note: str = "") -> None:
+        self.notes.append(note)
+
+
+def test_a_full_audit_is_stopped_goes_on_and_says_what_it_found(dataset: Path, told: Path, tmp_path: Path) -> None:
+    options = {"readers": "full", "reader_settings": told, "fail_on": ["dire>=0.0001", "context-only<0.9", "reader>.99"]}
+    with pytest.raises(KeyboardInterrupt):
+        audit(dataset, out=tmp_path / "stopped", progress=Seen("fold 1 of 1, probe"), **options)  # type: ignore[arg-type]
+    assert sorted(path.name for path in (tmp_path / "stopped").iterdir()) == ["readers"]
+    for name in ("probe-0123456789abcdef", "somebody-else"):
+        (tmp_path / "stopped" / "readers" / name).mkdir()
+    again = Seen()
+    done = audit(dataset, out=tmp_path / "stopped", progress=again, **options)  # type: ignore[arg-type]
+    assert not any("everything" in stage for stage in again.stages)
+    assert any("minute" in note and "tokens" in note for note in again.notes)
+    assert sorted(path.name for path in (tmp_path / "stopped").iterdir()) == ["audit.html", "audit.json", "readers"]
+    assert [path.name for path in (tmp_path / "stopped" / "readers").iterdir()] == ["somebody-else"]
+
+    value = json.loads(done.json.read_text("utf-8"))
+    # A selector that has learned nothing may show the answerer no paragraph that states an answer.
+    missing = {each["name"]: each["reason"] for each in value["not_measured"]}
+    assert missing.keys() <= {"one-paragraph"}
+    assert all("can be learned from" in reason for reason in missing.values())
+    figures = {(each["name"], each["scored"]): each for each in value["readers"]["figures"]}
+    assert {each["measure"] for each in figures.values()} - {None} == BY_NAME.keys() - missing
+    assert (FULL_READER, "support F1") in figures
+    for each in figures.values():
+        assert 0 <= each["low"] <= each["value"] <= each["high"] <= 1
+        assert each["lowest"] <= each["value"] <= each["highest"]
+        assert each["questions"] == 20
+    assert figures["dire-conditional", "answer F1"]["value"] <= figures[FULL_READER, "answer F1"]["value"] + 1e-9
+    assert {finding.check for finding in done.findings if finding.family == "reader"} == BY_NAME.keys() - missing
+    assert [outcome.condition for outcome in done.outcomes] == ["dire>=0.0001", "context-only<0.9", "reader>0.99"]
+    page = done.html.read_text("utf-8")
+    assert "What this says" in page
+    assert all(f'id="{name}"' in page for name in BY_NAME.keys() - missing)
+
+
+def test_the_cost_is_measured_on_questions_that_can_be_learned_from(tiny_encoder: str) -> None:
+    """Of a set of which few can, eight drawn blindly would teach nothing, and end the audit."""
+    few = [
+        question(number % 16, id=f"q{number}", answers=("nowhere",) if number % 8 != 1 else question(number % 16).answers)
+        for number in range(64)
+    ]
+    reader = specification("ee", settings={"encoder": tiny_encoder}, training={"device": "cpu"})
+    assert cost_of([Job(name="everything", reader=reader, judged=few, train=None)], JudgingSettings(), seeds=1).tokens > 0
+
+
+def test_without_readers_it_is_said_what_is_missing(dataset: Path, tmp_path: Path) -> None:
+    value = json.loads(audit(dataset, out=tmp_path).json.read_text("utf-8"))
+    assert value["readers"] is None
+    assert {each["name"]: each["reason"] for each in value["not_measured"]}["dire"] == "needs trained readers: --readers full"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"fail_on": ["dire>0.4"]}, "--fail-on 'dire>0.4': trained readers measure this; add --readers full"),
+        ({"fail_on": ["dire>0.4"], "readers": "minimal"}, "add --readers full"),
+        ({"fail_on": ["one-paragraph>0.5"]}, "add --readers minimal"),
+        ({"fail_on": ["reader>0.5"]}, "add --readers minimal"),
+        ({"fail_on": ["one-paragraf>0.5"], "readers": "minimal"}, "did you mean one-paragraph"),
+        ({"readers": "some"}, "--readers some: there is no such level"),
+        ({"encoder": "x"}, "--encoder: this is said of readers, and none is asked for"),
+        ({"readers": "minimal", "encoder": "./nowhere"}, "there is no such folder with an encoder"),
+        ({"readers": "minimal", "reader_settings": "nowhere.toml"}, "nowhere.toml: there is no such file"),
+    ],
+)
+def test_mistakes_are_told_in_a_sentence_and_before_anything_is_done(
+    dataset: Path, tmp_path: Path, options: dict[str, object], sentence: str
+) -> None:
+    seen = Seen()
+    with pytest.raises((SettingsError, MissingInput), match=sentence.replace("(", r"\(")):
+        audit(dataset, out=tmp_path / "out", progress=seen, **options)  # type: ignore[arg-type]
+    assert seen.stages == []
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("folds = 2", "folds = 2: Input should be greater than or equal to 3"),
+        ("fold = 5", "the setting 'fold' is not known; known are questions"),
+        ("folds", "this is not TOML"),
+        ("[training]\nbatsch = 1", "the setting 'batsch' is not known"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(dataset: Path, tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "readers.toml"
+    path.write_text(text)
+    with pytest.raises(SettingsError, match=sentence):
+        audit(dataset, out=tmp_path / "out", readers="minimal", reader_settings=path)
+
+
+def test_without_the_extra_the_install_line_is_given(dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extra, "find_spec", lambda name: None)
+    with pytest.raises(SettingsError, match=r"pip install 'kgqa\[readers\]'"):
+        audit(dataset, out=tmp_path / "out", readers="minimal")
+
+
+def test_a_set_that_is_too_small_is_refused(tmp_path: Path) -> None:
+    small = written(tmp_path / "small", dev=spans(19))
+    with pytest.raises(SettingsError, match="19 groups of questions with paragraphs and answers are too few"):
+        audit(small, out=tmp_path / "out", readers="minimal")
+
+
+@pytest.mark.slow
+def test_torch_is_imported_only_for_readers(dataset: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys, kgqa; kgqa.audit(sys.argv[1], out=sys.argv[2]); "
+        "print([name for name in ('torch', 'transformers', 'accelerate') if name in sys.modules])"
+    )
+    assert run([sys.executable, "-c", code, str(dataset), str(tmp_path)], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_the_command_has_the_options() -> None:
+    import typer
+
+    from kgqa.cli.audit import audit as command
+
+    app = typer.Typer()
+    app.command()(command)
+    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}).output
+    assert all(option in shown for option in ("--readers", "--reader-settings", "--encoder", "--device"))
+
+
+def test_the_train_split_is_learned_from_where_there_is_one(tmp_path: Path) -> None:
+    both = written(tmp_path / "both", train=spans(60, "train"), dev=spans(55))
+    found = material(open_dataset(both), JudgingSettings(questions=30, train_questions=50), seed=0)
+    assert found.train is not None
+    assert ({each.id.partition("-")[0] for each in found.train}, len(found.train)) == ({"train"}, 50)
+    assert ({each.id.partition("-")[0] for each in found.judged}, len(found.judged)) == ({"dev"}, 30)
+    alone = material(open_dataset(written(tmp_path / "alone", dev=spans(55))), JudgingSettings(questions=30), seed=0)
+    assert alone.train is None
+    assert "cross-fitted in 5 folds" in alone.how
+
+
+def said(found: Transformed, right: bool) -> Iterator[Prediction]:
+    """Everything that is there, and the answer where it is a label; or nothing at all."""
+    questions = {question.id: question for question in found.questions}
+    for instance in found.instances:
+        note = noted(instance, "dire")
+        wanted = {paragraph.id for paragraph in questions[note["question"]].paragraphs if paragraph.supporting}
+        yield Prediction(
+            id=instance.id,
+            answer=questions[note["question"]].answers[0] if right and (instance.answers or note["transform"] == "sufficiency") else "",
+            confidence=0.9 if instance.answers else 0.1,
+            supporting=tuple(each.id for each in instance.paragraphs if each.id in wanted) if right else (),
+            sufficiency=note["sufficiency"] if right and note["sufficiency"] is not None else 1,
+        )
+
+
+@pytest.mark.parametrize("kind", ["probe", "sufficiency", "probe-of-sufficiency"])
+def test_scores_are_those_of_dires_scorers(kind: str) -> None:
+    found = transformed(spans(6), kind, max_facts=4, seed=0)
+    assert len(found.questions) == 6
+    whole = scores_of(found, said(found, True))
+    assert whole[ANSWER].tolist() == whole[SUPPORT].tolist() == [1.0] * 6
+    assert scores_of(found, said(found, False))[ANSWER].tolist() == [0.0] * 6
+
+
+def test_a_question_with_aliases_scores_as_with_the_best() -> None:
+    asked = [replace(each, answers=("somebody else", *each.answers)) for each in spans(4)]
+    found = transformed(asked, "probe", max_facts=4, seed=0)
+    first_only = transformed(spans(4), "probe", max_facts=4, seed=0)
+    assert scores_of(found, said(first_only, True))[ANSWER].tolist() == [1.0] * 4
+
+
+def test_the_conditional_score_is_that_of_the_official_scorer() -> None:
+    questions = spans(8)
+    found = transformed(questions, "probe", max_facts=4, seed=0)
+    rng = np.random.default_rng(0)
+    guesser = RandomReader(questions, [1], rng)
+    apart = [guesser.predict(each) if rng.random() < 0.5 else right for each, right in zip(answered(found), said(found, True), strict=True)]
+    whole = [Prediction(id=each.id, answer=each.answers[0] if rng.random() < 0.5 else "nothing") for each in questions]
+    ours = np.minimum([whole_score(*pair) for pair in zip(questions, whole, strict=True)], scores_of(found, apart)[ANSWER])
+    gold, parts = [], []
+    for instance, prediction in zip(found.instances, apart, strict=True):
+        note = noted(instance, "dire")
+        answer = next(each.answers[0] for each in questions if each.id == note["question"])
+        gold.append(
+            dire.Instance(
+                question_id=note["question"], answer=answer, support=frozenset(), bipartition=note["bipartition"], sub_idx=note["sub_idx"]
+            )
+        )
+        parts.append(
+            dire.Prediction(
+                question_id=note["question"], answer=prediction.answer, paragraphs=frozenset(), sentences=frozenset(),
+                confidence=prediction.confidence, sub_idx=note["sub_idx"],
+            )
+        )  # fmt: skip
+    original = [dire.Prediction(question_id=each.id, answer=each.answer, paragraphs=frozenset(), sentences=frozenset()) for each in whole]
+    theirs = dire.dire_probe(gold, parts, original=original).per_record[ANSWER]
+    assert ours.tolist() == [theirs[each.id] for each in questions]
+
+
+def test_support_is_scored_by_paragraph() -> None:
+    question = spans(1)[0]
+    right = tuple(paragraph.id for paragraph in question.paragraphs if paragraph.supporting)
+    assert support_score(question, Prediction(id="", answer="", supporting=right)) == 1.0
+    assert support_score(question, Prediction(id="", answer="", supporting=right[:1])) == pytest.approx(2 / 3)
+
+
+def test_a_guess_gets_what_it_must() -> None:
+    asked = clean_set({"dev": 40})["dev"]
+    guesser = RandomReader(asked, [1], np.random.default_rng(0))
+    right = [guesser.predict(each).answer == each.answers[0] for each in asked for _ in range(100)]
+    assert np.mean(right) == pytest.approx(1 / 5, abs=0.03)
+
+
+def test_groups_are_drawn_whole() -> None:
+    scores = np.array([0.0, 1.0] * 50)
+    alone = grouped_interval(scores, [str(number) for number in range(100)], rng=np.random.default_rng(0))
+    known = interval(scores.tolist(), rng=np.random.default_rng(0))
+    assert alone == pytest.approx((known.low, known.high), abs=0.02)
+    by_score = ["zero" if score == 0 else "one" for score in scores]
+    assert grouped_interval(scores, by_score, rng=np.random.default_rng(0)) == (0.0, 1.0)
+
+
+def figure(name: str, value: float, half: float, *, chance: float = 0.05) -> Figure:
+    return Figure(
+        name=name, scored="answer F1", value=value, low=value - half, high=value + half, lowest=value, highest=value, chance=chance,
+        questions=100, groups=90, measure=BY_NAME.get(name),
+    )  # fmt: skip
+
+
+def test_conclusions_say_what_cannot_be_said() -> None:
+    weak = " ".join(conclusions([figure(FULL_READER, 0.06, 0.05), figure("one-paragraph", 0.05, 0.04)], seeds=1))
+    assert "says nothing about the set" in weak
+    assert "nothing can be concluded" in weak
+    assert "There is one reader of each kind" in weak
+    strong = [
+        figure(FULL_READER, 0.7, 0.05),
+        figure("one-paragraph", 0.6, 0.05),
+        figure("question-only", 0.06, 0.02),
+        figure("dire", 0.6, 0.05),
+    ]
+    clear = " ".join(conclusions([*strong, figure("dire-sufficiency", 0.3, 0.05, chance=0.01)], seeds=3))
+    assert "one-paragraph: 60.0% (interval 55.0% to 65.0%), a random reader 5.0%, the full reader 70.0%: at least 55.0%" in clear
+    assert "question-only: 6.0% (interval 4.0% to 8.0%), a random reader 5.0%: this reader finds no shortcut here" in clear
+    assert "the intervals do not meet" in clear
+    wide = " ".join(conclusions([*strong, figure("dire-sufficiency", 0.5, 0.2, chance=0.01)], seeds=3))
+    assert "cannot be said" in wide
+    assert "dire-sufficiency ±20, as 100 questions of 90 groups" in wide
+
+
+def test_a_figure_has_the_range_of_its_seeds() -> None:
+    found = figure_of(
+        np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]),
+        ["a", "b", "c"],
+        name="x",
+        scored="answer F1",
+        chance=0.1,
+        rng=np.random.default_rng(0),
+    )
+    assert [found.value, found.lowest, found.highest] == pytest.approx([1 / 2, 1 / 3, 2 / 3])
