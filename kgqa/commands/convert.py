@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable
@@ -17,7 +16,7 @@ from kgqa.formats.round_trip import Written
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
 from kgqa.runs.files import already_there, hashes_of, new_folder, parents_of, rename_all
-from kgqa.runs.manifest import versions
+from kgqa.runs.manifest import versions, write_manifest
 from kgqa.runs.scratch import scratch
 from kgqa.version import __version__
 
@@ -110,14 +109,14 @@ def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None
     (folder / "README.md").write_text(card, "utf-8", "backslashreplace")
     manifest = {
         "recipe": "convert",
-        "from": source.format,
+        "from": source.origin,
         "inputs": source.hashes(),
         "files": hashes_of(sorted(folder.glob("*.parquet"))),
         "counts": counts,
         "faults": source.faults.record(),
         "versions": versions(),
     }
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", "utf-8", "backslashreplace")
+    write_manifest(manifest, folder)
 
 
 def _read_back(target: FileFormat | FolderFormat, partial: Path, splits: Iterable[str]) -> dict[str, Iterable[Instance]]:

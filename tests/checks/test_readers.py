@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ from subprocess import run
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
 from kgqa.checks.readers.conclusions import conclusions
@@ -18,6 +20,7 @@ from kgqa.checks.readers.cost import cost_of
 from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformed, answered, scores_of, support_score, transformed, whole_score
 from kgqa.checks.readers.figures import Figure, figure_of, grouped_interval
 from kgqa.checks.readers.jobs import Job
+from kgqa.checks.readers.judging import prepared
 from kgqa.checks.readers.material import material
 from kgqa.checks.readers.names import FULL_READER, MEASURES
 from kgqa.checks.readers.random_reader import RandomReader
@@ -126,6 +129,25 @@ def test_a_full_audit_is_stopped_goes_on_and_says_what_it_found(dataset: Path, t
     page = done.html.read_text("utf-8")
     assert "What this says" in page
     assert all(f'id="{name}"' in page for name in BY_NAME.keys() - missing)
+
+
+def test_a_stopped_audit_does_not_go_on_with_another_encoder_of_the_same_name(dataset: Path, tiny_encoder: str, tmp_path: Path) -> None:
+    encoder = tmp_path / "encoder"
+    shutil.copytree(tiny_encoder, encoder)
+    settings = JudgingSettings(questions=20, train_questions=20)
+    asked = material(open_dataset(dataset), settings, seed=0)
+    options = {"encoder": str(encoder), "device": "cpu", "seed": 0}
+    before = prepared("minimal", asked, settings, **options)  # type: ignore[arg-type]
+    assert prepared("minimal", asked, settings, **options) == before  # type: ignore[arg-type]
+    weights = load_file(encoder / "model.safetensors")
+    save_file({name: 2 * tensor for name, tensor in weights.items()}, encoder / "model.safetensors", metadata={"format": "pt"})
+    after = prepared("minimal", asked, settings, **options)  # type: ignore[arg-type]
+    with pytest.raises(KeyboardInterrupt):
+        before.judge(tmp_path / "readers", Seen("question-only"))
+    again = Seen("question-only")
+    with pytest.raises(KeyboardInterrupt):
+        after.judge(tmp_path / "readers", again)
+    assert any("everything" in stage for stage in again.stages)
 
 
 def test_the_cost_is_measured_on_questions_that_can_be_learned_from(tiny_encoder: str) -> None:

@@ -58,6 +58,8 @@ def test_to_our_own_form_and_back_nothing_is_lost(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "again.json").read_text("utf-8")) == json.loads(path.read_text("utf-8"))
     manifest = json.loads((tmp_path / "native" / "manifest.json").read_text("utf-8"))
     assert (manifest["from"], manifest["counts"], list(manifest["inputs"])) == ("hotpotqa", {"dev": 2}, ["some_dev.json"])
+    kgqa.convert(tmp_path / "native", to="native", out=tmp_path / "again")
+    assert kgqa.open_dataset(tmp_path / "again").origin == "hotpotqa"
 
 
 def test_what_a_format_cannot_hold_is_counted(seed_wikidata: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from kgqa.progress import Progress, Within
 from kgqa.readers.scores import answer_score
 from kgqa.readers.transformer.encoder import place_of
 from kgqa.records import Instance
-from kgqa.runs.files import key_of
+from kgqa.runs.files import file_hashes, key_of
 from kgqa.settings.judging import JudgingSettings
 from kgqa.settings.training import OF_TIME_AND_MEMORY
 from kgqa.training.cross_fit import cross_fit, held_out
@@ -71,6 +71,8 @@ class Judging:
     asked: Material
     plan: Plan
     seed: int
+    encoder: str
+    """Hash of its files, where they are on this machine."""
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -112,7 +114,7 @@ class Judging:
         training = job.reader.training.model_dump(mode="json", exclude=set(OF_TIME_AND_MEMORY))
         questions = [None if some is None else of_list(some).key for some in (job.judged, job.train, *job.beside.values())]
         settings = job.reader.settings.model_dump(mode="json")
-        return f"{job.name}-{key_of(job.reader.name, settings, training, questions, self.seeds, self.settings.folds)[:16]}"
+        return f"{job.name}-{key_of(job.reader.name, settings, self.encoder, training, questions, self.seeds, self.settings.folds)[:16]}"
 
     def _done(self, job: Job, folder: Path, progress: Progress) -> CrossFitted:
         read = of_list(job.judged)
@@ -214,5 +216,6 @@ def prepared(level: str, asked: Material, settings: JudgingSettings, *, encoder:
     from kgqa.training.device import device_of
 
     device_of(plan.jobs[0].reader.training)
-    place_of(str(getattr(plan.jobs[0].reader.settings, "encoder", "")))
-    return Judging(level=level, settings=settings, asked=asked, plan=plan, seed=seed)
+    place = Path(place_of(str(getattr(plan.jobs[0].reader.settings, "encoder", ""))))
+    files = key_of(file_hashes(place)) if place.is_dir() else ""
+    return Judging(level=level, settings=settings, asked=asked, plan=plan, seed=seed, encoder=files)

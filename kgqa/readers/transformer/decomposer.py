@@ -79,11 +79,6 @@ def steps_sari(instance: Instance, prediction: Prediction) -> float:
     return sari(" ".join(pieces(instance.question)), _spelt(prediction.steps), _spelt(instance.decomposition))
 
 
-def same_steps(instance: Instance, prediction: Prediction) -> bool:
-    """Whether all steps are the set's, but for case, accents and blanks."""
-    return bool(instance.decomposition) and _spelt(prediction.steps) == _spelt(instance.decomposition or ())
-
-
 DECOMPOSING = Rewriting(
     name="decomposing",
     source=_question,
