@@ -13,8 +13,9 @@ from kgqa.readers import saved
 from kgqa.readers.specification import Specification, specification
 from kgqa.runs.files import check_new_file
 from kgqa.scoring.default_metric import default_metric
+from kgqa.scoring.dire_gold import notes_of
 from kgqa.scoring.metrics import METRICS
-from kgqa.scoring.prediction_files import write_predictions
+from kgqa.scoring.prediction_files import TRANSFORMED, write_predictions
 from kgqa.training.extra import NETWORKS, require_readers
 from kgqa.training.questions import of_split
 from kgqa.training.reader import Reader
@@ -67,6 +68,8 @@ def predict(
     questions = of_split(source, chosen)
     if not len(questions):
         raise MissingInput(f"{source.path}: its {chosen} split has no question; give another --split.")
+    if form in TRANSFORMED:
+        notes_of(next(iter(questions)))  # without them no prediction can be written, which is said before the reader has read for an hour
     remarks = write_predictions(form, questions, reader.predict(questions, progress or Silent()), out)
     return Predicted(
         source=source, split=chosen, metric=form, file=out, questions=len(questions), remarks=remarks, seconds=time.perf_counter() - begin

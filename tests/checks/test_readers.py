@@ -322,6 +322,14 @@ def test_a_guess_gets_what_it_must() -> None:
     assert np.mean(right) == pytest.approx(1 / 5, abs=0.03)
 
 
+def test_a_guess_without_paragraphs_is_never_the_own_answer() -> None:
+    asked = [replace(each, answers=(f"answer {number}",)) for number, each in enumerate(spans(3))]
+    guesser = RandomReader(asked, [1], np.random.default_rng(0), hides_context=True)
+    said = {each.id: {guesser.predict(each).answer for _ in range(50)} for each in asked}
+    assert said == {each.id: {*(other.answers[0] for other in asked)} - {each.answers[0]} for each in asked}
+    assert RandomReader(asked[:1], [1], np.random.default_rng(0), hides_context=True).predict(asked[0]).answer == ""
+
+
 def test_groups_are_drawn_whole() -> None:
     scores = np.array([0.0, 1.0] * 50)
     alone = grouped_interval(scores, [str(number) for number in range(100)], rng=np.random.default_rng(0))

@@ -545,6 +545,9 @@ def test_predicting_what_cannot_be_is_a_sentence(place: Place, cli: Cli, monkeyp
     run = place.trained(out=place.folder / "done")
     cli("predict", run, place.set, "--out", out, "--split", "test", "--metric", "squad").sentence("--split test", "train, dev")
     cli("predict", run, place.set, "--out", out, "--metric", "nothing").sentence("'nothing' is not known")
+    with monkeypatch.context() as context:
+        context.setattr("kgqa.commands.predict.write_predictions", None)  # said before anything is read
+        cli("predict", run, place.set, "--out", out, "--metric", "dire-probe").sentence("no transform of DiRe", "kgqa contrast")
     cli("predict", run, write_set(place.folder / "none", dev=[]), "--out", out, "--metric", "squad").sentence("dev split has no question")
     cli("predict", run, place.set, "--out", place.folder / "no" / "p", "--metric", "squad").sentence("no folder")
     (run / "reader" / "reader.json").write_text("{}")

@@ -26,7 +26,9 @@ class RandomReader:
     ) -> None:
         """``instances``: those that are judged; ``labels``: the sufficiency of each."""
         self._rng, self._labels, self._hides_context = rng, list(labels), hides_context
-        self._answers = [instance.answers[0] for instance in instances if instance.answers] or [""]
+        told = [instance for instance in instances if instance.answers]
+        self._answers = [instance.answers[0] for instance in told]
+        self._places = {instance.id: place for place, instance in enumerate(told)}
         marks = [bool(paragraph.supporting) for instance in instances for paragraph in instance.paragraphs]
         self._share = float(np.mean(marks)) if marks else 0.0
 
@@ -49,10 +51,19 @@ class RandomReader:
     def _answer(self, instance: Instance) -> str:
         if is_option(instance):
             return OPTIONS[self._rng.integers(len(OPTIONS))]
-        other = self._answers[self._rng.integers(len(self._answers))]
+        other = self._other(instance)
         if self._hides_context or not instance.paragraphs:
             return other
         words = instance.paragraphs[self._rng.integers(len(instance.paragraphs))].text.split()
         length = min(len(words), max(1, len(other.split())))
         first = int(self._rng.integers(len(words) - length + 1)) if words else 0
         return " ".join(words[first : first + length])
+
+    def _other(self, instance: Instance) -> str:
+        """The answer of a question drawn among all but this one, whose own would make a small set look easy to guess."""
+        own = self._places.get(instance.id, len(self._answers))
+        count = len(self._answers) - (own < len(self._answers))
+        if not count:
+            return ""
+        place = int(self._rng.integers(count))
+        return self._answers[place + (place >= own)]
