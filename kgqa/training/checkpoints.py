@@ -36,7 +36,8 @@ class State:
     worse: int = 0
     """Evaluations since the best one."""
     batch_tokens: int = 0
-    """What still fits into memory."""
+    """What still fits into memory, of the ``asked_tokens``."""
+    asked_tokens: int = 0
     loss: float = 0.0
     """Summed up over the ``questions`` since the last point of the curve."""
     questions: int = 0
@@ -112,7 +113,7 @@ def latest(folder: Path) -> tuple[Path, State] | None:
         state = State(**json.loads(path.read_text("utf-8")))
         if any(type(getattr(state, each.name)).__name__ != each.type for each in fields(State)):
             raise TypeError("a value of another type")
-        if state.step < 0 or state.batch_tokens < 1:
+        if state.step < 0 or state.batch_tokens < 1 or state.asked_tokens < 1:
             raise ValueError("a number that cannot be")
         return found[-1], state
     except (OSError, ValueError, TypeError) as error:

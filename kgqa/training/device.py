@@ -58,7 +58,7 @@ def device_of(settings: TrainingSettings) -> Device:
     if settings.device == "cuda" and not there:
         raise SettingsError("--device cuda: no GPU that torch can use is here; leave it out, or give --device cpu.")
     name = "cpu" if settings.device == "cpu" or not there else "cuda"
-    able = name == "cpu" or torch.cuda.is_bf16_supported()
+    able = name == "cpu" or torch.cuda.is_bf16_supported(including_emulation=False)
     if settings.precision == "bf16" and not able:
         raise SettingsError("--precision bf16: this GPU has no bfloat16; give --precision fp32.")
     return Device(name=name, bf16=settings.precision == "bf16" or (settings.precision == "auto" and name == "cuda" and able))

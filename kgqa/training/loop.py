@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,11 +38,12 @@ from kgqa.training.task import Task
 if TYPE_CHECKING:
     import torch
 
-VERSION = 2
+VERSION = 3
 """Of what a step does; a run that was begun with another one does not go on."""
 REPORTS = 50
 """Points of the curve in an epoch, about."""
-BEST = "best.safetensors"
+BEST = "best-{:09d}.safetensors"
+"""Of a step: what a process that was killed learned after its last checkpoint is another file than what that checkpoint calls the best."""
 NO_MEMORY = "the GPU's memory does not suffice for the network and one question; take a smaller encoder, or --device cpu."
 
 
@@ -65,7 +67,13 @@ def fit_task(task: Task, train: Questions, dev: Questions | None, fitting: Fitti
     ``key``: of the reader's settings and version. Raises EmptyResult where nothing can be learned from, TrainingError where the loss is
     not finite or memory does not suffice, RunMismatch where the folder holds a run of something else, InterruptedRun, StorageError.
     """
-    return _Run(task, train, dev, fitting, key).fit()
+    import torch
+
+    try:
+        return _Run(task, train, dev, fitting, key).fit()
+    except torch.OutOfMemoryError:
+        # In a step the batch is read in smaller parts; this was the network on its way there, the optimiser, or a single question.
+        raise OutOfMemory(f"{fitting.place}: {NO_MEMORY}") from None
 
 
 class _Run:
@@ -97,22 +105,14 @@ class _Run:
         self._optimiser = torch.optim.AdamW(_decayed(task.network, self._settings.weight_decay), lr=0.0, fused=True)
         self._state = State(
             key=key_of(
-                VERSION, key, train.key, self._rows.tolist() if train.keep is not None else None, fitting.seed, _steered(self._settings)
+                VERSION, key, train.key, self._rows.tolist() if train.keep is not None else None, fitting.seed, _steered(self._settings),
+                None if dev is None else [dev.key, None if dev.keep is None else dev.rows().tolist()],
             ),
-            batch_tokens=self._settings.batch_tokens,
-        )
+            batch_tokens=self._settings.batch_tokens, asked_tokens=self._settings.batch_tokens,
+        )  # fmt: skip
         self._epoch: tuple[int, list[npt.NDArray[np.int64]]] = (-1, [])
 
     def fit(self) -> Fitted:
-        import torch
-
-        try:
-            return self._fit()
-        except torch.OutOfMemoryError:
-            # In a step the batch is read in smaller parts; this was the optimiser, or a single question.
-            raise OutOfMemory(f"{self._fitting.place}: {NO_MEMORY}") from None
-
-    def _fit(self) -> Fitted:
         self._go_on()
         if not self._state.finished:
             with Stopping() as stopping:
@@ -121,9 +121,8 @@ class _Run:
                 self._save()
             if self._processes.any(stopping.asked):
                 raise InterruptedRun(f"{self._fitting.place}: stopped at its end; run the same command again to go on.")
-        best = self._fitting.place / BEST
-        if best.exists():
-            checkpoints.load_weights(self._task.network, best)
+        if self._state.best_step:
+            checkpoints.load_weights(self._task.network, self._best())
         self._processes.wait()  # as the first may remove what the others still read
         state = self._state
         return Fitted(
@@ -143,7 +142,8 @@ class _Run:
                 "or remove it to begin anew."
             )
         checkpoints.restore(place, self._task.network, self._optimiser)
-        state.batch_tokens = min(state.batch_tokens, self._settings.batch_tokens)
+        if state.asked_tokens != self._settings.batch_tokens:
+            state.batch_tokens = state.asked_tokens = self._settings.batch_tokens
         self._state = state
         if not state.finished:
             self._note({"step": state.step, "resumed": True})
@@ -169,7 +169,9 @@ class _Run:
             if self._dev is not None and (state.step % evaluate == 0 or last) and self._evaluate():
                 break
             stop = self._processes.any(stopping.asked)
-            if stop or time.monotonic() - saved >= settings.checkpoint_seconds:
+            # The first one's clock is that of all: they wait for each other while it writes.
+            due = self._processes.any(self._processes.is_first and time.monotonic() - saved >= settings.checkpoint_seconds)
+            if stop or due:
                 self._save()
                 saved = time.monotonic()
             if stop and not last:  # after the last one, what was learned is kept first
@@ -237,7 +239,7 @@ class _Run:
 
         state = self._state
         torch.cuda.empty_cache()
-        if state.batch_tokens < self._settings.batch_tokens or self._processes.count > 1:
+        if state.batch_tokens < state.asked_tokens or self._processes.count > 1:
             raise OutOfMemory(
                 f"{self._fitting.place}: the GPU's memory does not suffice for {state.batch_tokens:,} tokens at once; give a smaller "
                 "batch_tokens."
@@ -258,7 +260,7 @@ class _Run:
         if score > state.best:
             state.best, state.best_step, state.worse = score, state.step, 0
             if self._processes.is_first:
-                checkpoints.replace_weights(self._task.network, self._fitting.place / BEST)
+                checkpoints.replace_weights(self._task.network, self._best())
         else:
             state.worse += 1
         return state.worse >= self._settings.patience
@@ -266,7 +268,12 @@ class _Run:
     def _save(self) -> None:
         if self._processes.is_first:
             checkpoints.save(self._folder, self._state, self._task.network, self._optimiser)
+            for other in set(self._fitting.place.glob(BEST.replace("{:09d}", "*"))) - {self._best()}:
+                other.unlink(missing_ok=True)
         self._processes.wait()
+
+    def _best(self) -> Path:
+        return self._fitting.place / BEST.format(self._state.best_step)
 
     def _note(self, point: dict[str, object]) -> None:
         if self._processes.is_first:

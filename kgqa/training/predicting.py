@@ -58,7 +58,10 @@ def _readings(task: Task, questions: Questions, folder: Path, device: Device, pr
     found: list[Any] = [None] * len(rows)
     progress.start("Reading", len(rows), "questions")
     was_training = task.network.training
-    task.network.to(device.torch).eval()
+    try:
+        task.network.to(device.torch).eval()
+    except torch.OutOfMemoryError:
+        raise OutOfMemory("The GPU's memory does not suffice for the network; wait until it is free, or give --device cpu.") from None
     if device.name == "cpu":
         limit = min(limit, TOKENS_AT_ONCE, max(FEWEST_TOKENS, int(examples.tokens[rows].sum()) // FEWEST_PARTS))
     parts = list(within(rows, examples.tokens, limit=limit))[::-1]

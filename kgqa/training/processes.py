@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kgqa.errors import SettingsError
 from kgqa.training.device import Device
 
 if TYPE_CHECKING:
@@ -106,7 +107,10 @@ class Processes:
 
 
 def accelerator_of(device: Device) -> Accelerator:
-    """The others; precision is the device's own matter, whatever a configuration of accelerate says."""
+    """The others; precision is the device's own matter, whatever a configuration of accelerate says.
+
+    Raises SettingsError where that divides the network itself among them, whose weights no process could save.
+    """
     from accelerate import Accelerator
     from accelerate.utils import DistributedDataParallelKwargs, InitProcessGroupKwargs
 
@@ -114,4 +118,8 @@ def accelerator_of(device: Device) -> Accelerator:
     unused = DistributedDataParallelKwargs(find_unused_parameters=True)
     # The first one may tokenise, or select, for longer than the ten minutes after which the others would take it to be gone.
     patient = InitProcessGroupKwargs(timeout=WAIT)
-    return Accelerator(cpu=device.name == "cpu", mixed_precision="no", kwargs_handlers=[unused, patient])
+    found = Accelerator(cpu=device.name == "cpu", mixed_precision="no", kwargs_handlers=[unused, patient])
+    kind = found.distributed_type.name
+    if kind != "NO" and not kind.startswith("MULTI_"):
+        raise SettingsError(f"accelerate is configured for {kind}, and here each process has the whole network; launch with --multi_gpu.")
+    return found

@@ -167,6 +167,7 @@ class Run:
     def resumed(self, step: int, part: str = "") -> None:
         """The part goes on from a checkpoint after ``step``: what an earlier process said of later steps does not count."""
         with self._guard:
+            self._fresh.add((part, step))  # what is said of this step now stands beside what was said of it before
             self._forget(part, step)
 
     def _forget(self, part: str, step: int) -> None:

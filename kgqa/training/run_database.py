@@ -101,7 +101,9 @@ class RunDatabase:
                 raise SettingsError(
                     f"{self.name}: the database's driver is not installed; run pip install 'psycopg[binary]' first."
                 ) from None
-        address = f"file:{quote(os.path.abspath(self.path))}?mode={'rwc' if write else 'ro'}"
+        # What a killed process left half-written has to be undone before anything can be read.
+        undoes = self.path.with_name(f"{self.path.name}-journal").exists()
+        address = f"file:{quote(os.path.abspath(self.path))}?mode={'rwc' if write else 'rw' if undoes else 'ro'}"
         engine = create_engine(
             "sqlite://", poolclass=NullPool, creator=lambda: sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None)
         )

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -23,11 +24,11 @@ from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, MissingInput, 
 from kgqa.progress import Silent  # noqa: E402
 from kgqa.records import Instance  # noqa: E402
 from kgqa.settings.training import TrainingSettings  # noqa: E402
-from kgqa.training import checkpoints, loop  # noqa: E402
+from kgqa.training import checkpoints, encoded, loop  # noqa: E402
 from kgqa.training.device import Device  # noqa: E402
 from kgqa.training.loop import Fitted, fit_task  # noqa: E402
 from kgqa.training.predicting import predict_task  # noqa: E402
-from kgqa.training.processes import accelerator_of  # noqa: E402
+from kgqa.training.processes import Processes, accelerator_of  # noqa: E402
 from kgqa.training.questions import Questions, of_list  # noqa: E402
 from kgqa.training.reader import Fitting, Prediction  # noqa: E402
 
@@ -283,6 +284,87 @@ def test_out_of_memory_twice_is_the_end_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(OutOfMemory, match="does not suffice for 4,096 tokens at once; give a smaller batch_tokens"):
         fit(tmp_path, task=Hungry(lambda call: call > 5))
     assert checkpoints.latest(tmp_path / "checkpoints") is not None
+
+
+def test_the_first_process_decides_when_all_save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They wait for each other while they do; one that went by its own clock would wait for ever."""
+    saves: list[int] = []
+    monkeypatch.setattr(Processes, "is_first", False)
+    monkeypatch.setattr(loop._Run, "_save", lambda self: saves.append(self._state.step))
+    fit(tmp_path, dev=0, checkpoint_seconds=0)
+    assert saves == [15]
+
+
+def test_another_number_of_tokens_may_be_halved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dying([5], monkeypatch)
+    with pytest.raises(Killed):
+        fit(tmp_path, task=Hungry(lambda call: call == 1), batch_tokens=64)
+    points: list[Point] = []
+    fit(tmp_path, points, task=Hungry(lambda call: call == 1), batch_tokens=128)
+    assert [point["remark"] for point in points if "remark" in point] == ["GPU memory did not suffice: 64 tokens at once from now on"]
+
+
+def test_a_network_that_does_not_fit_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Large(nn.Linear):
+        def to(self, *_: Any, **__: Any) -> Any:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+
+    task = Lengths()
+    task.network = nn.Sequential(Large(4, 1))
+    task.network.to = task.network[0].to
+    with pytest.raises(OutOfMemory, match="for the network"):
+        list(predict_task(task, asked(3), Silent(), TrainingSettings(device="cpu")))
+    monkeypatch.setattr(Processes, "prepare", lambda _self, module: module.network.to("cpu"))
+    with pytest.raises(OutOfMemory, match="for the network and one question"):
+        fit(tmp_path, task=task)
+
+
+def test_the_best_weights_are_those_that_the_checkpoint_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a run is killed after an evaluation, before its checkpoint, and then goes on to other scores."""
+
+    class Scored(Lengths):
+        def __init__(self, *scores: float) -> None:
+            super().__init__()
+            self.scores = [score for score in scores for _ in range(6)]
+
+        def score(self, instance: Instance, prediction: Prediction) -> float:
+            return self.scores.pop(0)
+
+    save = checkpoints.save
+
+    def killed(folder: Path, state: Any, *more: Any) -> None:
+        if state.best == pytest.approx(0.6):
+            raise Killed
+        save(folder, state, *more)
+
+    first = Scored(0.5, 0.4, 0.3)
+    _, fitted = fit(tmp_path / "whole", task=first)
+    with monkeypatch.context() as patched:
+        patched.setattr(checkpoints, "save", killed)
+        with pytest.raises(Killed):
+            fit(tmp_path / "run", task=Scored(0.5, 0.6))
+    second = Scored(0.4, 0.3)
+    assert fit(tmp_path / "run", task=second)[1] == fitted
+    assert fitted.best == pytest.approx(0.5)
+    assert fitted.best_step == 5
+    first.scores = second.scores = []
+    assert said(second) == said(first)
+    assert [path.name for path in (tmp_path / "run").glob("best*")] == ["best-000000005.safetensors"]
+
+
+def test_an_example_is_taken_without_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoded, "CHUNK", 2)
+    examples = encoded.encode(Lengths(), asked(2000), tmp_path, Silent(), what="questions")
+    rows = np.array([1999, 0, 1000, 1000])
+    whole, least = pa.default_memory_pool(), examples.table.nbytes
+    counting = pa.proxy_memory_pool(whole)
+    pa.set_memory_pool(counting)
+    try:
+        assert examples.take(rows).column("id").to_pylist() == ["q1999", "q0", "q1000", "q1000"]
+        assert examples.take(rows[:0]).schema == examples.table.schema
+    finally:
+        pa.set_memory_pool(whole)
+    assert counting.max_memory() < least / 20
 
 
 def test_out_of_memory_elsewhere_is_a_sentence_too(tmp_path: Path) -> None:

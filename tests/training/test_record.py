@@ -113,6 +113,18 @@ def test_the_curve_of_a_resumed_run_is_that_of_one_run(tmp_path: Path) -> None:
     assert [line.get("step") for line in log_of(tmp_path / "ee-1")] == [None, 10, 15, 20, None]
 
 
+def test_a_remark_on_the_step_from_which_a_run_goes_on_leaves_what_was_measured_there(tmp_path: Path) -> None:
+    with started(tmp_path) as run:
+        run.point({"step": 10, "loss": 1.0, "score": 0.9})
+        run.interrupted()
+    with started(tmp_path) as run:
+        run.point({"step": 10, "resumed": True})
+        run.point({"step": 10, "remark": "half as many tokens"})
+        run.point({"step": 20, "loss": 0.5, "score": 0.8})
+    assert measured(known(tmp_path)) == [("", 10, 1.0, 0.9), ("", 20, 0.5, 0.8)]
+    assert known(tmp_path).score == 0.9
+
+
 def test_an_earlier_step_takes_the_place_of_later_ones_of_its_part(tmp_path: Path) -> None:
     with started(tmp_path) as run:
         for part in ("selector", "reader"):
@@ -257,6 +269,25 @@ def test_a_database_that_stays_locked_is_one_sentence(tmp_path: Path) -> None:
             pass
     finally:
         other.close()
+
+
+LEAVES_HALF = """
+import os, sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("PRAGMA cache_size=1")
+database.execute("BEGIN IMMEDIATE")
+database.execute("CREATE TABLE more AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5000) SELECT hex(i) FROM n")
+os._exit(9)
+"""
+"""What a process leaves that is killed while it writes more than fits into its memory."""
+
+
+def test_what_a_killed_process_left_half_written_is_undone(tmp_path: Path) -> None:
+    with started(tmp_path) as run:
+        run.point({"step": 1, "loss": 1.0})
+    subprocess.run([sys.executable, "-c", LEAVES_HALF, str(tmp_path / "runs.sqlite")], check=False)
+    assert (tmp_path / "runs.sqlite-journal").stat().st_size
+    assert known(tmp_path).status == "finished"
 
 
 def refused(where: str | Path | None, folder: Path) -> KgqaError:

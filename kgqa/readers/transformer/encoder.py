@@ -56,22 +56,30 @@ class Encoder:
 
 def load_encoder(name: str) -> Encoder:
     """The pretrained encoder ``name`` (see ``RankingSettings.encoder``). Raises MissingInput, BrokenInput."""
-    import torch
     from transformers import AutoModel
 
     place = place_of(name)
     if is_trained(Path(place)):
         return _trained(Path(place), name)
+    return _fitting(load_network(AutoModel, place, name), load_tokenizer(place, name), name)
+
+
+def load_network(kind: Any, place: str, name: str) -> Any:
+    """The network of the transformers class ``kind`` with all of its weights, in single precision. Raises BrokenInput."""
+    import torch
+
     network, loading = load_pretrained(
-        AutoModel, place, name, use_safetensors=True, dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True
+        kind, place, name, use_safetensors=True, dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True
     )
-    missing = sorted({*loading["missing_keys"], *(key for key, *_ in loading["mismatched_keys"])})
-    lacking = [key for key in missing if not key.startswith("pooler.")]
+    missing = {*loading["missing_keys"], *(key for key, *_ in loading["mismatched_keys"])}
+    weights = network.state_dict()
+    there = {value.data_ptr() for key, value in weights.items() if key not in missing}  # tied weights are loaded once
+    lacking = sorted(key for key in missing if not key.startswith("pooler.") and weights[key].data_ptr() not in there)
     if lacking:
         raise BrokenInput(
-            f"{name}: its weights lack {lacking[0]} of the shape that its config.json asks for; take the folder of a whole encoder."
+            f"{name}: its weights lack {lacking[0]} of the shape that its config.json asks for; take the folder of a whole network."
         )
-    return _fitting(network, load_tokenizer(place, name), name)
+    return network
 
 
 def saved_encoder(folder: Path) -> Encoder:
@@ -121,9 +129,14 @@ def _fitting(network: Any, tokenizer: Any, name: str) -> Encoder:
     ends = ((tokenizer.cls_token_id, tokenizer.bos_token_id), (tokenizer.sep_token_id, tokenizer.eos_token_id))
     if any(known == (None, None) for known in ends):
         raise BrokenInput(f"{name}: its tokenizer has no token that begins a text or none that ends it; put the encoder's own there.")
+    check_pieces(tokenizer, rows, name)
+    return Encoder(network=network, tokenizer=tokenizer)
+
+
+def check_pieces(tokenizer: Any, rows: int, name: str) -> None:
+    """BrokenInput where the tokenizer knows more pieces than the ``rows`` that the network has vectors for."""
     if len(tokenizer) > rows:
         raise BrokenInput(f"{name}: its tokenizer knows {len(tokenizer):,} pieces and its network {rows:,}; put its own tokenizer there.")
-    return Encoder(network=network, tokenizer=tokenizer)
 
 
 def place_of(name: str) -> str:

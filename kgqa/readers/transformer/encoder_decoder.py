@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.errors import BrokenInput
-from kgqa.readers.transformer.encoder import load_pretrained, load_tokenizer, place_of
+from kgqa.readers.transformer.encoder import (
+    check_pieces,
+    is_trained,
+    load_encoder,
+    load_network,
+    load_pretrained,
+    load_tokenizer,
+    place_of,
+)
 from kgqa.settings.seq2seq import Seq2SeqSettings
 
 
@@ -39,16 +47,14 @@ class EncoderDecoder:
 
 def load_encoder_decoder(settings: Seq2SeqSettings) -> EncoderDecoder:
     """The pretrained network that ``settings`` name; a decoder's new weights are drawn. Raises MissingInput, BrokenInput."""
-    from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM
+    from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
     name = settings.encoder
     place = place_of(name)
-    config = load_pretrained(AutoConfig, place, name)
-    if config.is_encoder_decoder:
-        network = load_pretrained(AutoModelForSeq2SeqLM, place, name, use_safetensors=True)
-    else:
-        network = _with_decoder(load_pretrained(AutoModel, place, name, use_safetensors=True), settings, name)
-    return _made(network, load_tokenizer(place, name), name)
+    if not is_trained(Path(place)) and load_pretrained(AutoConfig, place, name).is_encoder_decoder:
+        return _made(load_network(AutoModelForSeq2SeqLM, place, name), load_tokenizer(place, name), name)
+    encoder = load_encoder(name)
+    return _made(_with_decoder(encoder.network, settings, name), encoder.tokenizer, name)
 
 
 def saved_encoder_decoder(folder: Path) -> EncoderDecoder:
@@ -86,5 +92,6 @@ def _made(network: Any, tokenizer: Any, name: str) -> EncoderDecoder:
     start = tokenizer.pad_token_id if start is None else start
     if start is None or ends is None or tokenizer.pad_token_id is None:
         raise BrokenInput(f"{name}: its tokenizer lacks a token to begin, to end or to pad with; take BERT, RoBERTa, BART or T5.")
+    check_pieces(tokenizer, int(network.get_input_embeddings().num_embeddings), name)
     # One that was saved in half precision is trained in single.
     return EncoderDecoder(network=network.float(), tokenizer=tokenizer, start=int(start), end=int(ends), pad=int(tokenizer.pad_token_id))

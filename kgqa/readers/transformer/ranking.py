@@ -62,7 +62,7 @@ class RankingTask:
         self._vectors: torch.Tensor | None = None
         self._lock = Lock()
         self.network.register_load_state_dict_post_hook(self._forget)  # type: ignore[no-untyped-call]
-        self.encoding = key_of("ranking", 1, encoder.tokenizer.backend_tokenizer.to_str(), self._longest, key_of(self._answers))
+        self.encoding = key_of("ranking", 2, encoder.tokenizer.backend_tokenizer.to_str(), self._longest, key_of(self._answers))
 
     def encode(self, instances: Sequence[Instance]) -> pa.RecordBatch:
         """Texts behind each other: the question, then its choices."""
@@ -78,7 +78,7 @@ class RankingTask:
         lengths = [[len(text) for text in ids] for _, ids, _ in rows]
         columns = {
             ID: pa.array([name for name, _, _ in rows], pa.string()),
-            TOKENS: pa.array([sum(each) for each in lengths], pa.int32()),
+            TOKENS: pa.array([len(each) * max(each) for each in lengths], pa.int32()),  # as they are padded
             FAULT: pa.array(faults, pa.string()),
             "right": pa.array([right for _, _, right in rows], pa.int32()),
             "choices": pa.array([len(each.candidates or ()) for each in instances], pa.int32()),
@@ -161,7 +161,9 @@ class RankingTask:
         if not self._answers:
             return questions.new_zeros(len(questions)), torch.zeros(len(questions), dtype=torch.int64, device=questions.device)
         known = self._known().T
-        found = [(SHARPNESS * some @ known).softmax(1).max(1) for some in torch.split(questions, AT_ONCE)]
+        # In bfloat16 thousands of answers would have the same few scores.
+        with torch.autocast(questions.device.type, enabled=False):
+            found = [(SHARPNESS * some @ known).softmax(1).max(1) for some in torch.split(questions, AT_ONCE)]
         return torch.cat([share for share, _ in found]), torch.cat([number for _, number in found])
 
     def _forget(self, *_: object) -> None:
@@ -201,23 +203,16 @@ class RankingReader(NeuralReader):
 
     def new_task(self, train: Questions) -> Task:
         """On the pretrained encoder, with the answers of ``train``, the most frequent first."""
-        counts = Counter(each.answers[0] for each in train if each.answers and not each.candidates)
-        ranked = sorted(counts, key=lambda text: (-counts[text], text))[:MOST_ANSWERS]
-        return self._made(load_encoder(self.settings.encoder), ranked)
+        return self._made(load_encoder(self.settings.encoder), _by_frequency(train)[:MOST_ANSWERS])
+
+    def task_from(self, folder: Path, state: Mapping[str, Any], train: Questions) -> Task:
+        """With the answers of ``train``, and then those that it knew before."""
+        answers = list(dict.fromkeys([*_by_frequency(train), *_known_before(folder)]))
+        return self._made(saved_encoder(folder / ENCODER), answers[:MOST_ANSWERS])
 
     def saved_task(self, folder: Path, state: Mapping[str, Any]) -> Task:
         """With the answers that it learned."""
-        path = folder / ANSWERS
-        if not path.is_file():
-            raise MissingInput(f"{path}: the answers that this reader learned are not there; train it again.")
-        try:
-            with storage_errors(path):
-                answers = json.loads(path.read_text("utf-8"))
-        except ValueError:
-            answers = None
-        if not isinstance(answers, list) or not all(isinstance(text, str) for text in answers):
-            raise BrokenInput(f"{path}: this is no list of answers; train the reader again.")
-        return self._made(saved_encoder(folder / ENCODER), answers)
+        return self._made(saved_encoder(folder / ENCODER), _known_before(folder))
 
     def _made(self, encoder: Encoder, answers: Sequence[str]) -> Task:
         self._encoder, self._answers = encoder, answers
@@ -228,6 +223,27 @@ class RankingReader(NeuralReader):
         self._encoder.save(folder / ENCODER)
         with storage_errors(folder):
             (folder / ANSWERS).write_text(json.dumps(self._answers, ensure_ascii=False), "utf-8")
+
+
+def _by_frequency(train: Questions) -> list[str]:
+    """The answers of questions without candidates, the most frequent first."""
+    counts = Counter(each.answers[0] for each in train if each.answers and not each.candidates)
+    return sorted(counts, key=lambda text: (-counts[text], text))
+
+
+def _known_before(folder: Path) -> list[str]:
+    """The answers that a saved reader learned. Raises MissingInput, BrokenInput."""
+    path = folder / ANSWERS
+    if not path.is_file():
+        raise MissingInput(f"{path}: the answers that this reader learned are not there; train it again.")
+    try:
+        with storage_errors(path):
+            answers = json.loads(path.read_text("utf-8"))
+    except ValueError:
+        answers = None
+    if not isinstance(answers, list) or not all(isinstance(text, str) for text in answers):
+        raise BrokenInput(f"{path}: this is no list of answers; train the reader again.")
+    return answers
 
 
 def question_only(name: str, settings: RankingSettings, training: Any) -> RankingReader:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from kgqa.errors import BrokenInput, EmptyResult
 from kgqa.progress import Silent
 from kgqa.readers.registry import find_reader
 from kgqa.readers.transformer.decomposer import RewritingReader, decomposer, steps_sari
 from kgqa.readers.transformer.encoder_decoder import load_encoder_decoder, saved_encoder_decoder
+from kgqa.readers.transformer.end_to_end import end_to_end
+from kgqa.settings.reader import SelectSettings
 from kgqa.settings.seq2seq import Seq2SeqSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.questions import of_list
@@ -148,6 +151,24 @@ def test_a_network_saved_in_half_precision_is_trained_and_loaded_in_single(tiny_
     read.save(tmp_path / "saved")
     for made in (read, saved_encoder_decoder(tmp_path / "saved")):
         assert {each.dtype for each in made.network.parameters()} == {torch.float32}
+
+
+def test_weights_that_are_not_there_are_a_sentence(tiny_encoder: str, tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny_encoder, tmp_path / "part")
+    weights = load_file(folder / "model.safetensors")
+    lost = next(name for name in sorted(weights) if "layer.0.attention" in name)
+    save_file({name: each for name, each in weights.items() if name != lost}, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(BrokenInput, match=r"its weights lack encoder\.layer\.0\.attention"):
+        load_encoder_decoder(_settings(str(folder)))
+
+
+def test_it_stands_on_the_encoder_of_a_trained_reader(tiny_encoder: str, tmp_path: Path) -> None:
+    few = LEARNING.model_copy(update={"max_steps": 1})
+    reader = end_to_end("ee", SelectSettings(encoder=tiny_encoder), few)
+    reader.fit(QUESTIONS, None, fitting(tmp_path / "fit", few))
+    reader.save(_made(tmp_path / "reader"))
+    found = load_encoder_decoder(_settings(str(tmp_path / "reader")))
+    assert found.network.get_encoder().config.num_hidden_layers == found.network.config.encoder.num_hidden_layers
 
 
 def test_a_set_without_decompositions_teaches_nothing(tiny_encoder: str, tmp_path: Path) -> None:

@@ -191,6 +191,17 @@ def test_context_only_does_not_see_the_question_and_question_only_no_context(tin
     assert said(deaf, some) == said(deaf, [replace(each, paragraphs=()) for each in some])
 
 
+def test_question_only_goes_on_with_new_answers_beside_the_old(tiny_encoder: str, tmp_path: Path) -> None:
+    some = questions(8)
+    first = fitted("question-only", tiny_encoder, tmp_path / "first", some[:4])
+    (tmp_path / "saved").mkdir()
+    first.save(tmp_path / "saved")
+    second, told = made("question-only", tiny_encoder, epochs=40)
+    fitting = Fitting(place=tmp_path / "fit", settings=told, seed=3, progress=Silent(), record=lambda _: None, start=tmp_path / "saved")
+    second.fit(of_list(some), None, fitting)
+    assert right(said(second, some), some) == 8
+
+
 def test_one_paragraph_reads_one_paragraph(tiny_encoder: str, tmp_path: Path) -> None:
     some = questions(6)
     reader = fitted("one-paragraph", tiny_encoder, tmp_path, some, epochs=2)
