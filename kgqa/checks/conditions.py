@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from kgqa.checks.check import Check
 from kgqa.checks.findings import FAMILIES, Finding
@@ -38,9 +39,12 @@ class Outcome:
     condition: str
     check: str
     """The check that decided."""
-    figure: float
+    figure: float | None
+    """None where readers were to measure it and could not."""
     holds: bool
-    """Whether the audit fails by it."""
+    """Whether the audit fails by it; so it does where it cannot be decided."""
+    reason: str = ""
+    """Why it cannot."""
 
 
 ALWAYS_THE_SAME = frozenset({(">", 1.0), ("<", 0.0), (">=", 0.0), ("<=", 1.0)})
@@ -67,8 +71,19 @@ def parse(text: str, checks: Iterable[type[Check]], *, readers: str | None = Non
     return Condition(name=name, comparison=comparison, number=number)
 
 
-def decide(condition: Condition, findings: Sequence[Finding]) -> Outcome:
-    """Whether the condition holds; SettingsError where nothing that it names applies to the set, so that no gate stands open unseen."""
+def unmeasured(condition: Condition, missing: Mapping[str, str]) -> str | None:
+    """The measure that the condition names, itself or by their family, and that has no figure for a reason in ``missing``."""
+    return next((name for name in missing if condition.name in {name, "reader"}), None)
+
+
+def decide(condition: Condition, findings: Sequence[Finding], *, missing: Mapping[str, str] = MappingProxyType({})) -> Outcome:
+    """Whether the condition holds; SettingsError where nothing that it names applies to the set, so that no gate stands open unseen.
+
+    ``missing``: measure → why its readers, which have done what they could, gave it no figure.
+    """
+    lacking = unmeasured(condition, missing)
+    if lacking is not None:
+        return Outcome(condition=str(condition), check=lacking, figure=None, holds=True, reason=missing[lacking].rstrip("."))
     named = [finding for finding in findings if condition.name in {finding.check, finding.family}]
     figures = [(finding.figure, finding.check) for finding in named if finding.figure is not None]
     if not figures:

@@ -81,4 +81,5 @@ def _print(console: Terminal, done: Audit) -> None:
     console.say(f"Report: {done.html}, {done.json}{replaced}")
     for outcome in done.outcomes:
         verdict, style = ("fails", "red") if outcome.holds else ("passes", "green")
-        console.say(f"{outcome.condition} {verdict}: {outcome.check} is {outcome.figure:.4f}.", style=style)
+        said = f"could not be measured ({outcome.reason})" if outcome.figure is None else f"is {outcome.figure:.4f}"
+        console.say(f"{outcome.condition} {verdict}: {outcome.check} {said}.", style=style)

@@ -10,7 +10,7 @@ import numpy as np
 
 from kgqa.checks import CHECKS
 from kgqa.checks.check import Check
-from kgqa.checks.conditions import decide, parse
+from kgqa.checks.conditions import Condition, decide, parse, unmeasured
 from kgqa.checks.findings import STATES
 from kgqa.checks.near_shared import NearSharedCheck
 from kgqa.checks.readers.options import check_level, judging_settings
@@ -73,6 +73,8 @@ def audit(
     report = Report.at(out, found.name, [each.path for each in (found, *others) if isinstance(each.path, Path)])
     sources = sources_of(found, others)
     judge = None if readers is None else _prepared(found, readers, judging, encoder, device, seed)
+    if judge is not None:
+        _check_measured(judge, conditions)
     checks = [check(seed=seed) for check in CHECKS]
     progress = progress or Silent()
     questions = read_sources(sources, checks, progress)
@@ -85,7 +87,8 @@ def audit(
     folds = report.html.parent / FOLDS
     judged = None if judge is None else judge.judge(folds, progress)
     findings += [figure.finding(judged.how) for figure in judged.figures if figure.measure] if judged else []
-    outcomes = tuple(decide(condition, findings) for condition in conditions)
+    missing = judged.missing if judged else {}
+    outcomes = tuple(decide(condition, findings, missing=missing) for condition in conditions)
     findings = with_examples(findings, checks, sources)
     findings.sort(key=lambda finding: (list(STATES).index(finding.state), -finding.excess))
     certified = _certificate(checks, questions, seed) if len(sources) > 1 else None
@@ -118,6 +121,18 @@ def _prepared(found: QuestionSet, level: str, settings: JudgingSettings, encoder
     from kgqa.checks.readers.material import material
 
     return prepared(level, material(found, settings, seed=seed), settings, encoder=encoder, device=device, seed=seed)
+
+
+def _check_measured(judge: Judging, conditions: Sequence[Condition]) -> None:
+    """SettingsError for a condition that the readers cannot decide on this set, as is known before they begin."""
+    missing = judge.without_dire()
+    for condition in conditions:
+        lacking = unmeasured(condition, missing)
+        if lacking is not None:
+            raise SettingsError(
+                f"--fail-on {condition}: {lacking} cannot be measured on this set ({missing[lacking].rstrip('.')}); drop the condition, "
+                "name other measures, or give more questions."
+            )
 
 
 def verify_certificate(

@@ -42,6 +42,12 @@ def _last(provenance: str, name: str) -> object:
     return value if provenance[end:] == "}" else None
 
 
+def noted_sufficiency(instance: Instance) -> int | None:
+    """DiRe's label (Trivedi et al. 2020, appendix A.4): 1 sufficient, 0 partly, -1 not at all; None where no transform noted one."""
+    label = noted(instance, "dire").get("sufficiency")
+    return int(label) if isinstance(label, int) else None
+
+
 def everything(instance: Instance) -> dict[str, Any]:
     """The whole provenance; empty where there is none. BrokenInput as :func:`noted`, and where one of ``LISTS`` is none."""
     found = _parsed(instance)

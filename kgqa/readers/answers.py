@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from kgqa.records import Instance, Paragraph
+from kgqa.arrays.draws import draw
+from kgqa.records import Candidate, Instance, Paragraph
 
 OPTIONS = ("yes", "no")
 """Answers that no paragraph states; readers find them in front of the text (Trivedi et al. 2020, appendix B)."""
@@ -30,6 +31,12 @@ def _patterns(answer: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 def is_option(instance: Instance) -> bool:
     """Whether the answer is yes or no."""
     return bool(instance.answers) and instance.answers[0].strip().lower() in OPTIONS and not instance.candidates
+
+
+def drawn_candidate(instance: Instance) -> Candidate:
+    """A candidate by its text, whatever order they stand in: where no paragraph mentions any, a set's order shall not answer."""
+    purpose = "no candidate is mentioned"
+    return min(instance.candidates or (), key=lambda each: draw(purpose=purpose, seed=0, id=f"{instance.id}\n{each.text}"))
 
 
 def answer_spans(instance: Instance) -> Iterator[tuple[int, int, int]]:

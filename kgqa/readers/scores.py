@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
+from kgqa.formats.provenance import noted, noted_sufficiency
 from kgqa.metrics.normalize import normalize
 from kgqa.metrics.overlap import token_overlap
 from kgqa.records import Instance
@@ -18,3 +22,25 @@ def answer_score(instance: Instance, prediction: Prediction) -> float:
         return float(prediction.candidate == instance.answer_id if instance.answer_id else prediction.answer == instance.answers[0])
     tokens = normalize(prediction.answer).split()
     return max(token_overlap(tokens, normalize(answer).split()).f1 for answer in instance.answers)
+
+
+def lesson_score(instance: Instance, prediction: Prediction) -> float:
+    """What a dev question says of the weights, as its set is scored; NaN where it says nothing.
+
+    Of DiRe's transforms a probe scores answers alone, wherever one can be had (Trivedi et al. 2020, equation 8); where a transform noted
+    how far a context suffices, an answer counts only with that label (equation 10). Of others see :func:`answer_score`.
+    """
+    label = noted_sufficiency(instance)
+    if label is None and noted(instance, "dire").get("transform") != "probe":
+        return answer_score(instance, prediction)
+    if label is not None and prediction.sufficiency != label:
+        return 0.0
+    if not instance.answers:
+        return math.nan if label is None else 1.0
+    return answer_score(instance, replace(prediction, answerable=True))
+
+
+def sufficiency_of(instance: Instance) -> int:
+    """DiRe's label where a transform noted one, else whether the question is answerable."""
+    label = noted_sufficiency(instance)
+    return int(instance.answerable) if label is None else label

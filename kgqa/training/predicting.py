@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kgqa.errors import OutOfMemory
+from kgqa.formats.provenance import noted_sufficiency
 from kgqa.progress import Progress, Silent
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.batches import within
@@ -42,10 +44,18 @@ def predict_task(task: Task, questions: Questions, progress: Progress, settings:
 
 
 def mean_score(task: Task, questions: Questions, folder: Path, device: Device, *, limit: int) -> float:
-    """The mean of the task's own score; ``folder`` is where the encoded questions are, or go."""
+    """The mean of the task's own score over the questions that have one; ``folder`` is where the encoded questions are, or go.
+
+    Where a transform of DiRe made several contexts of a question, each label of sufficiency weighs the same: of n facts one context has
+    them all, and 2^n - 2 have some, so that whoever finds nothing sufficient would be nearly always right.
+    """
     readings = _readings(task, questions, folder, device, Silent(), limit=limit)
-    scores = [task.score(instance, task.answer(instance, reading)) for instance, reading in zip(questions, readings, strict=True)]
-    return float(np.mean(scores))
+    scores: dict[int | None, list[float]] = {}
+    for instance, reading in zip(questions, readings, strict=True):
+        score = task.score(instance, task.answer(instance, reading))
+        if not math.isnan(score):
+            scores.setdefault(noted_sufficiency(instance), []).append(score)
+    return float(np.mean([np.mean(each) for each in scores.values()])) if scores else 0.0
 
 
 def _readings(task: Task, questions: Questions, folder: Path, device: Device, progress: Progress, *, limit: int) -> list[Any]:

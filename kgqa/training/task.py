@@ -45,4 +45,4 @@ class Task(Protocol):
         """What it found, in words."""
 
     def score(self, instance: Instance, prediction: Prediction) -> float:
-        """How good that is, from 0 to 1; its mean over the dev split decides which weights are kept."""
+        """How good that is, from 0 to 1, or NaN where it says nothing; its mean over the dev split decides which weights are kept."""

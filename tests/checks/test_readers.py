@@ -5,24 +5,27 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from subprocess import run
+from typing import Any
 
 import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
+from kgqa.checks import CHECKS
+from kgqa.checks.conditions import decide, parse
 from kgqa.checks.readers.conclusions import conclusions
 from kgqa.checks.readers.cost import cost_of
 from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformed, answered, scores_of, support_score, transformed, whole_score
 from kgqa.checks.readers.figures import Figure, figure_of, grouped_interval
 from kgqa.checks.readers.jobs import Job
 from kgqa.checks.readers.judging import prepared
-from kgqa.checks.readers.material import material
-from kgqa.checks.readers.names import FULL_READER, MEASURES
+from kgqa.checks.readers.material import Material, material
+from kgqa.checks.readers.names import FULL_READER, MEASURES, TRANSFORMED_WHOLE
 from kgqa.checks.readers.random_reader import RandomReader
 from kgqa.commands.audit import audit
 from kgqa.errors import MissingInput, SettingsError
@@ -364,6 +367,63 @@ def test_conclusions_say_what_cannot_be_said() -> None:
     wide = " ".join(conclusions([*strong, figure("dire-sufficiency", 0.5, 0.2, chance=0.01)], seeds=3))
     assert "cannot be said" in wide
     assert "dire-sufficiency ±20, as 100 questions of 90 groups" in wide
+
+
+def test_a_transform_that_no_reader_does_takes_nothing_away() -> None:
+    """Zero after it may be because the task is not learned at all."""
+    figures = [figure(FULL_READER, 0.5, 0.05), figure("dire", 0.45, 0.05), figure("dire-sufficiency", 0.0, 0.0, chance=0.0)]
+    known = " ".join(conclusions([*figures, figure(TRANSFORMED_WHOLE, 0.3, 0.05)], seeds=3))
+    assert "leaves clearly less to be cheated" in known
+    said = " ".join(conclusions([*figures, figure(TRANSFORMED_WHOLE, 0.0, 0.0, chance=0.0)], seeds=3, connects=False))
+    assert "so whether the transform leaves less cannot be said" in said
+    assert "dire-sufficiency: 0.0% (interval 0.0% to 0.0%), a random reader 0.0%: nothing can be concluded" in said
+    assert "cannot connect two of them in one pass" in said
+    assert "leaves clearly less" not in said
+
+
+def test_question_only_is_asked_what_has_an_answer(tiny_encoder: str) -> None:
+    """Of twins without an answer a guesser of labels would have half, and a reader that always answers nothing."""
+    asked = [*spans(25), *(replace(each, id=f"{each.id}-twin", answers=(), answerable=False, answer_type="none") for each in spans(25))]
+    judging = prepared(
+        "minimal", Material(train=None, judged=tuple(asked), how=""), JudgingSettings(), encoder=tiny_encoder, device="cpu", seed=0
+    )
+
+    class Perfect:
+        def scores(self, score: Callable[[Instance, Prediction], float]) -> Any:
+            said = [Prediction(id=each.id, answer=each.answers[0] if each.answers else "x") for each in asked]
+            return np.array([[score(*pair) for pair in zip(asked, said, strict=True)]])
+
+    done = {name: Perfect() for name in ("everything", "question-only")}
+    found = {each.name: each for each in judging._figures(done) if each.scored == "answer F1"}  # type: ignore[arg-type]
+    assert (found["question-only"].value, found["question-only"].questions) == (1.0, 25)
+    assert found["question-only"].chance < 0.1
+    assert (found[FULL_READER].value, found[FULL_READER].questions) == (0.5, 50)
+
+
+@pytest.mark.parametrize("condition", ["dire>0.4", "reader>0.4"])
+def test_a_condition_that_no_reader_can_decide_is_told_before_they_begin(condition: str, told: Path, tmp_path: Path) -> None:
+    plain = [replace(each, paragraphs=tuple(replace(one, supporting=None) for one in each.paragraphs)) for each in spans(50)]
+    path = written(tmp_path / "set", dev=plain)
+    seen = Seen()
+    with pytest.raises(SettingsError, match=r"dire cannot be measured on this set \(0 groups of questions have two marked"):
+        audit(path, out=tmp_path / "out", progress=seen, readers="full", reader_settings=told, fail_on=[condition])
+    assert seen.stages == []
+
+
+def test_a_condition_that_readers_could_not_decide_fails() -> None:
+    condition = parse("reader>0.9", CHECKS, readers="full")
+    outcome = decide(condition, [figure("dire", 0.1, 0.05).finding("")], missing={"one-paragraph": "nothing can be learned from."})
+    assert (outcome.holds, outcome.figure, outcome.check, outcome.reason) == (True, None, "one-paragraph", "nothing can be learned from")
+    assert not decide(parse("dire>0.9", CHECKS, readers="full"), [figure("dire", 0.1, 0.05).finding("")], missing={"x": ""}).holds
+
+
+def test_no_more_dev_questions_are_paid_for_than_are_read(tiny_encoder: str) -> None:
+    few = [question(number % 16, id=f"q{number}") for number in range(64)]
+    costs = []
+    for dev in (1, 1000):
+        reader = specification("ee", settings={"encoder": tiny_encoder}, training={"device": "cpu", "dev_questions": dev})
+        costs.append(cost_of([Job(name="everything", reader=reader, judged=few, train=None)], JudgingSettings(), seeds=1).passes)
+    assert costs[0] < costs[1]
 
 
 def test_a_figure_has_the_range_of_its_seeds() -> None:

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kgqa.checks.findings import MARGIN
 from kgqa.checks.readers.figures import WIDE, Figure
-from kgqa.checks.readers.names import FULL_READER
+from kgqa.checks.readers.names import FULL_READER, TRANSFORMED_WHOLE
+
+AFTER = "dire-sufficiency"
 
 
-def conclusions(figures: Sequence[Figure], *, seeds: int) -> Iterator[str]:
-    """One thought a sentence, the general ones last."""
+def conclusions(figures: Sequence[Figure], *, seeds: int, connects: bool = True) -> Iterator[str]:
+    """One thought a sentence, the general ones last. ``connects``: whether the full reader sees several paragraphs at once."""
     by_name = {figure.name: figure for figure in reversed(figures)}
     whole = by_name[FULL_READER]
     learned = _is_above_chance(whole)
@@ -20,10 +22,17 @@ def conclusions(figures: Sequence[Figure], *, seeds: int) -> Iterator[str]:
             f"({percent(whole.chance)}): it has not learned the task from so few questions, and that a reader which is kept from "
             "something is no better says nothing about the set. Give more questions, a larger encoder or longer training."
         )
+    if not connects:
+        yield (
+            "The encoder takes one paragraph at a time, so the full reader cannot connect two of them in one pass: that 1-Para is as good "
+            "says nothing about the set, and sufficiency, for which paragraphs have to be seen together, may not be learned. Take an "
+            "encoder that reads more than 1,024 tokens."
+        )
+    undone = _undone(by_name)
     for figure in figures:
         if figure.measure is not None:
-            yield _about(figure, whole, learned=learned)
-    yield from _after(by_name)
+            yield _about(figure, whole, learned=learned and not (undone and figure.name == AFTER))
+    yield from _after(by_name, undone=undone)
     wide = [figure for figure in figures if figure.half > WIDE]
     if wide:
         widest = max(wide, key=lambda figure: figure.half)
@@ -46,20 +55,32 @@ def _about(figure: Figure, whole: Figure, *, learned: bool) -> str:
         against = f", the full reader {percent(whole.value)}" if figure.name in {"question-only", "context-only", "one-paragraph"} else ""
         return f"{start}{against}: at least {percent(figure.low)} of the answer score can be had this way."
     if not learned:
-        return f"{start}: nothing can be concluded, as the full reader learned no more."
+        return f"{start}: nothing can be concluded, as the full reader has not learned the task either."
     if figure.high > figure.chance + 2 * MARGIN:
         return f"{start}: a shortcut was not shown, and one of up to {percent(figure.high)} is not excluded."
     return f"{start}: this reader finds no shortcut here."
 
 
-def _after(by_name: Mapping[str, Figure]) -> Iterator[str]:
+def _undone(by_name: Mapping[str, Figure]) -> bool:
+    """Whether the full reader, shown all supporting facts, does the transformed task no better than chance does."""
+    whole = by_name.get(TRANSFORMED_WHOLE)
+    return whole is not None and not _is_above_chance(whole)
+
+
+def _after(by_name: Mapping[str, Figure], *, undone: bool) -> Iterator[str]:
     """What the transform does."""
-    before, after = by_name.get("dire"), by_name.get("dire-sufficiency")
+    before, after = by_name.get("dire"), by_name.get(AFTER)
     if before is None or after is None:
         return
     change = f"The sufficiency transform takes the DiRe score from {percent(before.value)} to {percent(after.value)}"
     if not _is_above_chance(before):
         yield f"{change}; as the first is no better than a random reader's, there was nothing for it to take away."
+    elif undone:
+        yield (
+            f"{change}; but a reader that is shown all facts of the transformed questions reaches "
+            f"{percent(by_name[TRANSFORMED_WHOLE].value)}: it has not learned that task, so whether the transform leaves less cannot be "
+            "said."
+        )
     elif after.high < before.low:
         yield f"{change}; the intervals do not meet, so it leaves clearly less to be cheated."
     else:

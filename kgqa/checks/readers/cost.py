@@ -64,7 +64,9 @@ def cost_of(jobs: Sequence[Job], settings: JudgingSettings, *, seeds: int) -> Co
         count = max(1, round(part * len(job.judged if job.train is None else job.train)))
         epochs = min(training.epochs, (training.max_steps or 1 << 40) * training.batch / count)
         trained = fits * part * learned * epochs * job.weight
-        dev = fits * learned / settings.folds * max(1.0, epochs * training.evaluations) * job.weight
+        in_dev = len(job.judged if job.train is None else job.train) / settings.folds
+        times = max(1.0, epochs * training.evaluations) * min(1.0, training.dev_questions / in_dev)
+        dev = fits * learned / settings.folds * times * job.weight
         characters += seeds * (trained + dev + read * job.weight)
         seconds += seeds * (trained * measured.train + (dev + read * job.weight) * measured.read)
     return Cost(

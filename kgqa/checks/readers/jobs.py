@@ -19,7 +19,7 @@ EVERYTHING = "ee"
 PARTIAL = ("question-only", "context-only", "one-paragraph")
 KINDS = ("probe", "sufficiency", "probe-of-sufficiency")
 ENOUGH_TRANSFORMED = 20
-"""Questions that DiRe's scores need."""
+"""Groups of questions that DiRe's scores need; there are never more folds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +65,11 @@ def plan_of(level: str, asked: Material, settings: JudgingSettings, *, encoder: 
     if level == "full":
         made = {kind: transformed(asked.judged, kind, max_facts=settings.max_facts, seed=seed) for kind in KINDS}
         learned = {kind: transformed(asked.train or (), kind, max_facts=settings.max_facts, seed=seed) for kind in KINDS}
-        fewest = min(len(each.questions) for part in (made, learned if asked.train else {}) for each in part.values())
+        parts = [each.questions for part in (made, learned if asked.train else {}) for each in part.values()]
+        fewest = min(len({question.group for question in part}) for part in parts)
         if fewest < ENOUGH_TRANSFORMED:
             made, without = {}, (
-                f"{fewest} questions have two marked supporting paragraphs or more, an answer, and distractors enough; it takes "
+                f"{fewest} groups of questions have two marked supporting paragraphs or more, an answer, and distractors enough; it takes "
                 f"{ENOUGH_TRANSFORMED} to judge."
             )  # fmt: skip
     beside = {"probe": made["probe"].instances} if made else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,15 +17,17 @@ from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformed, answ
 from kgqa.checks.readers.figures import Figure, Floats, figure_of
 from kgqa.checks.readers.jobs import KINDS, PARTIAL, Job, Plan, plan_of
 from kgqa.checks.readers.material import Material
-from kgqa.checks.readers.names import FULL_READER, MEASURES
+from kgqa.checks.readers.names import FULL_READER, MEASURES, TRANSFORMED_WHOLE
 from kgqa.checks.readers.random_reader import DRAWS, RandomReader
 from kgqa.errors import EmptyResult
 from kgqa.progress import Progress, Within
 from kgqa.readers.scores import answer_score
-from kgqa.readers.transformer.encoder import place_of
+from kgqa.readers.transformer.encoder import load_encoder, place_of
+from kgqa.readers.transformer.windows import Cutter
 from kgqa.records import Instance
 from kgqa.runs.files import file_hashes, key_of
 from kgqa.settings.judging import JudgingSettings
+from kgqa.settings.reader import EncoderSettings
 from kgqa.settings.training import OF_TIME_AND_MEMORY
 from kgqa.training.cross_fit import cross_fit, held_out
 from kgqa.training.judgements import JUDGED, CrossFitted
@@ -36,7 +38,7 @@ BY_NAME = {measure.name: measure for measure in MEASURES}
 ANSWERS, SUPPORTS, BOTH = "answer F1", "support F1", "answer F1 + sufficiency"
 OF_TRANSFORM = {
     "probe": ("dire", ANSWERS),
-    "sufficiency": ("the full reader after the sufficiency transform", BOTH),
+    "sufficiency": (TRANSFORMED_WHOLE, BOTH),
     "probe-of-sufficiency": ("dire-sufficiency", BOTH),
 }
 """Kind of transform → what readers that are fitted to it give a figure of, and what of them is scored."""
@@ -84,7 +86,7 @@ class Judging:
         progress.start("Estimating the cost of the readers")
         progress.finish(str(cost_of(self.plan.jobs, self.settings, seeds=len(self.seeds))))
         done: dict[str, CrossFitted] = {}
-        missing: dict[str, str] = {}
+        missing = self.without_dire()
         for job in self.plan.jobs:
             try:
                 done[job.name] = self._done(job, folder, progress)
@@ -92,14 +94,23 @@ class Judging:
                 if job is self.plan.jobs[0]:
                     raise
                 missing |= dict.fromkeys(OF_JOB.get(job.name, (job.name,)), str(error))
-        if self.level == "full" and self.plan.without_dire:
-            missing |= {measure.name: self.plan.without_dire for measure in MEASURES if measure.full_only}
         figures = tuple(self._figures(done))
         encoder = str(getattr(self.plan.jobs[0].reader.settings, "encoder", ""))
         return Judged(
             level=self.level, encoder=encoder, seeds=self.seeds, how=self.asked.how, figures=figures, missing=missing,
-            conclusions=tuple(conclusions(figures, seeds=len(self.seeds))),
+            conclusions=tuple(conclusions(figures, seeds=len(self.seeds), connects=self._connects())),
         )  # fmt: skip
+
+    def without_dire(self) -> dict[str, str]:
+        """Measure → why it cannot be measured on these questions although it was asked for, as is known before anything is learned."""
+        why = self.plan.without_dire if self.level == "full" else ""
+        return {measure.name: why for measure in MEASURES if measure.full_only} if why else {}
+
+    def _connects(self) -> bool:
+        """Whether the full reader sees several paragraphs at once."""
+        settings = self.plan.jobs[0].reader.settings
+        assert isinstance(settings, EncoderSettings)
+        return Cutter(load_encoder(settings.encoder), settings, options=False).packs
 
     def forget(self, folder: Path) -> None:
         """The report is written: what was kept for it goes, also of audits with other settings that were stopped here."""
@@ -136,7 +147,11 @@ class Judging:
         for name in PARTIAL:
             if name not in done:
                 continue
-            yield self._plain(name, ANSWERS, done[name], answer_score)
+            if name != "question-only":
+                yield self._plain(name, ANSWERS, done[name], answer_score)
+            elif any(each.answerable for each in judged):
+                # Who sees no context cannot tell whether it suffices: an answer is asked for where there is one.
+                yield self._plain(name, ANSWERS, done[name], _answer_alone, only=[each.answerable for each in judged])
             if name == "context-only" and any(marked):
                 yield self._plain(name, SUPPORTS, done[name], support_score, only=marked)
         if self.plan.transforms:
@@ -147,7 +162,8 @@ class Judging:
         judged = self.asked.judged
         keep = np.ones(len(judged), np.bool_) if only is None else np.array(only)
         rng = self._rng(name, scored)
-        guesser = RandomReader(judged, [int(each.answerable) for each in judged], rng, hides_context=name == "question-only")
+        labels = [int(each.answerable) for each, kept in zip(judged, keep, strict=True) if kept]
+        guesser = RandomReader(judged, labels, rng, hides_context=name == "question-only")
         chance = np.mean(
             [score(each, guesser.predict(each)) for _ in range(DRAWS) for each, kept in zip(judged, keep, strict=True) if kept]
         )
@@ -208,6 +224,10 @@ class Judging:
 
     def _rng(self, name: str, scored: str) -> np.random.Generator:
         return np.random.default_rng(draw(purpose=f"judged, {name}, {scored}", seed=self.seed, id="all"))
+
+
+def _answer_alone(instance: Instance, prediction: Prediction) -> float:
+    return answer_score(instance, replace(prediction, answerable=True))
 
 
 def prepared(level: str, asked: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, seed: int) -> Judging:

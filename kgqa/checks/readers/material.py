@@ -41,7 +41,7 @@ def material(found: QuestionSet, settings: JudgingSettings, *, seed: int) -> Mat
         chosen = _drawn(found, (judged,), counts[judged], settings.questions, seed)
         groups = len({instance.group for instance in chosen})
         how = f"Readers learned from {len(train):,} questions of train and were tried on {len(chosen):,} of {judged}, of {groups:,} groups."
-        _check(found, groups)
+        _check(found, min(groups, len({instance.group for instance in train})))
         return Material(train=train, judged=chosen, how=how)
     whole: Counter[str] = sum(counts.values(), Counter())
     chosen = _drawn(found, tuple(found.files), whole, settings.questions, seed)

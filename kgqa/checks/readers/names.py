@@ -75,6 +75,7 @@ MEASURES = (
 )
 """In the order of the report."""
 FULL_READER = "the full reader"
+TRANSFORMED_WHOLE = "the full reader after the sufficiency transform"
 REASON, REASON_FULL = "needs a trained reader: --readers minimal", "needs trained readers: --readers full"
 
 

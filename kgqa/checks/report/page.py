@@ -65,7 +65,8 @@ def _verdict(audit: Audit) -> str:
     lines = [f"{len(found)} of the {applying} checks that apply to this set found something; {len(audit.findings)} were asked."]
     for outcome in audit.outcomes:
         word = "failed" if outcome.holds else "passed"
-        lines.append(f"<strong>{word}</strong>: <code>{shown(outcome.condition)}</code>, {outcome.check} is {percent(outcome.figure)}.")
+        said = f"could not be measured ({shown(outcome.reason)})" if outcome.figure is None else f"is {percent(outcome.figure)}"
+        lines.append(f"<strong>{word}</strong>: <code>{shown(outcome.condition)}</code>, {outcome.check} {said}.")
     kind = "" if not audit.outcomes else " failed" if audit.failed else " passed"
     return f'<div class="verdict{kind}">' + "".join(f"<p>{line}</p>" for line in lines) + "</div>"
 

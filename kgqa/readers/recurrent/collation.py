@@ -40,7 +40,7 @@ def collate(examples: pa.Table, vocabulary: Vocabulary) -> Mapping[str, torch.Te
         counts = columns[f"{group}_{parts[0]}"][1]
         batch[f"{group}_row"] = np.repeat(np.arange(len(counts)), counts)
         batch |= {f"{group}_{part}": columns[f"{group}_{part}"][0] for part in parts}
-    batch |= {name: examples.column(name).to_numpy().astype(np.int64) for name in ("candidates", "gold", "answerable")}
+    batch |= {name: examples.column(name).to_numpy().astype(np.int64) for name in ("candidates", "gold", "sufficiency")}
     return {name: torch.from_numpy(np.ascontiguousarray(values)) for name, values in batch.items()}
 
 

@@ -15,6 +15,7 @@ from kgqa.readers.recurrent.candidates import Span, mentions
 from kgqa.readers.recurrent.forms import question_forms
 from kgqa.readers.recurrent.superdocument import ABSENT, Assembler, Superdocument
 from kgqa.readers.recurrent.vocabulary import SEPARATOR, Vocabulary
+from kgqa.readers.scores import sufficiency_of
 from kgqa.records import Instance
 from kgqa.settings.recurrent import RecurrentSettings
 from kgqa.training.task import FAULT, ID, TOKENS
@@ -38,7 +39,7 @@ mentions and answers take in their last token. ``*_label``: 1 supporting, 0 not,
 SCHEMA = pa.schema(
     [(ID, pa.string()), (TOKENS, pa.int32()), (FAULT, pa.string()), ("unknown", pa.list_(pa.string()))]
     + [(name, _NUMBERS) for name in LISTS]
-    + [("candidates", pa.int32()), ("gold", pa.int32()), ("answerable", pa.int32())]
+    + [("candidates", pa.int32()), ("gold", pa.int32()), ("sufficiency", pa.int32())]
 )
 
 
@@ -86,7 +87,7 @@ class Encoder:
             "span_end": [last for _, last in spans],
             "candidates": len(instance.candidates or ()),
             "gold": gold,
-            "answerable": int(instance.answerable),
+            "sufficiency": sufficiency_of(instance),
             **_supports(instance, document),
         }
 

@@ -33,11 +33,11 @@ class Rnn(nn.Module):
             Bidirectional(2 * size, hidden, nn.GRU),
             Bidirectional(2 * size, hidden, nn.GRU),
         )
-        self.paragraph, self.sentence, self.answerable = _scorer(size), _scorer(size), _scorer(size)
+        self.paragraph, self.sentence, self.sufficiency = _scorer(size), _scorer(size), _scorer(size, labels=3)
         self.start, self.end = nn.Linear(size, 1), nn.Linear(size, 1)
 
     def forward(self, batch: Batch) -> Spans:
-        """The scores of spans, of supporting paragraphs and sentences, and of answerability."""
+        """The scores of spans, of supporting paragraphs and sentences, and of sufficiency."""
         lengths = batch["lengths"]
         read = self._read(batch)
         support = self.supporting(self._drop(read), lengths)
@@ -53,7 +53,7 @@ class Rnn(nn.Module):
             ends,
             paragraphs=self.paragraph(paragraphs)[..., 0].float(),
             sentences=self.sentence(sentences)[..., 0].float(),
-            answerable=self.answerable(support[0])[..., 0].float(),
+            sufficiency=self.sufficiency(support[0]).float(),
         )
 
     def _read(self, batch: Batch) -> torch.Tensor:
@@ -71,5 +71,5 @@ class Rnn(nn.Module):
         return functional.dropout(vectors, self.dropout, self.training)
 
 
-def _scorer(size: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(size, size // 2), nn.ReLU(), nn.Linear(size // 2, 1))
+def _scorer(size: int, *, labels: int = 1) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(size, size // 2), nn.ReLU(), nn.Linear(size // 2, labels))

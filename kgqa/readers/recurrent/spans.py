@@ -28,8 +28,8 @@ class Spans:
     paragraphs: torch.Tensor | None = None
     """That each paragraph of the batch supports the answer; of readers that tell, as are the next two."""
     sentences: torch.Tensor | None = None
-    answerable: torch.Tensor | None = None
-    """(B)."""
+    sufficiency: torch.Tensor | None = None
+    """(B × 3): of DiRe's labels -1, 0 and 1."""
 
 
 def independent(starts: torch.Tensor, ends: torch.Tensor, **supports: torch.Tensor) -> Spans:

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional
 
 from kgqa.metrics.normalize import normalize
-from kgqa.readers.answers import OPTIONS
+from kgqa.readers.answers import OPTIONS, drawn_candidate
 from kgqa.readers.recurrent.bidaf import Bidaf
 from kgqa.readers.recurrent.collation import collate
 from kgqa.readers.recurrent.encoding import Encoder
@@ -31,13 +31,13 @@ from kgqa.readers.recurrent.spans import (
 )
 from kgqa.readers.recurrent.superdocument import ABSENT, Assembler
 from kgqa.readers.recurrent.vocabulary import Vocabulary
-from kgqa.readers.scores import answer_score
+from kgqa.readers.scores import lesson_score
 from kgqa.records import Instance
 from kgqa.runs.files import key_of
 from kgqa.settings.recurrent import RecurrentSettings, RnnSettings
 from kgqa.training.reader import Prediction
 
-VERSION = 1
+VERSION = 2
 """Of how questions become rows, and what the networks are."""
 NETWORKS: Mapping[str, Callable[..., nn.Module]] = MappingProxyType({"bidaf": Bidaf, "fastqa": Fastqa, "rnn": Rnn})
 
@@ -53,8 +53,8 @@ class Reading:
     end: int
     confidence: float
     """The probability of the candidate among all, or of the span."""
-    answerable: float
-    """Probability."""
+    sufficiency: int
+    """1: the context suffices; 0 and -1: DiRe's other labels; 1 of a reader that does not tell."""
     paragraphs: tuple[float, ...] = ()
     """Probability that each paragraph supports the answer, in the superdocument's order."""
     sentences: tuple[float, ...] = ()
@@ -110,10 +110,10 @@ class RecurrentTask:
             losses = torch.where(scored, candidate_losses(spans, batch), losses)
         if not bool(scored.all()):
             losses = torch.where(scored, losses, span_losses(spans, batch))
-        if isinstance(self.settings, RnnSettings) and spans.answerable is not None:
-            answerable = functional.binary_cross_entropy_with_logits(spans.answerable, batch["answerable"].float(), reduction="none")
+        if isinstance(self.settings, RnnSettings) and spans.sufficiency is not None:
+            suffices = functional.cross_entropy(spans.sufficiency, batch["sufficiency"] + 1, reduction="none")
             parts = support_losses(spans.paragraphs, batch, "paragraph") + support_losses(spans.sentences, batch, "sentence")
-            losses = losses + self.settings.support_weight * (answerable + parts)
+            losses = losses + self.settings.support_weight * (suffices + parts)
         return losses
 
     def read(self, batch: Batch) -> Sequence[Reading]:
@@ -134,17 +134,23 @@ class RecurrentTask:
             starts = [place if ok else ABSENT for place, ok in zip(starts, found, strict=True)]
             spanned = score.exp().tolist()
             confidences = [old if is_scored else new for old, new, is_scored in zip(confidences, spanned, scored.tolist(), strict=True)]
-        answerable = [1.0] * count if spans.answerable is None else torch.sigmoid(spans.answerable).tolist()
+        suffices = [1] * count if spans.sufficiency is None else (spans.sufficiency.argmax(dim=1) - 1).tolist()
         paragraphs, sentences = (
             _by_row(logits, batch[f"{group}_row"], count)
             for logits, group in ((spans.paragraphs, "paragraph"), (spans.sentences, "sentence"))
         )
-        rows = zip(candidates, starts, ends, confidences, answerable, paragraphs, sentences, strict=True)
+        rows = zip(candidates, starts, ends, confidences, suffices, paragraphs, sentences, strict=True)
         return [
             Reading(
-                candidate=candidate, start=start, end=end, confidence=sure, answerable=can, paragraphs=tuple(some), sentences=tuple(others)
+                candidate=candidate,
+                start=start,
+                end=end,
+                confidence=sure,
+                sufficiency=label,
+                paragraphs=tuple(some),
+                sentences=tuple(others),
             )
-            for candidate, start, end, sure, can, some, others in rows
+            for candidate, start, end, sure, label, some, others in rows
         ]
 
     def answer(self, instance: Instance, reading: Reading) -> Prediction:
@@ -152,10 +158,9 @@ class RecurrentTask:
         support = self._support(instance, reading) if self.supports else {}
         if self._encoder.scores_candidates(instance):
             assert instance.candidates is not None
-            # Where no candidate is mentioned, one is as good as another.
-            chosen = instance.candidates[max(0, reading.candidate)]
+            chosen = instance.candidates[reading.candidate] if reading.candidate != ABSENT else drawn_candidate(instance)
             return Prediction(id=instance.id, answer=chosen.text, candidate=chosen.id, confidence=reading.confidence, **support)
-        text = self._text(instance, reading) if support.get("answerable", True) else ""
+        text = self._text(instance, reading)
         chosen_id = next((each.id for each in instance.candidates or () if normalize(each.text) == normalize(text)), None)
         return Prediction(id=instance.id, answer=text, candidate=chosen_id, confidence=reading.confidence, **support)
 
@@ -177,18 +182,17 @@ class RecurrentTask:
             marks = self._assembler.assemble(instance).sentence_marks
             found = sorted((number, place) for (_, number, place), sure in zip(marks, reading.sentences, strict=True) if sure > 0.5)
             sentences = tuple((instance.paragraphs[number].id, place) for number, place in found)
-        answerable = reading.answerable > 0.5
         return {
             "supporting": tuple(instance.paragraphs[number].id for number in sorted(likely) if likely[number] > 0.5),
             "supporting_sentences": sentences,
-            "answerable": answerable,
-            "sufficiency": int(answerable),
+            "answerable": reading.sufficiency == 1,
+            "sufficiency": reading.sufficiency,
             "paragraph_scores": tuple((instance.paragraphs[number].id, likely[number]) for number in sorted(likely)),
         }
 
     def score(self, instance: Instance, prediction: Prediction) -> float:
         """As every reader's."""
-        return answer_score(instance, prediction)
+        return lesson_score(instance, prediction)
 
 
 def _by_row(logits: torch.Tensor | None, rows: torch.Tensor, count: int) -> list[list[float]]:

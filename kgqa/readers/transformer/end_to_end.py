@@ -45,7 +45,8 @@ class SpanReader(NeuralReader):
     def task_from(self, folder: Path, state: Mapping[str, Any], train: Questions) -> Task:
         """What either set teaches, it can say."""
         before, now = asdict(Learned(**state["learned"])), asdict(learned_from(train))
-        return self.saved_task(folder, {"learned": {name: before[name] or now[name] for name in before}})
+        both = {name: before[name] or now[name] for name in before}
+        return self.saved_task(folder, {"learned": {**both, "label_weights": now["label_weights"]}})
 
     def _made(self) -> Task:
         assert self._encoder is not None

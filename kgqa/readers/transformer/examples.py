@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kgqa.formats.provenance import noted
 from kgqa.readers.answers import answer_spans, candidate_spans, is_option
+from kgqa.readers.scores import sufficiency_of
 from kgqa.readers.transformer.windows import OPTION_TEXT, Cutter, Tokens, Windows, titled
 from kgqa.records import Instance
 from kgqa.training.task import FAULT, ID, TOKENS
@@ -178,9 +178,3 @@ def _sentences(instance: Instance, windows: Windows, cut: dict[str, Tokens]) -> 
             if 0 <= start < each.count:
                 label = int(number in known) if known is not None else 0 if paragraph.supporting is False else UNKNOWN
                 yield each.at + start, each.paragraph, number, label
-
-
-def sufficiency_of(instance: Instance) -> int:
-    """DiRe's label where a transform noted one, else whether the question is answerable."""
-    label = noted(instance, "dire").get("sufficiency")
-    return int(label) if isinstance(label, int) else int(instance.answerable)

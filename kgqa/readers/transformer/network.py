@@ -19,6 +19,15 @@ LABELS = 3
 """Of sufficiency: -1, 0 and 1 (DiRe, appendix A.4)."""
 
 
+class SingleLinear(nn.Linear):
+    """In single precision also where bfloat16 was asked for, of whose numbers thousands of tokens would have the same few."""
+
+    def forward(self, vectors: torch.Tensor) -> torch.Tensor:
+        """(…, in) → (…, out), float32."""
+        with torch.autocast(vectors.device.type, enabled=False):
+            return super().forward(vectors.float())
+
+
 class SpanNetwork(nn.Module):
     """Hidden states of all tokens, and from them spans, supporting paragraphs and sentences, and sufficiency."""
 
@@ -26,10 +35,10 @@ class SpanNetwork(nn.Module):
         """The heads are drawn anew."""
         super().__init__()
         self.encoder = encoder.network
-        self.span = nn.Linear(encoder.width, 2)
-        self.support = nn.Linear(encoder.width, 1)
-        self.sentence = nn.Linear(encoder.width, 1)
-        self.sufficiency = nn.Linear(encoder.width, LABELS)
+        self.span = SingleLinear(encoder.width, 2)
+        self.support = SingleLinear(encoder.width, 1)
+        self.sentence = SingleLinear(encoder.width, 1)
+        self.sufficiency = SingleLinear(encoder.width, LABELS)
         for head in (self.span, self.support, self.sentence, self.sufficiency):
             nn.init.normal_(head.weight, std=0.02)
             nn.init.zeros_(head.bias)

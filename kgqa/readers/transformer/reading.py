@@ -7,6 +7,7 @@ answer is right (their marginal likelihood).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,8 +17,9 @@ import pyarrow as pa
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from kgqa.readers.answers import is_option, occurrences
-from kgqa.readers.scores import answer_score
+from kgqa.formats.provenance import noted_sufficiency
+from kgqa.readers.answers import drawn_candidate, is_option, occurrences
+from kgqa.readers.scores import lesson_score, sufficiency_of
 from kgqa.readers.transformer import examples
 from kgqa.readers.transformer.encoder import Encoder
 from kgqa.readers.transformer.examples import PLAIN, RAGGED, UNKNOWN, Lessons
@@ -44,6 +46,8 @@ class Learned:
     sentences: bool
     sufficiency: bool
     """Whether some suffice and others do not."""
+    label_weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    """What -1, 0 and 1 weigh in learning, so that each label of a transform does as much as another (Trivedi et al. 2020, appendix B.1)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +116,8 @@ class ReadingTask:
             return total
         total = total + _marked(self._net.sentence(hidden[batch["sentence"]]), batch["sentence_label"], batch["sentence_example"], count)
         if self._learned.sufficiency:
-            total = total + cross_entropy(self._sufficiency(batch, hidden), batch["sufficiency"] + 1, reduction="none")
+            weights = torch.tensor(self._learned.label_weights, device=hidden.device)
+            total = total + cross_entropy(self._sufficiency(batch, hidden), batch["sufficiency"] + 1, weights, reduction="none")
         return total
 
     def _answer_losses(self, batch: Batch, hidden: torch.Tensor) -> torch.Tensor:
@@ -217,8 +222,7 @@ class ReadingTask:
         """The answer as the paragraph, or the candidate, spells it."""
         candidates = instance.candidates or ()
         if candidates:
-            # None is mentioned: the first, which is as good as any other.
-            chosen = candidates[max(0, reading.candidate)]
+            chosen = candidates[reading.candidate] if reading.candidate >= 0 else drawn_candidate(instance)
             text, candidate = chosen.text, chosen.id
         else:
             text, candidate = self._text(instance, reading), None
@@ -245,7 +249,7 @@ class ReadingTask:
     def score(self, instance: Instance, prediction: Prediction) -> float:
         """Of a reader how good its answer is, of a selector how well it tells supporting paragraphs from others."""
         if self._lessons.answer:
-            return answer_score(instance, prediction)
+            return lesson_score(instance, prediction)
         wanted = {each.id for each in instance.paragraphs if self._wants(instance, each)}
         ranked = sorted(prediction.paragraph_scores, key=lambda each: -each[1])[: len(wanted)]
         return sum(name in wanted for name, _ in ranked) / len(wanted) if wanted else 0.0
@@ -278,10 +282,16 @@ def _selection(support: Sequence[float]) -> Reading:
 def learned_from(instances: Any) -> Learned:
     """One look at the training questions."""
     options = support = sentences = False
-    labels = set()
+    labels: set[int] = set()
+    noted = Counter[int]()
     for each in instances:
         options = options or is_option(each)
         support = support or any(paragraph.supporting for paragraph in each.paragraphs)
         sentences = sentences or any(paragraph.supporting_sentences for paragraph in each.paragraphs)
-        labels.add(examples.sufficiency_of(each))
-    return Learned(options=options, support=support, sentences=sentences, sufficiency=len(labels) > 1)
+        labels.add(sufficiency_of(each))
+        if (label := noted_sufficiency(each)) is not None:
+            noted[label] += 1
+    below, partly, enough = (noted.total() / (len(noted) * noted[label]) if noted[label] else 1.0 for label in (-1, 0, 1))
+    return Learned(
+        options=options, support=support, sentences=sentences, sufficiency=len(labels) > 1, label_weights=(below, partly, enough)
+    )  # fmt: skip

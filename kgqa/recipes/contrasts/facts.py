@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from kgqa.readers.answers import is_option
 from kgqa.recipes.names.statements import Stated, names, paragraph_states, states
 from kgqa.records import Instance, Paragraph
 
@@ -68,7 +69,12 @@ class Question:
         return support_of(self.instance)
 
     def facts_with_answer(self) -> frozenset[int]:
-        """The supporting facts that state the answer: in the title, in the text, or as a mention of the answer's entity."""
+        """The supporting facts that state the answer: in the title, in the text, or as a mention of the answer's entity.
+
+        Of a question that is answered with yes or no all do, which appendix B.2 has its reader of single paragraphs learn.
+        """
+        if is_option(self.instance):
+            return frozenset(self.supporting)
         wanted = names(self.instance.answers)
         return frozenset(fact for fact in self.supporting if _states(self.instance, self.facts[fact], wanted))
 

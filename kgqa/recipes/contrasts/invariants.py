@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from kgqa.formats.provenance import noted
 from kgqa.metrics.dire import PARTIAL, SUFFICIENT, UNSUPPORTED
+from kgqa.readers.answers import is_option
 from kgqa.recipes.contrasts.facts import NAME, Question, facts_of, texts_of
 from kgqa.recipes.names.statements import names, paragraph_states, states
 from kgqa.records import Instance
@@ -174,5 +175,6 @@ def _labels_broken(group: Sequence[Instance]) -> Iterator[str]:
             yield "answerable does not say whether the instance carries an answer"
         wanted = names(instance.answers)
         supporting = [paragraph for paragraph in instance.paragraphs if paragraph.supporting]
-        if instance.answers and not any(paragraph_states(paragraph, wanted, instance.answer_id) for paragraph in supporting):
+        stating = supporting if is_option(instance) else [each for each in supporting if paragraph_states(each, wanted, instance.answer_id)]
+        if instance.answers and not stating:
             yield "an instance carries an answer that none of its supporting facts states"

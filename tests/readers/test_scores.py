@@ -1,0 +1,91 @@
+"""What decides on the dev questions: of DiRe's transforms that is what their scores are about, and no label outweighs another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kgqa.checks.readers.disconnection import transformed
+from kgqa.formats.provenance import noted_sufficiency
+from kgqa.readers.answers import drawn_candidate
+from kgqa.readers.scores import lesson_score
+from kgqa.records import Candidate, Instance
+from kgqa.training.questions import of_list
+from kgqa.training.reader import Prediction
+from tests.readers.questions import two_hops
+from tests.small_questions import question
+
+pytest.importorskip("torch", reason="the extra [readers] is not installed")
+
+from kgqa.readers.transformer.reading import learned_from
+from kgqa.settings.training import TrainingSettings
+from kgqa.training import predicting
+from kgqa.training.device import device_of
+
+Say = Callable[[Instance], Prediction]
+
+
+def right(instance: Instance) -> Prediction:
+    label = noted_sufficiency(instance)
+    answer = instance.answers[0] if instance.answers else "whatever"
+    return Prediction(id=instance.id, answer=answer, answerable=label is None or label == 1, sufficiency=1 if label is None else label)
+
+
+def never_suffices(instance: Instance) -> Prediction:
+    return replace(right(instance), answerable=False, sufficiency=0)
+
+
+def unanswered(instance: Instance) -> Prediction:
+    return replace(right(instance), answer="nobody")
+
+
+def mean(instances: Sequence[Instance], say: Say, folder: Path, monkeypatch: pytest.MonkeyPatch) -> float:
+    class Told:
+        def answer(self, instance: Instance, _: object) -> Prediction:
+            return say(instance)
+
+        def score(self, instance: Instance, prediction: Prediction) -> float:
+            return lesson_score(instance, prediction)
+
+    monkeypatch.setattr(predicting, "_readings", lambda *_, **__: [None] * len(instances))
+    return predicting.mean_score(Told(), of_list(instances), folder, device_of(TrainingSettings(device="cpu")), limit=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["probe", "sufficiency", "probe-of-sufficiency"])
+def test_who_is_right_scores_most_and_who_answers_nothing_scores_less(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = transformed(two_hops(6), kind, max_facts=4, seed=0).instances
+    scores = [mean(found, say, tmp_path, monkeypatch) for say in (right, never_suffices, unanswered)]
+    assert scores[0] == 1.0
+    assert scores[2] < 1.0
+    # A probe has no labels, and who is asked for labels gets half for one of two.
+    assert scores[1] == pytest.approx({"probe": 1.0, "sufficiency": 0.5, "probe-of-sufficiency": 0.5}[kind])
+
+
+def test_a_context_of_a_probe_that_lost_its_answer_says_nothing() -> None:
+    scores = [lesson_score(each, right(each)) for each in transformed(two_hops(1), "probe", max_facts=4, seed=0).instances]
+    assert sorted(map(str, scores)) == ["1.0", str(math.nan)]
+
+
+def test_labels_of_a_transform_weigh_the_same_however_many_have_them() -> None:
+    found = transformed(two_hops(6), "sufficiency", max_facts=4, seed=0).instances
+    assert learned_from(found).label_weights == pytest.approx((1.0, 3 / 4, 3 / 2))
+    assert learned_from([question(0), replace(question(1), answerable=False, answers=())]).label_weights == (1.0, 1.0, 1.0)
+
+
+def test_yes_and_no_can_be_learned_from_a_probe() -> None:
+    asked = [replace(each, answers=("yes",), answer_type="boolean") for each in two_hops(2)]
+    found = transformed(asked, "probe", max_facts=4, seed=0).instances
+    assert [each.answers for each in found] == [("yes",)] * 4
+    assert learned_from(found).options
+
+
+def test_where_no_candidate_is_mentioned_their_order_does_not_answer() -> None:
+    candidates = tuple(Candidate(id=f"C{number}", text=f"place {number}") for number in range(5))
+    chosen = {drawn_candidate(replace(question(0), id=f"q{number}", candidates=candidates)).id for number in range(30)}
+    assert len(chosen) > 2
+    turned = replace(question(0), candidates=candidates[::-1])
+    assert drawn_candidate(turned) == drawn_candidate(replace(turned, candidates=candidates))
