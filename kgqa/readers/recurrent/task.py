@@ -130,7 +130,8 @@ class RecurrentTask:
         if not bool(scored.all()):
             start, end, score = best_spans(spans, batch, beam=self.settings.beam, longest=self.settings.answer_tokens)
             starts, ends = start.tolist(), end.tolist()
-            found = (score > LEAST / 2).tolist()
+            # Where no token can begin an answer all are as likely, and none is meant.
+            found = ((score > LEAST / 2) & (spans.starts.gather(1, start[:, None])[:, 0] > LEAST / 2)).tolist()
             starts = [place if ok else ABSENT for place, ok in zip(starts, found, strict=True)]
             spanned = score.exp().tolist()
             confidences = [old if is_scored else new for old, new, is_scored in zip(confidences, spanned, scored.tolist(), strict=True)]

@@ -8,12 +8,15 @@ import pyarrow as pa
 import pytest
 import torch
 
+from kgqa.checks.readers.disconnection import transformed
+from kgqa.formats.provenance import noted_sufficiency
 from kgqa.readers.recurrent.layers import Words
 from kgqa.readers.recurrent.task import RecurrentTask
 from kgqa.readers.recurrent.vocabulary import count_vocabulary
 from kgqa.records import Instance
 from kgqa.settings.recurrent import BidafSettings, FastqaSettings, RecurrentSettings, RnnSettings
 from kgqa.training.task import FAULT
+from tests.readers.questions import two_hops
 from tests.readers.recurrent.questions import PLACES, born, paragraph
 
 SMALL = {"hidden": 8, "word_size": 8, "letter_filters": 4, "dropout": 0.0}
@@ -138,6 +141,40 @@ def test_support_sentences_answerability_and_yes_are_learned() -> None:
         assert said.supporting == ("right",)
         assert [name for name, _ in said.paragraph_scores] == ["right", "wrong"]
         assert said.supporting_sentences == ((("right", 0),) if instance.answerable else ())
+
+
+def test_an_answer_is_given_whatever_is_thought_of_the_context() -> None:
+    """MuSiQue and DiRe score it apart from sufficiency."""
+    instance = born(0, candidates=False)
+    task = task_of("rnn", EIGHT)
+    task.network.eval()
+    with torch.inference_mode():
+        [reading] = task.read(task.collate(table_of(task, [instance])))
+    said = [task.answer(instance, replace(reading, sufficiency=label)) for label in (-1, 0, 1)]
+    assert len({each.answer for each in said}) == 1
+    assert said[0].answer
+    assert [(each.sufficiency, each.answerable) for each in said] == [(-1, False), (0, False), (1, True)]
+
+
+def test_the_labels_of_a_transform_are_learned() -> None:
+    found = [
+        each for kind in ("sufficiency", "probe-of-sufficiency") for each in transformed(two_hops(4), kind, max_facts=2, seed=0).instances
+    ]
+    task = task_of("rnn", found)
+    fit(task, found, steps=120)
+    task.network.eval()
+    with torch.inference_mode():
+        readings = task.read(task.collate(table_of(task, found)))
+    assert [reading.sufficiency for reading in readings] == [noted_sufficiency(each) for each in found]
+
+
+def test_where_no_token_can_be_an_answer_none_is_given() -> None:
+    instance = replace(born(0), paragraphs=())
+    task = task_of("bidaf", EIGHT, answer="span")
+    task.network.eval()
+    with torch.inference_mode():
+        [reading] = task.read(task.collate(table_of(task, [instance])))
+    assert task.answer(instance, reading).answer == ""
 
 
 def test_kept_vectors_of_words_follow_the_weights() -> None:
