@@ -54,7 +54,7 @@ class Bidirectional(nn.Module):
     def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """(T × B × size) → (T × B × 2 · hidden); what stands beyond a text's length means nothing."""
         if vectors.is_cuda:
-            # Autocast would have cuDNN compute in half precision whatever was asked for, in which the gradients of long texts vanish.
+            # torch's autocast has cuDNN compute in half precision whatever was asked for, in which the gradients of long texts vanish.
             with torch.autocast(vectors.device.type, enabled=False):
                 return self._both(vectors.float(), lengths)
         return self._both(vectors, lengths)
