@@ -21,6 +21,7 @@ from tests.small_questions import question
 
 pytest.importorskip("torch", reason="the extra [readers] is not installed")
 
+from kgqa.readers.transformer.examples import paragraphs_with_answer
 from kgqa.readers.transformer.reading import learned_from
 from kgqa.settings.training import TrainingSettings
 from kgqa.training import predicting
@@ -81,6 +82,14 @@ def test_yes_and_no_can_be_learned_from_a_probe() -> None:
     found = transformed(asked, "probe", max_facts=4, seed=0).instances
     assert [each.answers for each in found] == [("yes",)] * 4
     assert learned_from(found).options
+
+
+def test_one_paragraph_is_measured_by_what_it_learns() -> None:
+    """A paragraph that only names the answer is no better than one that does not, where a supporting one states it."""
+    right_one, wrong = (replace(question(0).paragraphs[0], id=name, supporting=name == "right") for name in ("right", "wrong"))
+    asked = replace(question(0), paragraphs=(wrong, right_one), answers=(right_one.text.split()[0],))
+    assert paragraphs_with_answer(asked) == {1}
+    assert paragraphs_with_answer(replace(asked, answers=("yes",), answer_type="boolean")) == {1}
 
 
 def test_where_no_candidate_is_mentioned_their_order_does_not_answer() -> None:

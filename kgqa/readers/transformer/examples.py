@@ -86,7 +86,7 @@ def _row(instance: Instance, windows: Windows, cut: dict[str, Tokens], cutter: C
     spans = list(_spans(named, instance, windows, cut))
     if is_option(instance):
         right, spans = 0, [(*_option(windows, cutter, at, instance.answers[0]), 0) for at in windows.options]
-    supporting = _support(instance, lessons, {paragraph for owner, paragraph, _, _ in named if owner == right})
+    supporting = _support(instance, lessons)
     marks = [supporting[each.paragraph] for each in windows.slices]
     sentences = list(_sentences(instance, windows, cut))
     return {
@@ -159,9 +159,18 @@ def _option(windows: Windows, cutter: Cutter, at: int, answer: str) -> tuple[int
     return at + found[0], at + found[1]
 
 
-def _support(instance: Instance, lessons: Lessons, stating: set[int]) -> list[int]:
+def paragraphs_with_answer(instance: Instance) -> set[int]:
+    """Numbers of the paragraphs that state the answer, of supporting ones if these do; of yes and no all that support it (DiRe, B.2)."""
+    if is_option(instance):
+        return {number for number, each in enumerate(instance.paragraphs) if each.supporting}
+    right, named = _named(instance)
+    return {paragraph for owner, paragraph, _, _ in named if owner == right}
+
+
+def _support(instance: Instance, lessons: Lessons) -> list[int]:
     """For each paragraph 1, 0, or UNKNOWN."""
     if lessons.support == "has-answer":
+        stating = paragraphs_with_answer(instance)
         return [int(number in stating) for number in range(len(instance.paragraphs))]
     return [UNKNOWN if each.supporting is None else int(each.supporting) for each in instance.paragraphs]
 

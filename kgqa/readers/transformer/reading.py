@@ -18,7 +18,7 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from kgqa.formats.provenance import noted_sufficiency
-from kgqa.readers.answers import drawn_candidate, is_option, occurrences
+from kgqa.readers.answers import drawn_candidate, is_option
 from kgqa.readers.scores import lesson_score, sufficiency_of
 from kgqa.readers.transformer import examples
 from kgqa.readers.transformer.encoder import Encoder
@@ -26,13 +26,13 @@ from kgqa.readers.transformer.examples import PLAIN, RAGGED, UNKNOWN, Lessons
 from kgqa.readers.transformer.network import SpanNetwork
 from kgqa.readers.transformer.segments import LEAST, best_ends, segment_best, segment_logsumexp, segment_max, segment_mean
 from kgqa.readers.transformer.windows import OPTION_TEXT, Cutter
-from kgqa.records import Instance, Paragraph
+from kgqa.records import Instance
 from kgqa.runs.files import key_of
 from kgqa.settings.reader import EncoderSettings
 from kgqa.training.reader import Prediction
 from kgqa.training.task import Batch
 
-VERSION = 2
+VERSION = 3
 """Of how questions are encoded."""
 
 
@@ -250,14 +250,14 @@ class ReadingTask:
         """Of a reader how good its answer is, of a selector how well it tells supporting paragraphs from others."""
         if self._lessons.answer:
             return lesson_score(instance, prediction)
-        wanted = {each.id for each in instance.paragraphs if self._wants(instance, each)}
+        wanted = self._wanted(instance)
         ranked = sorted(prediction.paragraph_scores, key=lambda each: -each[1])[: len(wanted)]
         return sum(name in wanted for name, _ in ranked) / len(wanted) if wanted else 0.0
 
-    def _wants(self, instance: Instance, paragraph: Paragraph) -> bool:
+    def _wanted(self, instance: Instance) -> set[str]:
         if self._lessons.support == "supporting":
-            return bool(paragraph.supporting)
-        return any(occurrences(answer, paragraph.text) for answer in instance.answers)
+            return {each.id for each in instance.paragraphs if each.supporting}
+        return {instance.paragraphs[number].id for number in examples.paragraphs_with_answer(instance)}
 
 
 def _flat(table: pa.Table, name: str) -> tuple[Any, Any]:
