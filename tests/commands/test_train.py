@@ -137,7 +137,7 @@ def test_a_run_that_died_anywhere_goes_on_to_the_same_bytes(reader: str, place: 
     wanted, lines = place.predictions(place.folder / "whole"), curve(place.folder / "whole")
     deaths: list[tuple[Any, str, int]] = [
         (loop, "encode", 1), (loop, "encode", 2), (loop._Run, "_step", 1), (loop._Run, "_step", 2), (loop, "mean_score", 1),
-        (checkpoints, "save_weights", 2), (checkpoints, "_save_tensors", 2), (loop._Run, "_fit", 1), (command, "_save", 1),
+        (checkpoints, "save_weights", 2), (checkpoints, "_save_tensors", 2), (loop._Run, "fit", 1), (command, "_save", 1),
         (command, "new_folder", 1), (command, "_conclude", 1), (command, "write_whole", 1), (command, "write_whole", 2),
     ]  # fmt: skip
     if reader == "sa":  # between its parts, and in the second
