@@ -54,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--thorough"):
-        settings.register_profile("quick", settings(), max_examples=40)
+        settings.register_profile("quick", settings(), max_examples=25)
         settings.load_profile("quick")
 
 

@@ -348,6 +348,10 @@ class TestNeo4j(StoreContract):
     def store(self, neo4j_graph: GraphStore) -> GraphStore:
         return neo4j_graph
 
+    @pytest.mark.slow
+    def test_every_query_answers_as_its_header_says(self, store: GraphStore, workspace: Workspace) -> None:
+        super().test_every_query_answers_as_its_header_says(store, workspace)
+
 
 class NamesContract:
     """``named`` holds a graph whose entities have the ``NAMES``."""

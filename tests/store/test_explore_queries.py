@@ -100,6 +100,7 @@ def test_the_reasons_are_those_of_the_gates() -> None:
         assert gate.reason in text
 
 
+@pytest.mark.slow
 def test_why_agrees_with_the_samples(seed_wikidata: Path) -> None:
     samples = pq.read_table(seed_wikidata / "datasets" / "wikihop" / "train.parquet").to_pylist()[:8]
     assert len(samples) == 8

@@ -112,6 +112,7 @@ def test_every_sample_is_there_with_its_candidates_documents_and_chains(server: 
     assert ask(server, "sample_answer_counts", dataset="another") == []
 
 
+@pytest.mark.slow
 def test_every_query_about_samples_gives_what_the_parquet_files_hold(server: Neo4jStore, workspace: Workspace, folder: Path) -> None:
     add(server, workspace, _samples(folder))
     truth = SamplesTruth(folder, workspace)

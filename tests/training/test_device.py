@@ -28,6 +28,7 @@ for count in range(1, 301):
 """Prints the most KB that were in memory until 100 different shapes, and until 300."""
 
 
+@pytest.mark.slow
 def test_kernels_of_many_shapes_do_not_stay_in_memory() -> None:
     environment = {name: value for name, value in os.environ.items() if name not in KERNEL_CACHES}
     done = subprocess.run([sys.executable, "-c", SHAPES], env=environment, capture_output=True, text=True, check=False, timeout=120)

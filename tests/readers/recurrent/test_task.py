@@ -156,6 +156,7 @@ def test_an_answer_is_given_whatever_is_thought_of_the_context() -> None:
     assert [(each.sufficiency, each.answerable) for each in said] == [(-1, False), (0, False), (1, True)]
 
 
+@pytest.mark.slow
 def test_the_labels_of_a_transform_are_learned() -> None:
     found = [
         each for kind in ("sufficiency", "probe-of-sufficiency") for each in transformed(two_hops(4), kind, max_facts=2, seed=0).instances
