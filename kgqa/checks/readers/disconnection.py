@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.formats.provenance import noted
+from kgqa.formats.provenance import noted, noted_sufficiency
 from kgqa.metrics import dire
 from kgqa.metrics.hotpotqa import answer_overlap
 from kgqa.metrics.overlap import set_overlap
@@ -82,8 +82,8 @@ def support_score(question: Instance, prediction: Prediction) -> float:
 
 def label_of(instance: Instance) -> int:
     """The sufficiency of a transform's instance; 1 where it has none."""
-    label = noted(instance, NAME).get("sufficiency")
-    return 1 if label is None else int(label)
+    label = noted_sufficiency(instance)
+    return 1 if label is None else label
 
 
 def answered(found: Transformed) -> list[Instance]:
