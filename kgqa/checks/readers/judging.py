@@ -75,6 +75,8 @@ class Judging:
     seed: int
     encoder: str
     """Hash of its files, where they are on this machine."""
+    connects: bool
+    """Whether the full reader sees several paragraphs at once."""
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -98,19 +100,13 @@ class Judging:
         encoder = str(getattr(self.plan.jobs[0].reader.settings, "encoder", ""))
         return Judged(
             level=self.level, encoder=encoder, seeds=self.seeds, how=self.asked.how, figures=figures, missing=missing,
-            conclusions=tuple(conclusions(figures, seeds=len(self.seeds), connects=self._connects())),
+            conclusions=tuple(conclusions(figures, seeds=len(self.seeds), connects=self.connects)),
         )  # fmt: skip
 
     def without_dire(self) -> dict[str, str]:
         """Measure → why it cannot be measured on these questions although it was asked for, as is known before anything is learned."""
         why = self.plan.without_dire if self.level == "full" else ""
         return {measure.name: why for measure in MEASURES if measure.full_only} if why else {}
-
-    def _connects(self) -> bool:
-        """Whether the full reader sees several paragraphs at once."""
-        settings = self.plan.jobs[0].reader.settings
-        assert isinstance(settings, EncoderSettings)
-        return Cutter(load_encoder(settings.encoder), settings, options=False).packs
 
     def forget(self, folder: Path) -> None:
         """The report is written: what was kept for it goes, also of audits with other settings that were stopped here."""
@@ -235,7 +231,11 @@ def prepared(level: str, asked: Material, settings: JudgingSettings, *, encoder:
     plan = plan_of(level, asked, settings, encoder=encoder, device=device, seed=seed)
     from kgqa.training.device import device_of
 
-    device_of(plan.jobs[0].reader.training)
-    place = Path(place_of(str(getattr(plan.jobs[0].reader.settings, "encoder", ""))))
+    whole = plan.jobs[0].reader
+    device_of(whole.training)
+    assert isinstance(whole.settings, EncoderSettings)
+    place = Path(place_of(whole.settings.encoder))
     files = key_of(file_hashes(place)) if place.is_dir() else ""
-    return Judging(level=level, settings=settings, asked=asked, plan=plan, seed=seed, encoder=files)
+    # Loaded once here, so that one that cannot be is known before hours of training, and not after.
+    connects = Cutter(load_encoder(whole.settings.encoder), whole.settings, options=False).packs
+    return Judging(level=level, settings=settings, asked=asked, plan=plan, seed=seed, encoder=files, connects=connects)
