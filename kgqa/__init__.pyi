@@ -2,6 +2,7 @@
 
 from .checks.result import Audit as Audit
 from .commands.audit import audit as audit, verify_certificate as verify_certificate
+from .commands.compose import Composition as Composition, compose as compose
 from .commands.contrast import Contrast as Contrast, contrast as contrast
 from .commands.convert import Conversion as Conversion, convert as convert
 from .commands.doctor import doctor as doctor

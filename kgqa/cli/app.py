@@ -15,8 +15,8 @@ from kgqa.errors import SettingsError
 from kgqa.version import __version__
 
 COMMANDS = (
-    "audit", "contrast", "convert", "doctor", "evaluate", "generate", "explore", "export", "load", "predict", "show", "split", "query",
-    "relations", "review", "runs", "train",
+    "audit", "compose", "contrast", "convert", "doctor", "evaluate", "generate", "explore", "export", "load", "predict", "show", "split",
+    "query", "relations", "review", "runs", "train",
 )  # fmt: skip
 """Each a module of this folder with a function of its name, in the order in which they are listed."""
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]

@@ -18,6 +18,7 @@ from kgqa.runs.stage import Run
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.settings.source import QUESTIONS
 from kgqa.settings.workers import worker_count
 from kgqa.sources.delimited import find_file
 from kgqa.sources.layouts import LAYOUTS
@@ -148,7 +149,7 @@ def plan(
         domain=loaded.settings.name,
         source=loaded.source,
         dataset=runner.folder,
-        files={path.name: path.stat().st_size for path in _input_files(loaded)},
+        files={path.name: path.stat().st_size for path in input_files(loaded)},
         stages=[(doing, "finished before" if is_done else "to do") for doing, is_done in done.items()],
         is_seed=loaded.is_seed,
         replaces=runner.folder.exists() and not done["Writing the dataset"],
@@ -179,6 +180,8 @@ def prepared(
     if limit is not None and limit < 1:
         raise SettingsError(f"limit {limit} is not at least 1; leave it out to ask all questions.")
     loaded = load_domain(domain, source=None if source is None else Path(source), recipe=recipe)
+    if loaded.settings.source.layout == QUESTIONS:
+        raise SettingsError(f"the domain {loaded.settings.name} has no graph; compose question sets with kgqa compose SET...")
     if traversal not in TRAVERSALS:
         raise SettingsError(f"traversal {traversal!r} is not known; {suggestion(traversal, TRAVERSALS)}")
     made_by = find_recipe(loaded.settings.recipe)
@@ -194,8 +197,9 @@ def prepared(
         traversal=traversal, neo4j=neo4j,
     )  # fmt: skip
     with storage_errors(loaded.source):
-        return Runner(recipe=made_by, run=run, inputs=hashes_of(_input_files(loaded)))
+        return Runner(recipe=made_by, run=run, inputs=hashes_of(input_files(loaded)))
 
 
-def _input_files(domain: Domain) -> list[Path]:
+def input_files(domain: Domain) -> list[Path]:
+    """The domain's own."""
     return [find_file(domain.source, name) for name in LAYOUTS[domain.settings.source.layout].FILES]

@@ -5,35 +5,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from kgqa.domains.files import Files, built_in, merged, parse, read_files
 from kgqa.errors import SettingsError, suggestion
-from kgqa.recipes.registry import RECIPES, find_recipe
+from kgqa.recipes.registry import COMMANDS, RECIPES, find_recipe
 from kgqa.resources import resource
 from kgqa.runs.domain import Domain
+from kgqa.settings.defaults import RECIPE
 from kgqa.settings.domain import DomainSettings, with_sections
+from kgqa.settings.source import QUESTIONS
 from kgqa.store.cypher import check_own_query
 from kgqa.store.queries import PLURALS, Query, read_queries
 
 __all__ = ["built_in", "chain_columns", "load_domain"]
 
 
-def load_domain(domain: str | Path, *, source: Path | None = None, recipe: str | None = None) -> Domain:
+def load_domain(
+    domain: str | Path,
+    *,
+    source: Path | None = None,
+    recipe: str | None = None,
+    made_by: str | None = None,
+    change: Mapping[str, Any] = MappingProxyType({}),
+) -> Domain:
     """The domain with this name or in this TOML file, with its source folder; ``recipe`` is the name of one of its ``variants``.
+
+    ``made_by`` is the recipe that a command stands for, whatever the domain names; ``change`` wins over all that its files say.
 
     Without ``source`` a built-in domain reads its seed domain, with the settings in the seed's own ``domain.toml``; a domain of the user's
     does so only where one of its own files names the ``seed_domain``, and its settings win over the seed's. Raises SettingsError.
     """
     files = read_files(str(domain))
-    if source is not None:
-        return _checked(files, _varied(files, merged(files.built_in, files.own), recipe), Path(source), is_seed=False)
+    said = {**change, **({"recipe": made_by} if made_by else {})}
+    raw = merged(files.built_in, files.own)
+    layout = raw.get("source", {}).get("layout") if isinstance(raw.get("source"), dict) else None
+    if source is not None or layout == QUESTIONS:
+        return _checked(files, merged(_varied(files, raw, recipe), said), Path(source or ""), is_seed=False)
     folder = resource("seeds") / _seed_domain(files)
     raw = merged(merged(files.built_in, parse(folder / "domain.toml")), files.own)
-    return _checked(files, _varied(files, raw, recipe), folder, is_seed=True)
+    return _checked(files, merged(_varied(files, raw, recipe), said), folder, is_seed=True)
 
 
 def _varied(files: Files, raw: dict[str, Any], recipe: str | None) -> dict[str, Any]:
@@ -73,12 +89,17 @@ def model() -> type[DomainSettings]:
     return with_sections({name: find_recipe(name).settings for name in RECIPES})
 
 
+def _named_recipe(files: Files) -> str:
+    """The recipe that the files name, if any, whatever a command makes."""
+    return str(merged(files.built_in, files.own).get("recipe", RECIPE))
+
+
 def _settings(files: Files, raw: dict[str, Any]) -> DomainSettings:
     try:
         settings = model().model_validate(raw)
     except ValidationError as error:
         raise SettingsError(f"{files.path}: {_sentence(error)}") from None
-    if unused := sorted((files.own.keys() & RECIPES.keys()) - {settings.recipe}):
+    if unused := sorted((files.own.keys() & RECIPES.keys()) - {settings.recipe, _named_recipe(files), *COMMANDS}):
         raise SettingsError(
             f"{files.path}: the recipe is {settings.recipe}, so [{unused[0]}] says nothing, here or in a file that it extends; "
             f'leave it out, or write recipe = "{unused[0]}".'

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.errors import SettingsError, storage_errors, suggestion
+from kgqa.settings.source import QUESTIONS
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -31,8 +32,8 @@ class Files:
 
 
 def built_in() -> list[str]:
-    """The names of the domains that kgqa brings."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    """The names of the domains that kgqa brings, but for ``QUESTIONS``, which has no graph."""
+    return sorted({path.stem for path in FOLDER.glob("*.toml")} - {QUESTIONS})
 
 
 def read_files(domain: str) -> Files:
@@ -79,7 +80,7 @@ def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
 
 
 def _find(domain: str) -> Path:
-    if domain in built_in():
+    if domain in {*built_in(), QUESTIONS}:
         return FOLDER / f"{domain}.toml"
     path = Path(domain)
     if path.suffix == ".toml":
@@ -96,7 +97,7 @@ def _extended(path: Path, base: object) -> Path:
     """The file that ``extends`` in ``path`` names."""
     if not isinstance(base, str):
         raise SettingsError(f"{path}: 'extends' must be the name of a built-in domain or the path of a .toml file.")
-    if base in built_in():
+    if base in {*built_in(), QUESTIONS}:
         return FOLDER / f"{base}.toml"
     other = _inside(path, "extends", base)
     if other is None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kgqa.formats.provenance import noted, noted_sufficiency
 from kgqa.metrics.normalize import normalize
-from kgqa.metrics.overlap import token_overlap
+from kgqa.metrics.overlap import set_overlap, token_overlap
 from kgqa.records import Instance
 from kgqa.training.reader import Prediction
 
@@ -22,6 +22,12 @@ def answer_score(instance: Instance, prediction: Prediction) -> float:
         return float(prediction.candidate == instance.answer_id if instance.answer_id else prediction.answer == instance.answers[0])
     tokens = normalize(prediction.answer).split()
     return max(token_overlap(tokens, normalize(answer).split()).f1 for answer in instance.answers)
+
+
+def support_score(instance: Instance, prediction: Prediction) -> float:
+    """F1 of the supporting paragraphs."""
+    right = {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting}
+    return set_overlap(set(prediction.supporting), right).f1
 
 
 def lesson_score(instance: Instance, prediction: Prediction) -> float:

@@ -144,9 +144,12 @@ def depends_on_queries(*roles: str) -> Callable[[Run], object]:
     return part
 
 
-def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object]) -> tuple[Stage, ...]:
-    """The stages; a recipe says which entities can be an answer, and on which of its settings that depends, as JSON-able data."""
-    return (
+def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], edges: bool = True) -> tuple[Stage, ...]:
+    """The stages; a recipe says which entities can be an answer, and on which of its settings that depends, as JSON-able data.
+
+    ``edges``: whether it traverses the graph, for which edges are projected.
+    """
+    stages = (
         Stage(name="read_sources", version=1, doing="Reading sources", depends_on=depends_on_settings("source"), run=read_sources),
         Stage(
             name="link_mentions",
@@ -165,3 +168,4 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object]) 
         ),
         Stage(name="project_edges", version=1, doing="Projecting edges", depends_on=depends_on_queries(*ROLES), run=project),
     )
+    return stages if edges else stages[:-1]

@@ -29,6 +29,8 @@ class Run:
     traversal: str = "kernel"
     neo4j: Neo4jSettings | None = None
     """None: what the environment says."""
+    sets: tuple[str, ...] = ()
+    """Question sets that are read instead of the domain's files."""
 
     def table(self, name: str) -> pa.Table:
         """A table that an earlier stage wrote."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 WORKSPACE = Path("kgqa-workspace")
 RECIPE = "qangaroo"
+COMPOSED = "musique"
+"""What a dataset of composed questions is called."""
 STORE = "embedded"
 TRAVERSAL = "kernel"
 SEED = 0

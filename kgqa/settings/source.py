@@ -8,19 +8,21 @@ from pydantic import Field
 
 from kgqa.settings.base import Settings
 
-NAME_SOURCES = {"wikidata": ("title", "label", "alias"), "medline": ("name", "gene", "synonym")}
+QUESTIONS = "questions"
+"""The layout of what has no files: question sets that a command is given."""
+NAME_SOURCES = {"wikidata": ("title", "label", "alias"), "medline": ("name", "gene", "synonym"), QUESTIONS: ()}
 """Layout → the kinds of name that its reader makes, from the most to the least telling."""
 
 
-KINDS = {"wikidata": ("entity",), "medline": ("drug", "protein")}
+KINDS = {"wikidata": ("entity",), "medline": ("drug", "protein"), QUESTIONS: ()}
 """Layout → the kinds of entity that its reader makes."""
 
 
 class SourceSettings(Settings):
     """Where the tables come from."""
 
-    layout: Literal["wikidata", "medline"]
-    """Which reader; see ``kgqa/sources``."""
+    layout: Literal["wikidata", "medline", "questions"]
+    """Which reader; see ``kgqa/sources``. What is made of ``questions`` has no graph: they are the sets that ``kgqa compose`` is given."""
 
 
 class DocumentSettings(Settings):

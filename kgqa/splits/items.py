@@ -31,6 +31,7 @@ KINDS = {
     "supporting-paragraphs": "the text of a paragraph that is marked as supporting",
     "facts": "a single-hop question with its answer, or a fact of the graph or of the evidence",
     "bridge-entities": "the answer of a hop that a later hop needs, or an entity on the chain to the answer",
+    "hop-answers": "the answer of a hop, the last one included",
 }
 """Kind of item → what is compared."""
 
@@ -174,6 +175,13 @@ def bridge_entities(instance: Instance) -> Iterator[str]:
                 yield from chain[2:-1:2]
 
 
+def hop_answers(instance: Instance) -> Iterator[str]:
+    """Answers of all steps."""
+    for step in instance.decomposition or ():
+        if step.answer:
+            yield normalize(step.answer)
+
+
 def _resolved(step: Step, earlier: Sequence[Step]) -> str:
     """``#1`` in a step's question is the answer of the first step, where that comes before it; any other is text."""
 
@@ -190,4 +198,5 @@ _TEXTS: dict[str, Callable[[Instance], Iterator[str]]] = {
     "answers": answers,
     "facts": facts,
     "bridge-entities": bridge_entities,
+    "hop-answers": hop_answers,
 }

@@ -19,10 +19,8 @@ from typer.testing import CliRunner
 from kgqa.checks import CHECKS
 from kgqa.checks.conditions import decide, parse
 from kgqa.checks.readers.conclusions import conclusions
-from kgqa.checks.readers.cost import cost_of
-from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformed, answered, scores_of, support_score, transformed, whole_score
+from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformed, answered, scores_of, transformed, whole_score
 from kgqa.checks.readers.figures import Figure, figure_of, grouped_interval
-from kgqa.checks.readers.jobs import Job
 from kgqa.checks.readers.judging import prepared
 from kgqa.checks.readers.material import Material, material
 from kgqa.checks.readers.names import FULL_READER, MEASURES, TRANSFORMED_WHOLE
@@ -35,6 +33,8 @@ from kgqa.formats.question_set import open_dataset
 from kgqa.metrics import dire
 from kgqa.metrics.bootstrap import interval
 from kgqa.progress import Silent
+from kgqa.readers.cost import Job, cost_of
+from kgqa.readers.scores import support_score
 from kgqa.readers.specification import specification
 from kgqa.records import Instance, Paragraph
 from kgqa.settings.judging import JudgingSettings
@@ -160,7 +160,7 @@ def test_the_cost_is_measured_on_questions_that_can_be_learned_from(tiny_encoder
         for number in range(64)
     ]
     reader = specification("ee", settings={"encoder": tiny_encoder}, training={"device": "cpu"})
-    assert cost_of([Job(name="everything", reader=reader, judged=few, train=None)], JudgingSettings(), seeds=1).tokens > 0
+    assert cost_of([Job(name="everything", reader=reader, judged=few, train=None)], folds=5, seeds=1).tokens > 0
 
 
 def test_without_readers_it_is_said_what_is_missing(dataset: Path, tmp_path: Path) -> None:
@@ -422,7 +422,7 @@ def test_no_more_dev_questions_are_paid_for_than_are_read(tiny_encoder: str) -> 
     costs = []
     for dev in (1, 1000):
         reader = specification("ee", settings={"encoder": tiny_encoder}, training={"device": "cpu", "dev_questions": dev})
-        costs.append(cost_of([Job(name="everything", reader=reader, judged=few, train=None)], JudgingSettings(), seeds=1).passes)
+        costs.append(cost_of([Job(name="everything", reader=reader, judged=few, train=None)], folds=5, seeds=1).passes)
     assert costs[0] < costs[1]
 
 

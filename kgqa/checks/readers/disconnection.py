@@ -14,7 +14,6 @@ import numpy.typing as npt
 from kgqa.formats.provenance import noted, noted_sufficiency
 from kgqa.metrics import dire
 from kgqa.metrics.hotpotqa import answer_overlap
-from kgqa.metrics.overlap import set_overlap
 from kgqa.metrics.scores import Scores
 from kgqa.recipes.contrasts.facts import NAME
 from kgqa.recipes.contrasts.transforms import Settings
@@ -72,12 +71,6 @@ def scores_of(found: Transformed, predictions: Iterable[Prediction]) -> dict[str
 def whole_score(question: Instance, prediction: Prediction) -> float:
     """Answer F1 on the whole question, as DiRe's scorer has it."""
     return max(answer_overlap(prediction.answer, answer).f1 for answer in question.answers)
-
-
-def support_score(question: Instance, prediction: Prediction) -> float:
-    """F1 of the supporting paragraphs."""
-    right = {paragraph.id for paragraph in question.paragraphs if paragraph.supporting}
-    return set_overlap(set(prediction.supporting), right).f1
 
 
 def label_of(instance: Instance) -> int:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kgqa.checks.readers.disconnection import Transformed, transformed
 from kgqa.checks.readers.material import Material
+from kgqa.readers.cost import Job
 from kgqa.readers.registry import find_reader
 from kgqa.readers.specification import Specification, specification
-from kgqa.records import Instance
 from kgqa.settings.judging import JudgingSettings
 
 EVERYTHING = "ee"
@@ -20,20 +19,6 @@ PARTIAL = ("question-only", "context-only", "one-paragraph")
 KINDS = ("probe", "sufficiency", "probe-of-sufficiency")
 ENOUGH_TRANSFORMED = 20
 """Groups of questions that DiRe's scores need; there are never more folds."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """Readers of one kind that are fitted to some questions, in folds or once, and read others."""
-
-    name: str
-    reader: Specification
-    judged: Sequence[Instance]
-    train: Sequence[Instance] | None
-    """None: cross-fitted."""
-    beside: Mapping[str, Sequence[Instance]] = field(default_factory=lambda: MappingProxyType({}))
-    weight: float = 1.0
-    """Its cost a character, of that of the reader of everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,16 +12,16 @@ import numpy as np
 
 from kgqa.arrays.draws import draw
 from kgqa.checks.readers.conclusions import conclusions
-from kgqa.checks.readers.cost import cost_of
-from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformed, answered, label_of, scores_of, support_score, whole_score
+from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformed, answered, label_of, scores_of, whole_score
 from kgqa.checks.readers.figures import Figure, Floats, figure_of
-from kgqa.checks.readers.jobs import KINDS, PARTIAL, Job, Plan, plan_of
+from kgqa.checks.readers.jobs import KINDS, PARTIAL, Plan, plan_of
 from kgqa.checks.readers.material import Material
 from kgqa.checks.readers.names import FULL_READER, MEASURES, TRANSFORMED_WHOLE
 from kgqa.checks.readers.random_reader import DRAWS, RandomReader
 from kgqa.errors import EmptyResult
 from kgqa.progress import Progress, Within
-from kgqa.readers.scores import answer_score
+from kgqa.readers.cost import Job, cost_of
+from kgqa.readers.scores import answer_score, support_score
 from kgqa.readers.transformer.encoder import load_encoder, place_of
 from kgqa.readers.transformer.windows import Cutter
 from kgqa.records import Instance
@@ -86,7 +86,7 @@ class Judging:
     def judge(self, folder: Path, progress: Progress) -> Judged:
         """Fit all readers and let them read; what is done stays in ``folder`` until :meth:`forget`, so that a stopped audit goes on."""
         progress.start("Estimating the cost of the readers")
-        progress.finish(str(cost_of(self.plan.jobs, self.settings, seeds=len(self.seeds))))
+        progress.finish(str(cost_of(self.plan.jobs, folds=self.settings.folds, seeds=len(self.seeds))))
         done: dict[str, CrossFitted] = {}
         missing = self.without_dire()
         for job in self.plan.jobs:

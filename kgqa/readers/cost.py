@@ -1,23 +1,23 @@
-"""What an audit with readers will take, measured by a few steps of training and a few questions read."""
+"""What fitting and reading in folds will take, measured by a few steps of training and a few questions read."""
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgqa.checks.readers.jobs import Job
 from kgqa.errors import InterruptedRun
 from kgqa.progress import Silent
 from kgqa.readers.answers import answer_spans, candidate_spans, is_option
+from kgqa.readers.specification import Specification
 from kgqa.readers.transformer.examples import right_candidate
 from kgqa.records import Instance
-from kgqa.settings.judging import JudgingSettings
 from kgqa.training.questions import of_list
 from kgqa.training.reader import Fitting
 from kgqa.training.task import TOKENS
@@ -27,6 +27,20 @@ TRIED = 8
 MOST = 200
 """Questions that these are taken from."""
 STEPS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Readers of one kind that are fitted to some questions, in folds or once, and read others."""
+
+    name: str
+    reader: Specification
+    judged: Sequence[Instance]
+    train: Sequence[Instance] | None
+    """None: cross-fitted."""
+    beside: Mapping[str, Sequence[Instance]] = field(default_factory=lambda: MappingProxyType({}))
+    weight: float = 1.0
+    """Its cost a character, of that of the reader of everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,24 +63,24 @@ class Cost:
         )
 
 
-def cost_of(jobs: Sequence[Job], settings: JudgingSettings, *, seeds: int) -> Cost:
+def cost_of(jobs: Sequence[Job], *, folds: int, seeds: int) -> Cost:
     """How long all ``jobs`` take from the beginning, as this machine is now; folds that are done already are not taken off."""
     first = jobs[0]
     measured = _measured(first)
-    share = (settings.folds - 2) / settings.folds
+    share = (folds - 2) / folds
     characters = seconds = 0.0
     for job in jobs:
         training = job.reader.training
         read = _characters(job.judged) + sum(map(_characters, job.beside.values()))
         learned = _characters(job.judged) if job.train is None else _characters(job.train)
-        fits = settings.folds if job.train is None else 1
-        part = share if job.train is None else 1 - 1 / settings.folds
+        fits = folds if job.train is None else 1
+        part = share if job.train is None else 1 - 1 / folds
         count = max(1, round(part * len(job.judged if job.train is None else job.train)))
         epochs = min(training.epochs, (training.max_steps or 1 << 40) * training.batch / count)
         trained = fits * part * learned * epochs * job.weight
-        in_dev = len(job.judged if job.train is None else job.train) / settings.folds
+        in_dev = len(job.judged if job.train is None else job.train) / folds
         times = max(1.0, epochs * training.evaluations) * min(1.0, training.dev_questions / in_dev)
-        dev = fits * learned / settings.folds * times * job.weight
+        dev = fits * learned / folds * times * job.weight
         characters += seeds * (trained + dev + read * job.weight)
         seconds += seeds * (trained * measured.train + (dev + read * job.weight) * measured.read)
     return Cost(

@@ -1,0 +1,83 @@
+"""``kgqa compose``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from kgqa.settings.defaults import COMPOSED, SEED, WORKSPACE
+
+if TYPE_CHECKING:
+    from kgqa.cli.terminal import Terminal
+    from kgqa.commands.compose import Composition
+
+
+def compose(
+    sets: Annotated[
+        list[str] | None, Argument(help="Single-hop question sets: folders or files of any known format, or hf://owner/name.")
+    ] = None,
+    domain: Annotated[
+        str | None, Option(help="Instead of sets the facts of wikidata, medline, or of your own domain's TOML file; or settings for sets.")
+    ] = None,
+    source: Annotated[Path | None, Option(help="Folder with the domain's files; without it the small one that kgqa ships.")] = None,
+    name: Annotated[str | None, Option(help=f"What the dataset is called, by default {COMPOSED}.")] = None,
+    filter: Annotated[  # noqa: A002 - what it is called
+        str | None,
+        Option(
+            help="Who finds questions that need no chain: readers (trained, hours on a CPU), lexical (seconds, weaker), none; else readers."
+        ),
+    ] = None,
+    composer: Annotated[
+        str | None, Option(help="Who writes the questions: rules, model, llm or people; else what the domain says, which is rules.")
+    ] = None,
+    workspace: Annotated[Path, Option(help="Folder for tables, graph and datasets.")] = WORKSPACE,
+    seed: Annotated[int, Option(help="Draws pairs, chains, splits and contexts.")] = SEED,
+    workers: Annotated[int | None, Option(help="Threads, by default one for each core; the result does not depend on them.")] = None,
+    limit: Annotated[int | None, Option(help="Take only so many pairs of questions, for a first try.")] = None,
+) -> None:
+    """Compose multi-hop questions from single-hop ones, as MuSiQue."""
+    import kgqa
+    from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
+
+    console = Terminal()
+    with ConsoleProgress(console) as progress:
+        made = kgqa.compose(
+            sets or (), domain=domain, source=source, name=name, filter=filter, composer=composer, workspace=workspace, seed=seed,
+            workers=workers, limit=limit, progress=progress,
+        )  # fmt: skip
+    _print(console, made)
+
+
+def _print(console: Terminal, made: Composition) -> None:
+    from rich.table import Table
+
+    from kgqa.runs.funnel import HEADER
+
+    funnel = Table(*HEADER, title="What was dropped, and why")
+    for row in made.funnel:
+        funnel.add_row(*row.cells)
+    names = sorted({name for shapes in made.shapes.values() for name in shapes})
+    shapes = Table("split", "questions", *names, title="Questions by reasoning graph")
+    for split, count in made.counts.items():
+        shapes.add_row(split, f"{count:,}", *(f"{made.shapes[split].get(name, 0):,}" for name in names))
+    times = Table("stage", "seconds", title="Time")
+    for stage, seconds in made.seconds.items():
+        times.add_row(stage, f"{seconds:,.2f}" + (" (finished before)" if stage in made.reused else ""))
+    console.print(funnel, shapes, times)
+    if made.filter == "lexical":
+        console.print("Filtered by counting readers, which is weaker than trained ones (--filter readers).", style="yellow")
+    if made.filter == "none":
+        console.print("Not filtered: part of the questions can be answered without all of their hops.", style="yellow")
+    if made.is_seed:
+        console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
+    if made.replaced:
+        console.print("It replaced a dataset that was made with other settings; to keep several, give each a --name.", style="yellow")
+    total = ", ".join(f"{split} {count:,}" for split, count in made.counts.items())
+    console.say(f"{made.dataset}: {total}", style="bold")
+    place = quote(str(made.dataset))
+    console.say(f"Next: kgqa show {place}")
+    console.say(f"      kgqa export {place} --to musique --out DIR")

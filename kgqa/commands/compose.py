@@ -1,0 +1,168 @@
+"""``kgqa compose``: multi-hop questions from single-hop ones, be they in sets or made from a graph's facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgqa.commands.generate import input_files
+from kgqa.domains import load_domain
+from kgqa.errors import SettingsError, check_seed, storage_errors, suggestion
+from kgqa.formats import native
+from kgqa.formats.question_set import open_dataset
+from kgqa.progress import Progress, Silent
+from kgqa.recipes.musique.disconnection import readers_of
+from kgqa.recipes.musique.recipe import RECIPE, SETS
+from kgqa.runs.domain import Domain
+from kgqa.runs.files import hashes_of
+from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.runner import Runner, held
+from kgqa.runs.stage import Run
+from kgqa.runs.workspace import Workspace
+from kgqa.settings.defaults import COMPOSED, SEED, WORKSPACE
+from kgqa.settings.musique import COMPOSERS, MusiqueSettings
+from kgqa.settings.source import QUESTIONS
+from kgqa.settings.workers import worker_count
+from kgqa.training.extra import require_readers
+
+FILTERS = ("readers", "lexical", "none")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composition:
+    """What a run made."""
+
+    dataset: Path
+    """The finished folder."""
+    counts: dict[str, int]
+    """Questions per split."""
+    shapes: dict[str, dict[str, int]]
+    """Split → shape → questions."""
+    funnel: list[FunnelRow]
+    seconds: dict[str, float]
+    """Per stage; of the run that did it, where it was finished before."""
+    reused: list[str]
+    """Stages that were finished before."""
+    filter: str
+    """One of ``FILTERS``."""
+    is_seed: bool
+    """Whether the small domain that kgqa ships was used."""
+    replaced: bool
+    """Whether a dataset made with other settings was there before."""
+
+
+def compose(
+    sets: str | Path | Sequence[str | Path] = (),
+    *,
+    domain: str | Path | None = None,
+    source: str | Path | None = None,
+    name: str | None = None,
+    filter: str | None = None,  # noqa: A002 - what it is called on the command line
+    composer: str | None = None,
+    workspace: str | Path = WORKSPACE,
+    seed: int = SEED,
+    workers: int | None = None,
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> Composition:
+    """Compose multi-hop questions as MuSiQue (Trivedi et al. 2022) does; return what was made.
+
+    ``sets`` are single-hop question sets of any format; without them the facts of a ``domain``, with its ``source`` as for
+    :func:`kgqa.generate`, are asked. With sets, ``domain`` may be a TOML file that extends ``questions``. ``name`` is the dataset's, by
+    default ``musique``. ``filter`` finds pairs that can be answered disconnected: ``readers`` are trained, and take hours on a CPU;
+    ``lexical`` ones count words, in seconds, and find fewer; ``none`` is for comparison. ``limit`` takes only so many pairs. The same
+    input, settings and seed give the same bytes for any ``workers``. Raises KgqaError.
+    """
+    check_seed(seed)
+    threads = worker_count(workers)
+    if limit is not None and limit < 1:
+        raise SettingsError(f"limit {limit} is not at least 1; leave it out to take all pairs.")
+    given = tuple(str(each) for each in ([sets] if isinstance(sets, (str, Path)) else sets))
+    if given and source is not None:
+        raise SettingsError("--source is the folder of a domain's graph, but question sets are given; leave out one of the two.")
+    if not given and domain is None:
+        raise SettingsError("nothing says what to compose; give question sets, or --domain with --source for a graph.")
+    loaded = load_domain(
+        domain or QUESTIONS, source=None if source is None else Path(source), made_by="musique", change=_changes(name, filter, composer)
+    )
+    settings = loaded.settings.section(MusiqueSettings)
+    _check_readers(settings)
+    if (loaded.settings.source.layout == QUESTIONS) != bool(given):
+        what = "holds no graph; give question sets too" if not given else "has a graph; leave out the question sets"
+        raise SettingsError(f"the domain {loaded.settings.name} {what}.")
+    inputs = _hashes(given) if given else _source_hashes(loaded)
+    run = Run(
+        domain=loaded,
+        workspace=Workspace(Path(workspace)),
+        seed=seed,
+        workers=threads,
+        limit=limit,
+        progress=progress or Silent(),
+        sets=given,
+    )
+    runner = Runner(recipe=SETS if given else RECIPE, run=run, inputs=inputs)
+    with held(run.workspace):
+        run.workspace.claim(domain=loaded.settings.name, inputs=inputs)
+        runner.refuse_strangers()
+        runner.perform()
+        passed: dict[str, Any] = {
+            "sets": [Path(each).name for each in given],
+            "domain": None if domain is None else str(domain),
+            "source": None if source is None else Path(source).name,
+            "name": name, "filter": filter, "composer": composer, "seed": seed, "workers": workers, "limit": limit,
+        }  # fmt: skip
+        counts, replaced = runner.write(passed)
+    return Composition(
+        dataset=runner.folder,
+        counts=counts,
+        shapes=native.manifest_of(runner.folder)["shapes"],
+        funnel=runner.funnel,
+        seconds=runner.seconds,
+        reused=runner.reused,
+        filter=settings.disconnection.use,
+        is_seed=loaded.is_seed,
+        replaced=replaced,
+    )
+
+
+def _changes(name: str | None, filter: str | None, composer: str | None) -> Mapping[str, Any]:  # noqa: A002
+    """What the arguments say, as a domain's file would."""
+    if name is not None and not _NAME.fullmatch(name):
+        raise SettingsError(f"--name {name!r}: small letters, figures, - and _ make the name of a dataset; give another.")
+    if filter is not None and filter not in FILTERS:
+        raise SettingsError(f"--filter {filter!r} is not known; {suggestion(filter, FILTERS)}")
+    if composer is not None and composer not in COMPOSERS:
+        raise SettingsError(f"--composer {composer!r} is not known; {suggestion(composer, tuple(COMPOSERS))}")
+    own: dict[str, Any] = {}
+    if filter is not None:
+        own["disconnection"] = {"use": filter}
+    if composer is not None:
+        own["composition"] = {"composer": composer}
+    return {"dataset": name or COMPOSED, "musique": own}
+
+
+def _check_readers(settings: MusiqueSettings) -> None:
+    """Everything that can be wrong with the readers is said before anything is read."""
+    used = settings.disconnection
+    if used.use == "none":
+        return
+    if any(reader.steps for reader in readers_of(used).values()):
+        require_readers("The filter by trained readers, for which --filter lexical is a weaker stand-in,")
+
+
+def _hashes(sets: Sequence[str]) -> dict[str, str]:
+    """Set and file → SHA-256; raises InputError where one is not there or of no known format."""
+    found: dict[str, str] = {}
+    for number, path in enumerate(sets, start=1):
+        opened = open_dataset(path)
+        found |= {f"{number}/{name}": digest for name, digest in opened.hashes().items()}
+    return found
+
+
+def _source_hashes(domain: Domain) -> dict[str, str]:
+    with storage_errors(domain.source):
+        return hashes_of(input_files(domain))

@@ -1,0 +1,65 @@
+"""The dataset card of composed questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kgqa.records import SPLITS, Instance
+from kgqa.runs.card import front_matter, funnel_table, settings_table, table
+from kgqa.runs.funnel import FunnelRow
+from kgqa.settings.domain import DomainSettings
+from kgqa.settings.musique import COMPOSERS, FILTERS, SHAPES, MusiqueSettings
+from kgqa.splits.certificate import Certificate
+
+ABOUT = (
+    "Questions of two to four hops, composed from single-hop ones by kgqa with the recipe of MuSiQue (Trivedi et al. 2022): pairs whose "
+    "second question names the answer to the first, without those that can be answered without it; six reasoning graphs; splits that "
+    "share no single-hop question, answer or paragraph; contexts whose distractors are paragraphs of other questions. `full/` holds every "
+    "question once more with its unanswerable twin, in whose context one hop has no answer. `rejected.parquet` lists what was left out."
+)
+SEED = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
+UNFILTERED = (
+    "**No disconnection filter was used: for comparison only, as part of the questions can be answered without all of their hops.**"
+)
+WEAKER = "**Filtered by readers that count words. This is weaker than the paper's filter, which trained readers do: `--filter readers`.**"
+
+
+def dataset_card(
+    settings: DomainSettings, *, seed: int, counts: Mapping[str, int], shapes: Mapping[str, Mapping[str, int]], funnel: Iterable[FunnelRow],
+    samples: Sequence[Instance], digest: str, is_seed: bool, proof: Certificate, unpaired: int,
+) -> str:  # fmt: skip
+    """The text of README.md; depends on data and settings alone, never on the clock."""
+    own = settings.section(MusiqueSettings)
+    used = own.disconnection.use
+    warning = {"lexical": f"\n\n{WEAKER}", "none": f"\n\n{UNFILTERED}"}.get(used, "")
+    splits = "" if own.split.leak_free else "\n\n**Split at random, for comparison only: splits share questions, answers and paragraphs.**"
+    sections = [
+        front_matter(settings, dict(counts), digest, tasks=("question-answering",), twins=("full",)),
+        f"# {settings.title}\n\n{ABOUT}{warning}{splits}{SEED if is_seed else ''}",
+        "## Size\n\n" + table(["split", "questions", *SHAPES], [_size(split, counts, shapes) for split in SPLITS]),
+        f"Questions without a twin: {unpaired:,}.",
+        "## What was dropped, and why\n\n" + funnel_table(funnel),
+        f"## How the questions were written\n\nBy `{own.composition.composer}`: {COMPOSERS[own.composition.composer]}. Disconnected pairs "
+        f"were found by `{used}`{': ' + FILTERS[used] if used in FILTERS else ''}.",
+        "## Splits\n\n" + proof.to_markdown().strip(),
+        "## Samples\n\n" + "\n".join(_sample(instance) for instance in samples),
+        f"## Limits\n\n{settings.limits}",
+        f"## Licence\n\n{settings.licence}: texts, questions and facts keep the licence of their source.",
+        f"## How it was made\n\nRecipe `musique` with seed {seed}; content hash `{digest}`. "
+        "All settings, inputs and versions are in `manifest.json`.\n\n" + settings_table(settings),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _size(split: str, counts: Mapping[str, int], shapes: Mapping[str, Mapping[str, int]]) -> list[str]:
+    return [split, f"{counts[split]:,}", *(f"{shapes[split].get(name, 0):,}" for name in SHAPES)]
+
+
+def _sample(instance: Instance) -> str:
+    """A question, its steps and its answer, on one line that cannot break out of the list."""
+    steps = "; ".join(f"{number}. {step.question} {step.answer}" for number, step in enumerate(instance.decomposition or (), start=1))
+    return "- " + " ".join(_plain(f"{instance.question} **{instance.answers[0]}** ({steps})").split())
+
+
+def _plain(text: str) -> str:
+    return "".join("\\" + letter if letter in "\\`<>_[]|" else letter for letter in text)

@@ -1,0 +1,46 @@
+"""A chain as composers see it: its hops, which of them needs which, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """A place in a hop's question that names the answer to an earlier one."""
+
+    hop: int
+    """The earlier hop, from 0."""
+    start: int
+    """In characters; so is ``end``, which is exclusive."""
+    end: int
+    slot: int
+    """Which of the names it is, of a question that was made from a template; -1 for any other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hop:
+    """One single-hop question of a chain."""
+
+    id: str
+    question: str
+    answer: str
+    aliases: tuple[str, ...]
+    kind: str
+    """One of ``wording``'s."""
+    relations: tuple[str, ...]
+    """Names of the templates that it was made with."""
+    names: tuple[str, ...]
+    is_person: bool
+    """Whether the answer is known to be one."""
+    needs: tuple[Need, ...]
+    """In the order of their places."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """The hops of one multi-hop question; the last one's answer is its answer."""
+
+    id: str
+    shape: str
+    hops: tuple[Hop, ...]

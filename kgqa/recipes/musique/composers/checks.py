@@ -1,0 +1,51 @@
+"""What every composed question must pass, whoever wrote it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kgqa.metrics.normalize import normalize
+from kgqa.recipes.musique.composers.chain import Chain, Hop
+from kgqa.recipes.names.statements import names, states
+
+REASONS = {
+    "no question": 'the question does not end with "?"',
+    "long": "the question has too many words",
+    "answer": "the question says its answer, or that of one of its hops",
+    "lost": "a name that one of the hops is given stands nowhere in the question",
+    "copy": "the question is that of one of its hops",
+}
+"""Why a composed question is left out → the sentence that reports show."""
+_NAME = re.compile(r"(?<![\w'])(?:[^\W\d_]*[A-Z][\w.'’-]*|\d[\w.,:-]*)")
+
+
+def faults(question: str, chain: Chain, *, max_words: int) -> Iterator[str]:
+    """Keys of ``REASONS``."""
+    if not question.rstrip().endswith("?"):
+        yield "no question"
+    if len(question.split()) > max_words:
+        yield "long"
+    if any(states(question, names(said(hop))) for hop in chain.hops):
+        yield "answer"
+    words = normalize(question)
+    if any(word not in words for hop in chain.hops for word in given(hop)):
+        yield "lost"
+    if any(normalize(hop.question) == words for hop in chain.hops):
+        yield "copy"
+
+
+def said(hop: Hop) -> tuple[str, ...]:
+    """What may not be said of a hop: its answer; of entities of a graph their other names too."""
+    return (hop.answer, *hop.aliases) if hop.names else (hop.answer,)
+
+
+def given(hop: Hop) -> list[str]:
+    """The names and figures of a hop's question but for those that earlier hops answer, normalised; its first word is none."""
+    text = hop.question
+    for need in sorted(hop.needs, key=lambda need: -need.start):
+        text = f"{text[: need.start]} {text[need.end :]}"
+    first = re.match(r"\s*\w+", hop.question)
+    begin = first.end() if first and " >> " not in hop.question else 0
+    found = (normalize(match[0]) for match in _NAME.finditer(text) if match.start() >= begin)
+    return [word for word in found if word]

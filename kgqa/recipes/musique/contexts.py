@@ -1,0 +1,202 @@
+"""What is shown with a question: its own paragraphs among distractors of the same pool (step S6).
+
+Distractors are found by BM25 with all its single-hop questions, from which the intermediate answers are removed. They are paragraphs of
+good single-hop questions, so that nothing tells them from supporting ones; and none of them states the answer of a hop for what it asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kgqa.arrays.column_draws import shuffling
+from kgqa.arrays.hashes import MIX, mixed
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import Adjacency
+from kgqa.recipes.musique.mentions import find_names
+from kgqa.recipes.musique.pairs import answer_names
+from kgqa.retrieval.bm25 import Bm25
+from kgqa.sources.tables import frame
+
+FIRST, MORE = 64, 1024
+"""Paragraphs that are retrieved for a question; more where too few of the first can be shown."""
+RANDOM = 4096
+"""Further ones that are drawn where too few have any of the words."""
+Rows2 = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Stating:
+    """Which paragraphs state the answer of a question for what it asks: those that name it beside what the question is about.
+
+    What it is about are the entities that it was made from, the answers of others that it names, or the title of its own paragraph.
+    """
+
+    named: Adjacency
+    """Paragraph → the groups of names in it."""
+    answers: Adjacency
+    """Question → those of its answer."""
+    subjects: Adjacency
+    """Question → those of what it is about."""
+    title: npt.NDArray[np.int32]
+    """Paragraph → a number for its title."""
+    own: npt.NDArray[np.int32]
+    """Question → its paragraph."""
+
+    @classmethod
+    def of(cls, single_hop: pa.Table, paragraphs: pa.Table) -> Stating:
+        """Look for all names of answers and entities in all paragraphs and questions, once. O(bytes)."""
+        answers, owners = answer_names(single_hop)
+        entities = single_hop["names"].combine_chunks()
+        entity_owners = entities.value_parent_indices().to_numpy()
+        names = pa.concat_arrays([answers, entities.flatten()])
+        titles, texts = paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist()
+        shown = pa.array([f"{title}\n{text}" for title, text in zip(titles, texts, strict=True)], pa.large_string())
+        places, groups = find_names(names, shown)
+        asked, asked_groups = find_names(names, single_hop["question"].combine_chunks())
+        assert (groups == asked_groups).all()
+        of_answers, of_entities = groups[: len(answers)], groups[len(answers) :]
+        answered = Adjacency.from_pairs(owners[of_answers >= 0], of_answers[of_answers >= 0], len(single_hop))
+        about = np.concatenate([entity_owners[of_entities >= 0], asked.text])
+        subjects = Adjacency.from_pairs(about, np.concatenate([of_entities[of_entities >= 0], asked.name]), len(single_hop))
+        title = frame(paragraphs)["title"].rank("dense").to_numpy().astype(np.int32)
+        own = single_hop["paragraph"].to_numpy()
+        return cls(Adjacency.from_pairs(places.text, places.name, len(paragraphs)), answered, subjects, title, own)
+
+    def arrays(self) -> tuple[npt.NDArray[np.integer], ...]:
+        """For kernels."""
+        rows = (self.named, self.answers, self.subjects)
+        return (*(array for each in rows for array in (each.offsets, each.targets)), self.title, self.own)
+
+
+def masked_texts(single_hop: pa.Table, pairs: pa.Table, hops: Rows2, edges: Rows2) -> list[str]:
+    """For each chain its questions one after the other, without the names that its edges lead to."""
+    questions = single_hop["question"].to_pylist()
+    tail, start, end = (pairs[name].to_pylist() for name in ("tail", "start", "end"))
+    texts = []
+    for asked, joined in zip(hops.tolist(), edges.tolist(), strict=True):
+        cuts: dict[int, list[tuple[int, int]]] = {}
+        for edge in joined:
+            if edge >= 0:
+                cuts.setdefault(tail[edge], []).append((start[edge], end[edge]))
+        texts.append(" ".join(without(questions[row], cuts.get(row, [])) for row in asked if row >= 0))
+    return texts
+
+
+def without(text: str, places: list[tuple[int, int]], put: str = "") -> str:
+    """``text`` with ``put`` in these places."""
+    for begin, end in sorted(places, reverse=True):
+        text = text[:begin] + put + text[end:]
+    return text
+
+
+def build_contexts(
+    queries: list[str],
+    hops: Rows2,
+    single_hop: pa.Table,
+    paragraphs: pa.Table,
+    *,
+    count: int,
+    seed: int,
+    ids: npt.NDArray[np.uint64],
+    workers: int = 1,
+    index: Bm25 | None = None,
+    stating: Stating | None = None,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Rows2:
+    """For each question ``count`` different rows of ``paragraphs`` in random order, those of its ``hops`` among them; -1 where too few fit.
+
+    ``hops``: questions × hops, rows of ``single_hop``, -1 where there are fewer; ``ids`` draw what is drawn.
+    """
+    index = index or Bm25(pa.chunked_array([pa.array([f"{title}\n{text}" for title, text in _shown(paragraphs)], pa.large_string())]))
+    stating = stating or Stating.of(single_hop, paragraphs)
+    words = index.queries(pa.array(queries, pa.large_string()))
+    shown = np.full((len(queries), count), -1, np.int32)
+    left = np.arange(len(queries))
+    for most, drawn in ((FIRST, 0), (MORE, 0), (MORE, RANDOM)):
+        if not len(left):
+            break
+        found, _ = index.search(
+            words.take(left),
+            min(max(most, 4 * count), max(1, index.count)),
+            workers=workers,
+            advance=advance if most == FIRST else lambda _: None,
+        )
+        shown[left] = _filled(found, hops[left], count, ids[left], drawn, len(paragraphs), np.uint64(seed), *stating.arrays())
+        left = left[shown[left, -1] < 0]
+    order = shuffling(np.repeat(ids, count), shown.ravel(), purpose="paragraphs shown", seed=seed).reshape(shown.shape)
+    return np.take_along_axis(shown, np.argsort(order, axis=1, kind="stable"), axis=1)
+
+
+def _shown(paragraphs: pa.Table) -> list[tuple[str, str]]:
+    return list(zip(paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist(), strict=True))
+
+
+@kernel
+def _common(one_offsets, ones, other_offsets, others, one, other):  # type: ignore[no-untyped-def]
+    a, end_a = one_offsets[one], one_offsets[one + 1]
+    b, end_b = other_offsets[other], other_offsets[other + 1]
+    while a < end_a and b < end_b:
+        if ones[a] == others[b]:
+            return True
+        if ones[a] < others[b]:
+            a += 1
+        else:
+            b += 1
+    return False
+
+
+@kernel
+def _states(row, question, named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own):  # type: ignore[no-untyped-def]
+    if not _common(named_offsets, named, answer_offsets, answers, row, question):
+        return False
+    return title[row] == title[own[question]] or _common(named_offsets, named, subject_offsets, subjects, row, question)
+
+
+@kernel
+def _filled(  # type: ignore[no-untyped-def]
+    found, hops, count, ids, drawn, total, seed,
+    named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own,
+):  # fmt: skip
+    """First the questions' own paragraphs, then those found, then ``drawn`` random ones, as many as fit."""
+    out = np.full((len(hops), count), -1, np.int32)
+    taken = np.full(total, -1, np.int32)
+    for i in range(len(hops)):
+        filled = 0
+        for k in range(hops.shape[1]):
+            if hops[i, k] >= 0 and taken[own[hops[i, k]]] != i and filled < count:
+                taken[own[hops[i, k]]] = i
+                out[i, filled] = own[hops[i, k]]
+                filled += 1
+        state = mixed(ids[i] ^ seed)
+        for place in range(found.shape[1] + drawn):
+            if filled == count:
+                break
+            if place < found.shape[1]:
+                row = np.int64(found[i, place])
+                if row < 0:
+                    continue
+            else:
+                state = mixed(state + MIX)
+                row = np.int64(state % np.uint64(total))
+            if taken[row] == i:
+                continue
+            states = False
+            for k in range(hops.shape[1]):
+                if hops[i, k] >= 0 and _states(
+                    row, hops[i, k], named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own
+                ):
+                    states = True
+                    break
+            if states:
+                continue
+            taken[row] = i
+            out[i, filled] = row
+            filled += 1
+        if filled < count:
+            out[i, count - 1] = -1
+    return out

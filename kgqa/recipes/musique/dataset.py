@@ -1,0 +1,139 @@
+"""Writing a dataset folder: the answerable questions, the same with their unanswerable twins, what was refused, and the card."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kgqa.formats.columns import SCHEMA, table_of
+from kgqa.formats.native import batched
+from kgqa.recipes.contrasts import pool
+from kgqa.recipes.contrasts.unanswerable import unanswerable
+from kgqa.recipes.musique.card import dataset_card
+from kgqa.recipes.musique.chains import Chains
+from kgqa.recipes.musique.instances import InstanceMaker
+from kgqa.recipes.rejection import Rejection
+from kgqa.records import SPLITS, Instance
+from kgqa.runs.files import file_hashes, write_parquet
+from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.stage import Run
+from kgqa.settings.musique import MusiqueSettings
+from kgqa.splits.certificate import certificate
+from kgqa.splits.items import ItemBatch
+from kgqa.splits.leakage import SharedItems
+
+FULL = "full"
+"""The folder of the questions with their twins, as MuSiQue-Full."""
+FILES = frozenset({f"{folder}{split}.parquet" for folder in ("", f"{FULL}/") for split in SPLITS} | {"rejected.parquet", "README.md"})
+CERTIFIED = ("questions", "facts", "hop-answers", "supporting-paragraphs")
+"""What the certificate compares: of ``kgqa.splits.items.KINDS`` all that the paper's step S5 keeps apart."""
+CHUNK = 2048
+PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1}
+
+
+def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
+    """Write the whole dataset into ``folder``, all but the manifest; return counts, and hashes of all content and of each file.
+
+    Memory: the questions of one split with their paragraphs, of which equal ones are one.
+    """
+    settings = run.domain.settings.section(MusiqueSettings)
+    names = ("single_hop", "paragraphs", "connected", "chains", "parted", "contexts", "composed", "refused")
+    tables = run.tables(*names)
+    chains = Chains(tables["chains"], tables["connected"], tables["single_hop"], tables["paragraphs"])
+    maker = InstanceMaker(chains)
+    (folder / FULL).mkdir(parents=True)
+    counts, shapes, unpaired = {}, {}, 0
+    shared = {kind: SharedItems() for kind in CERTIFIED}
+    samples: list[Instance] = []
+    run.progress.start("Writing the dataset", len(tables["composed"]), "questions")
+    for split in SPLITS:
+        instances = list(_instances(split, tables, maker, settings))
+        counts[split] = len(instances)
+        shapes[split] = Counter(instance.id.partition("__")[0] for instance in instances)
+        samples += instances[:SAMPLES]
+        _write(folder / f"{split}.parquet", iter(instances))
+        unpaired += _write_full(folder / FULL / f"{split}.parquet", instances, seed=run.seed)
+        _compare(shared, split, instances)
+        run.progress.advance(len(instances))
+    _write_rejected(folder / "rejected.parquet", tables, chains)
+    files = file_hashes(folder)
+    digest = hashlib.sha256("".join(f"{name} {files[name]}\n" for name in sorted(files)).encode()).hexdigest()
+    proof = certificate(counts, shared, {}, words={}, threshold=0.0, seed=run.seed)
+    card = dataset_card(
+        run.domain.settings, seed=run.seed, counts=counts, shapes={split: dict(found) for split, found in shapes.items()}, funnel=funnel,
+        samples=samples[:SAMPLES], digest=digest, is_seed=run.domain.is_seed, proof=proof, unpaired=unpaired,
+    )  # fmt: skip
+    (folder / "README.md").write_text(card, "utf-8")
+    return {"counts": counts, "content": digest, "files": files, "from": "musique", "shapes": {s: dict(c) for s, c in shapes.items()}}
+
+
+SAMPLES = 12
+
+
+def _instances(split: str, tables: dict[str, pa.Table], maker: InstanceMaker, settings: MusiqueSettings) -> Iterator[Instance]:
+    """Those of one split, in the order of the chains."""
+    place = dict(zip(tables["parted"]["chain"].to_pylist(), tables["parted"]["split"].to_pylist(), strict=True))
+    shown = dict(zip(tables["contexts"]["chain"].to_pylist(), tables["contexts"]["paragraphs"].to_pylist(), strict=True))
+    composed = zip(tables["composed"]["chain"].to_pylist(), tables["composed"]["question"].to_pylist(), strict=True)
+    mine = [(row, question) for row, question in composed if SPLITS[place[row]] == split]
+    rows, questions = [row for row, _ in mine], [question for _, question in mine]
+    return maker.make(rows, questions, [shown[row] for row in rows], settings.composition.composer)
+
+
+def _write(path: Path, instances: Iterator[Instance]) -> None:
+    with pq.ParquetWriter(path, SCHEMA, **PARQUET) as writer:
+        for some in batched(instances, CHUNK):
+            writer.write_table(table_of(some))
+
+
+def _write_full(path: Path, instances: list[Instance], *, seed: int) -> int:
+    """Every question and its twin (step S8); how many have none, which are left out."""
+    collector = pool.Collector(seed=seed)
+    for instance in instances:
+        collector.see(instance)
+    make = partial(unanswerable, pool=collector.pool(), seed=seed)
+    unpaired = 0
+
+    def pairs() -> Iterator[Instance]:
+        nonlocal unpaired
+        for instance in instances:
+            made = make(instance)
+            if isinstance(made, Rejection):
+                unpaired += 1
+            else:
+                yield from made
+
+    _write(path, pairs())
+    return unpaired
+
+
+def _compare(shared: dict[str, SharedItems], split: str, instances: list[Instance]) -> None:
+    earlier = SPLITS[: SPLITS.index(split)]
+    first = 0
+    for some in batched(iter(instances), CHUNK):
+        batch = ItemBatch(some)
+        for kind, items in shared.items():
+            items.update(split, batch.of(kind), first=first, earlier=earlier)
+        first += len(some)
+
+
+def _write_rejected(path: Path, tables: dict[str, pa.Table], chains: Chains) -> None:
+    """``id, split, stage, reason, detail`` of every chain that was chosen and did not become a question."""
+    place = dict(zip(tables["parted"]["chain"].to_pylist(), tables["parted"]["split"].to_pylist(), strict=True))
+    shown = set(tables["contexts"]["chain"].to_pylist())
+    rows = [(row, "", "split", "some of it is shared with another split") for row in range(len(chains)) if row not in place]
+    rows += [(row, SPLITS[place[row]], "contexts", "too few paragraphs do not state an answer") for row in sorted(place.keys() - shown)]
+    refused = zip(tables["refused"]["chain"].to_pylist(), tables["refused"]["reason"].to_pylist(), strict=True)
+    rows += [(row, SPLITS[place[row]], "compose", reason) for row, reason in refused]
+    names = chains.rows["question"]
+    details = [" | ".join(str(names[hop]) for hop in chains.hops[row] if hop >= 0) for row, *_ in rows]
+    columns = [[chains.ids[row] for row, *_ in rows], *([entry[place] for entry in rows] for place in (1, 2, 3)), details]
+    fields = ("id", "split", "stage", "reason", "detail")
+    write_parquet(pa.table({name: pa.array(column, pa.string()) for name, column in zip(fields, columns, strict=True)}), path)

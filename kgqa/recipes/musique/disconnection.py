@@ -1,0 +1,190 @@
+"""Which pairs are connected: neither question can be answered without what the chain gives it (step S3).
+
+Heads are answered without any paragraph, tails with the name of their bridge masked and their paragraph among distractors, by readers that
+saw no question of their group. Who is answered all the same goes, with all pairs in which it is head, or is tail at this place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from kgqa.arrays.hashes import text_hashes
+from kgqa.progress import Progress, Silent, Within
+from kgqa.readers.scores import answer_score, support_score
+from kgqa.readers.specification import Specification, specification
+from kgqa.recipes.musique.contexts import build_contexts, without
+from kgqa.records import Instance, Paragraph
+from kgqa.runs.files import key_of
+from kgqa.runs.funnel import FunnelRow
+from kgqa.settings.musique import DisconnectionSettings
+from kgqa.training.cross_fit import cross_fit
+from kgqa.training.questions import of_list
+
+STAGE = "disconnection"
+MASK = "___"
+"""What stands for the name of the bridge in a tail's question."""
+REASONS = {
+    "head": "the first question is answered without any paragraph",
+    "tail": "the second question is answered without the name that joins it to the first",
+}
+"""Why a pair is not connected → the sentence that reports show."""
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What readers say about heads and tails; each score is a mean over the seeds, from 0 to 1."""
+
+    heads: pl.DataFrame
+    """``head``, ``answer`` (F1)."""
+    tails: pl.DataFrame
+    """``tail``, ``start``, ``answer``, ``support`` (F1)."""
+
+
+def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
+    """``head`` and ``tail`` → the reader. Raises SettingsError where it cannot be told what the settings say."""
+    lexical = settings.use == "lexical"
+    names = {
+        "head": settings.lexical_head_reader if lexical else settings.head_reader,
+        "tail": settings.lexical_tail_reader if lexical else settings.tail_reader,
+    }
+    found = {}
+    for part, name in names.items():
+        plain = specification(name, settings={}, training={})
+        known = type(plain.settings).model_fields
+        # What the tails' reader knows is said for both; one that sees no paragraph cannot be told how to cut them.
+        said = {key: value for key, value in settings.settings.items() if part == "tail" or key in known}
+        found[part] = specification(name, settings=said if plain.steps else {}, training=settings.training if plain.steps else {})
+    return found
+
+
+def head_questions(heads: npt.NDArray[np.integer], single_hop: pa.Table) -> list[Instance]:
+    """The heads without paragraphs."""
+    some = single_hop.take(pa.array(heads)).to_pylist()
+    return [_instance(row["id"], row["id"], row["question"], (), row) for row in some]
+
+
+def tail_questions(
+    tails: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, settings: DisconnectionSettings, *, seed: int, workers: int
+) -> list[Instance]:
+    """The tails (``tail``, ``start``, ``end``), each with its bridge masked, and its paragraph among distractors for what is left.
+
+    Variants of one question are of one group.
+    """
+    rows = single_hop.take(pa.array(tails["tail"].to_numpy())).to_pylist()
+    places = list(zip(tails["start"].to_list(), tails["end"].to_list(), strict=True))
+    asked = [without(row["question"], [place], MASK) for row, place in zip(rows, places, strict=True)]
+    queries = [without(row["question"], [place]) for row, place in zip(rows, places, strict=True)]
+    ids = [f"{row['id']}@{start}" for row, (start, _) in zip(rows, places, strict=True)]
+    hops = tails["tail"].to_numpy().astype(np.int32)[:, None]
+    hashes = text_hashes(pa.array(ids, pa.string()))
+    count = settings.distractors + 1
+    shown = build_contexts(queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=hashes, workers=workers)
+    texts, titles, names = (paragraphs[name].to_pylist() for name in ("text", "title", "id"))
+    made = []
+    for number, row in enumerate(rows):
+        context = tuple(
+            Paragraph(id=names[place], title=titles[place], text=texts[place], supporting=place == row["paragraph"])
+            for place in shown[number].tolist()
+            if place >= 0
+        )
+        made.append(_instance(ids[number], row["id"], asked[number], context, row))
+    return made
+
+
+def _instance(id: str, group: str, question: str, paragraphs: tuple[Paragraph, ...], row: Mapping[str, object]) -> Instance:  # noqa: A002
+    aliases = row["aliases"]
+    assert isinstance(aliases, list)
+    return Instance(
+        id=id, question=question, paragraphs=paragraphs, answers=(str(row["answer"]), *aliases), answer_type="span", answerable=True,
+        group=group, provenance=None,
+    )  # fmt: skip
+
+
+def judge(
+    pairs: pa.Table,
+    single_hop: pa.Table,
+    paragraphs: pa.Table,
+    settings: DisconnectionSettings,
+    *,
+    place: Path,
+    seed: int,
+    workers: int,
+    progress: Progress,
+) -> Judged:
+    """Let readers answer all heads and tails of ``pairs``; what is done stays in ``place``, so that a stopped run goes on from there."""
+    table = pl.from_arrow(pairs)
+    assert isinstance(table, pl.DataFrame)
+    readers = readers_of(settings)
+    heads = table["head"].unique().sort().to_numpy()
+    tails = table.select("tail", "start", "end").unique().sort("tail", "start")
+    asked = {
+        "head": head_questions(heads, single_hop),
+        "tail": tail_questions(tails, single_hop, paragraphs, settings, seed=seed, workers=workers),
+    }
+    if any(reader.steps for reader in readers.values()):
+        _estimate(readers, asked, settings, progress)
+    scores = {part: _scores(part, readers[part], asked[part], settings, place, seed, progress) for part in asked}
+    return Judged(
+        heads=pl.DataFrame({"head": heads, "answer": scores["head"][0]}),
+        tails=tails.select("tail", "start").with_columns(answer=pl.Series(scores["tail"][0]), support=pl.Series(scores["tail"][1])),
+    )
+
+
+def _estimate(
+    readers: Mapping[str, Specification], asked: Mapping[str, Sequence[Instance]], settings: DisconnectionSettings, progress: Progress
+) -> None:
+    from kgqa.readers.cost import Job, cost_of
+
+    progress.start("Estimating the cost of the readers")
+    for part, reader in readers.items():
+        if reader.steps:
+            job = Job(name=part, reader=reader, judged=asked[part], train=None)
+            progress.finish(f"{part}s: {cost_of([job], folds=settings.folds, seeds=settings.seeds)}")
+
+
+def _scores(
+    part: str, reader: Specification, asked: list[Instance], settings: DisconnectionSettings, place: Path, seed: int, progress: Progress
+) -> tuple[Floats, Floats]:
+    """Mean answer and support F1 of each question."""
+    seeds = tuple(range(seed, seed + settings.seeds))
+    questions = of_list(asked)
+    if not reader.steps:
+        progress.start(f"Counting readers answer {part}s", None, "questions")
+    key = key_of(reader.record(), questions.key, seeds, settings.folds)
+    done = cross_fit(
+        questions, lambda _: reader.make(), place=place / f"{part}-{key[:16]}", folds=settings.folds, seeds=seeds,
+        settings=reader.training, key=key, progress=Within(progress, f"{part}s") if reader.steps else Silent(),
+    )  # fmt: skip
+    return done.mean_scores(answer_score), done.mean_scores(support_score)
+
+
+def connected(pairs: pa.Table, judged: Judged, settings: DisconnectionSettings) -> tuple[pa.Table, list[FunnelRow]]:
+    """The pairs whose head and tail stay, and the funnel: of heads, of tails, of pairs."""
+    heads = judged.heads.with_columns(head_stays=pl.col("answer") < settings.head_below).drop("answer")
+    no_answer = pl.col("answer") <= settings.tail_at_most
+    no_support = (pl.col("answer") <= settings.tail_without_support) & (pl.col("support") < 1)
+    tails = judged.tails.with_columns(tail_stays=no_answer | no_support).drop("answer", "support")
+    table = pl.from_arrow(pairs)
+    assert isinstance(table, pl.DataFrame)
+    both = table.join(heads, on="head", maintain_order="left").join(tails, on=["tail", "start"], maintain_order="left")
+    rows = [
+        _row("heads", "head", heads["head_stays"], "musique.disconnection.head_below"),
+        _row("tails", "tail", tails["tail_stays"], "musique.disconnection.tail_at_most"),
+        _row("pairs", "head", both["head_stays"], ""),
+        _row("pairs", "tail", both.filter("head_stays")["tail_stays"], ""),
+    ]
+    kept = (both["head_stays"] & both["tail_stays"]).to_arrow()
+    return pairs.filter(kept), rows
+
+
+def _row(what: str, reason: str, stays: pl.Series, setting: str) -> FunnelRow:
+    kept = int(stays.sum())
+    return FunnelRow(stage=STAGE, what=what, reason=REASONS[reason], removed=len(stays) - kept, left=kept, setting=setting)

@@ -1,0 +1,256 @@
+"""Single-hop questions from the facts of a graph that a document states, through one template per relation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from kgqa.arrays.column_draws import shuffling
+from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.kernel import kernel
+from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP
+from kgqa.recipes.musique.wording import BOTH, FORWARD, INVERSE, question
+from kgqa.runs.funnel import FunnelRow
+from kgqa.settings.musique import MusiqueSettings, SingleHopSettings, TemplateSettings
+from kgqa.sources.tables import arrow, frame
+
+STAGE = "single-hop"
+
+
+def neutral_template(label: str) -> TemplateSettings:
+    """For a relation without a template of its own; of Freebase's ``a / b`` the last part says what the tail is."""
+    name = label.rpartition(" / ")[2]
+    return TemplateSettings(question=f"What is the {name} of {{head}}?", phrase=f"the {name} of {{head}}")
+
+
+def templates_of(relations: pa.Table, settings: MusiqueSettings) -> dict[str, TemplateSettings]:
+    """Name → template: the settings' own, and a neutral one under the relation's id for every other relation that is asked about."""
+    own = {relation for template in settings.templates.values() for relation in (*template.relations, *template.reversed)}
+    found = dict(settings.templates)
+    if settings.neutral:
+        for relation, label in zip(relations["id"].to_pylist(), relations["label"].to_pylist(), strict=True):
+            if relation not in own and not {relation, label} & set(settings.unasked):
+                plain = "".join(" " if letter in "{}" else letter for letter in label)
+                found[relation] = neutral_template(plain).model_copy(update={"relations": (relation,)})
+    return found
+
+
+def graph_questions(
+    tables: Mapping[str, pa.Table], settings: MusiqueSettings, *, source: str, seed: int
+) -> tuple[pa.Table, pa.Table, list[FunnelRow]]:
+    """``single_hop`` and ``paragraphs`` (see ``pool.py``) from the workspace's tables of the same names; S1's funnel.
+
+    A fact is asked for its tail, its head or, together with a second one of the same head, for that; only where the graph knows one answer.
+    """
+    templates = templates_of(tables["relations"], settings)
+    facts, rows = _asked_facts(tables, templates)
+    documents = _good_documents(tables, settings.single_hop, rows)
+    stated = _stated(facts, tables, documents, settings.single_hop)
+    asked = facts.join(stated, on=["head", "tail"], how="inner")
+    left = facts.join(stated.select("head", "tail").unique(), on=["head", "tail"], how="semi").height
+    rows.append(_row("facts", "unstated", facts.height - left, left))
+    candidates = pl.concat(
+        [
+            _forward(asked, facts, settings, templates),
+            _inverse(asked, facts, settings, templates),
+            _both(asked, facts, settings, templates, seed),
+        ]
+    )
+    possible = candidates.height
+    candidates = candidates.filter("unique").drop("unique")
+    rows.append(_row("questions", "several", possible - candidates.height, candidates.height))
+    questions = _with_spans(candidates, tables, rows)
+    questions = _worded(questions, tables, templates, source, rows)
+    return _as_tables(questions, documents, rows)
+
+
+def _row(what: str, reason: str, removed: int, left: int, setting: str = "") -> FunnelRow:
+    return FunnelRow(stage=STAGE, what=what, reason=REASONS[reason], removed=removed, left=left, setting=setting)
+
+
+def _asked_facts(tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings]) -> tuple[pl.DataFrame, list[FunnelRow]]:
+    """``head``, ``template``, ``tail``, each once, in the direction that the template says; and the funnel so far."""
+    said = [(relation, name, False) for name, template in templates.items() for relation in template.relations]
+    said += [(relation, name, True) for name, template in templates.items() for relation in template.reversed]
+    of = pl.DataFrame(said, schema={"relation": pl.String, "template": pl.String, "reversed": pl.Boolean}, orient="row")
+    facts = frame(tables["facts"])
+    symmetric = frame(tables["relations"]).filter("symmetric").select(relation="id")
+    other_way = facts.join(symmetric, on="relation", how="semi").select(head="tail", relation="relation", tail="head")
+    every = pl.concat([facts, other_way])
+    kept = every.join(of, on="relation", how="inner")
+    swapped = pl.col("reversed")
+    kept = kept.select(
+        head=pl.when(swapped).then("tail").otherwise("head"), template="template", tail=pl.when(swapped).then("head").otherwise("tail")
+    )
+    removed = facts.join(of, on="relation", how="anti").height
+    rows = [_row("facts", "not asked", removed, facts.height - removed, "musique.unasked")]
+    return kept.unique().sort("head", "template", "tail"), rows
+
+
+def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> pl.DataFrame:
+    """``document``, ``about``, ``links`` (how many entities it names), ``title``, ``text``: those that a question can stand on."""
+    documents = frame(tables["documents"]).with_columns(words=pl.col("text").str.count_matches(r"\S+"))
+    short, long = documents["words"] < settings.min_words, documents["words"] > settings.max_words
+    rows.append(_row("documents", "short", int(short.sum()), int((~short).sum()), "musique.single_hop.min_words"))
+    rows.append(_row("documents", "long", int(long.sum()), int((~short & ~long).sum()), "musique.single_hop.max_words"))
+    named = frame(tables["links"]).group_by("document").len("links")
+    good = documents.filter(~short & ~long).join(named, left_on="id", right_on="document", how="inner")
+    return good.select("about", "links", "title", "text", document="id").unique("text", keep="first", maintain_order=True)
+
+
+def _stated(facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, settings: SingleHopSettings) -> pl.DataFrame:
+    """``head``, ``tail``, ``document``, ``place``: which documents name both, the likelier to state the fact the smaller its ``place``."""
+    pairs = facts.select("head", "tail").unique()
+    links = frame(tables["links"]).join(documents, on="document", how="semi")
+    about = documents.filter(pl.col("about").is_not_null()).select("document", entity="about")
+    of_head = pairs.join(about, left_on="head", right_on="entity").join(
+        links.select("document", tail="entity"), on=["document", "tail"], how="semi"
+    )
+    of_tail = pairs.join(about, left_on="tail", right_on="entity").join(
+        links.select("document", head="entity"), on=["document", "head"], how="semi"
+    )
+    found = [of_head.with_columns(place=pl.lit(0)), of_tail.with_columns(place=pl.lit(1))]
+    if settings.documents == "any":
+        anywhere = pairs.join(links.select("document", head="entity"), on="head")
+        anywhere = anywhere.join(links.select("document", tail="entity"), on=["document", "tail"], how="semi")
+        found.append(anywhere.with_columns(place=pl.lit(2)))
+    first = pl.concat(found).group_by("head", "tail", "document").agg(pl.col("place").min())
+    ranked = first.join(documents.select("document", "links"), on="document").sort("head", "tail", "place", "links", "document")
+    return ranked.drop("links")
+
+
+def _forward(
+    asked: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings]
+) -> pl.DataFrame:
+    """What does the head have?"""
+    can = [name for name, template in templates.items() if template.question]
+    some = asked.filter(pl.col("template").is_in(can)).unique(["head", "template", "tail"], keep="first", maintain_order=True)
+    counts = facts.group_by("head", "template").len("objects")
+    some = some.join(counts, on=["head", "template"], maintain_order="left")
+    return some.select(
+        answer="tail", document="document", kind=pl.lit(FORWARD), templates=pl.concat_list("template"), entities=pl.concat_list("head"),
+        unique=pl.col("objects") <= settings.single_hop.max_objects,
+    )  # fmt: skip
+
+
+def _inverse(
+    asked: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings]
+) -> pl.DataFrame:
+    """What has the tail?"""
+    can = [name for name, template in templates.items() if template.clause]
+    some = asked.filter(pl.col("template").is_in(can)).unique(["head", "template", "tail"], keep="first", maintain_order=True)
+    counts = facts.group_by("template", "tail").len("subjects")
+    some = some.join(counts, on=["template", "tail"], maintain_order="left")
+    return some.select(
+        answer="head", document="document", kind=pl.lit(INVERSE), templates=pl.concat_list("template"), entities=pl.concat_list("tail"),
+        unique=pl.col("subjects") <= settings.single_hop.max_objects,
+    )  # fmt: skip
+
+
+def _both(
+    asked: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings], seed: int
+) -> pl.DataFrame:
+    """What has two tails, each of which others have too? Of every head some of its pairs are drawn, from those that say who it is."""
+    nouns = {name: template.noun for name, template in templates.items() if template.clause}
+    order = {name: number for number, name in enumerate(templates)}
+    said = facts.filter(pl.col("template").is_in(list(nouns))).with_columns(noun=pl.col("template").replace_strict(nouns))
+    rows = said.select("template", "tail").unique().sort("template", "tail").with_row_index("row")
+    said = said.join(rows, on=["template", "tail"]).sort("row", "head")
+    bounds = np.searchsorted(said["row"].to_numpy(), np.arange(rows.height + 1)).astype(np.int64)
+    heads = said["head"].rank("dense").to_numpy().astype(np.int64)
+    common = rows.filter(pl.Series(np.diff(bounds) >= settings.single_hop.min_both))
+    mine = asked.join(said.select("head", "template", "tail", "noun", "row"), on=["head", "template", "tail"])
+    mine = mine.join(common, on="row", how="semi").select(
+        "head", "document", "template", "tail", "noun", "row", rank=pl.col("template").replace_strict(order)
+    )
+    pairs = mine.join(mine, on=["head", "document", "noun"], suffix="_2").filter(
+        (pl.col("rank") < pl.col("rank_2")) & (pl.col("tail") != pl.col("tail_2"))
+    )
+    pairs = pairs.unique(["head", "row", "row_2"], keep="first", maintain_order=True).sort("head", "row", "row_2")
+    shared = _shared(bounds, heads, pairs["row"].to_numpy(), pairs["row_2"].to_numpy())
+    pairs = pairs.filter(pl.Series(shared == 1))
+    group = text_hashes(arrow(pairs.select("head"))["head"])
+    drawn = shuffling(
+        group, pairs["row"].to_numpy().astype(np.int64) * rows.height + pairs["row_2"].to_numpy(), purpose="clauses", seed=seed
+    )
+    pairs = pairs.with_columns(drawn=pl.Series(drawn)).sort("head", "drawn")
+    pairs = pairs.filter(pl.int_range(pl.len()).over("head") < settings.single_hop.clauses)
+    return pairs.select(
+        answer="head", document="document", kind=pl.lit(BOTH), templates=pl.concat_list("template", "template_2"),
+        entities=pl.concat_list("tail", "tail_2"), unique=pl.lit(True),
+    )  # fmt: skip
+
+
+@kernel
+def _shared(bounds, heads, ones, others):  # type: ignore[no-untyped-def]
+    """How many heads two rows have in common, 2 for more than one; rows ascend."""
+    out = np.zeros(len(ones), np.int64)
+    for i in range(len(ones)):
+        a, end_a = bounds[ones[i]], bounds[ones[i] + 1]
+        b, end_b = bounds[others[i]], bounds[others[i] + 1]
+        while a < end_a and b < end_b and out[i] < 2:
+            if heads[a] == heads[b]:
+                out[i] += 1
+                a += 1
+                b += 1
+            elif heads[a] < heads[b]:
+                a += 1
+            else:
+                b += 1
+    return out
+
+
+def _with_spans(questions: pl.DataFrame, tables: Mapping[str, pa.Table], rows: list[FunnelRow]) -> pl.DataFrame:
+    """The first place of the document that names the answer as one of its names is written: ``start``, ``span``."""
+    wanted = questions.select("document", entity="answer").unique()
+    places = frame(tables["mentions"]).join(wanted, on=["document", "entity"], how="semi")
+    texts = frame(tables["documents"]).select("text", document="id")
+    places = (
+        places.join(texts, on="document").with_columns(span=pl.col("text").str.slice("start", pl.col("end") - pl.col("start"))).drop("text")
+    )
+    names = frame(tables["names"]).select("entity", name=pl.col("name").str.to_lowercase()).unique()
+    places = places.with_columns(name=pl.col("span").str.to_lowercase()).join(names, on=["entity", "name"], how="semi")
+    first = places.sort("document", "entity", "start").unique(["document", "entity"], keep="first", maintain_order=True)
+    found = questions.join(first.select("document", "start", "span", answer="entity"), on=["document", "answer"], maintain_order="left")
+    rows.append(_row("questions", "span", questions.height - found.height, found.height))
+    return found
+
+
+def _worded(
+    questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings], source: str, rows: list[FunnelRow]
+) -> pl.DataFrame:
+    """Adds ``id``, ``question``, ``names`` and ``aliases``; without those whose question says the answer."""
+    labels = dict(zip(tables["entities"]["id"].to_pylist(), tables["entities"]["label"].to_pylist(), strict=True))
+    names = [[labels[entity] for entity in entities] for entities in questions["entities"].to_list()]
+    asked = [
+        question(kind, [templates[name] for name in used], said)
+        for kind, used, said in zip(questions["kind"].to_list(), questions["templates"].to_list(), names, strict=True)
+    ]
+    spelled = frame(tables["names"]).group_by("entity").agg(pl.col("name").unique().sort()).rename({"entity": "answer", "name": "aliases"})
+    made = questions.with_columns(
+        question=pl.Series(asked, dtype=pl.String), names=pl.Series(names, dtype=pl.List(pl.String)), source=pl.lit(source)
+    )
+    made = made.join(spelled, on="answer", how="left", maintain_order="left").with_columns(pl.col("aliases").fill_null([]))
+    key = pl.concat_str("kind", pl.col("templates").list.join("\0"), pl.col("entities").list.join("\0"), "answer", separator="\0")
+    hashes = text_hashes(arrow(made.select(key=key))["key"])
+    made = made.with_columns(id=pl.Series([f"{value:016x}" for value in hashes.tolist()], dtype=pl.String))
+    lowered = pl.col("question").str.to_lowercase()
+    stated = made.explode("aliases").filter(lowered.str.contains(pl.col("aliases").str.to_lowercase(), literal=True)).select("id").unique()
+    said = made.filter(lowered.str.contains(pl.col("span").str.to_lowercase(), literal=True)).select("id")
+    kept = made.join(pl.concat([stated, said]).unique(), on="id", how="anti").unique("id", keep="first", maintain_order=True)
+    rows.append(_row("questions", "named", made.height - kept.height, kept.height))
+    return kept.sort("id")
+
+
+def _as_tables(questions: pl.DataFrame, documents: pl.DataFrame, rows: list[FunnelRow]) -> tuple[pa.Table, pa.Table, list[FunnelRow]]:
+    used = documents.join(questions.select("document").unique(), on="document", how="semi").sort("document").with_row_index("paragraph")
+    made = questions.join(used.select("document", "paragraph"), on="document", maintain_order="left")
+    single = made.select(
+        "id", "source", "question", "aliases", "start", "kind", "entities", "names", answer="span", answer_entity="answer",
+        paragraph=pl.col("paragraph").cast(pl.Int32), relations="templates",
+    )  # fmt: skip
+    shown = used.select("title", "text", id="document")
+    return arrow(single.select(SINGLE_HOP.names)).cast(SINGLE_HOP), arrow(shown.select(PARAGRAPHS.names)).cast(PARAGRAPHS), rows

@@ -1,0 +1,115 @@
+"""Single-hop questions from question sets of any format: those with one supporting paragraph that holds the answer (step S1)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import polars as pl
+import pyarrow as pa
+
+from kgqa.formats.question_set import QuestionSet
+from kgqa.recipes.musique.from_graph import STAGE
+from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP
+from kgqa.recipes.musique.wording import ASKED
+from kgqa.records import Instance, Paragraph
+from kgqa.runs.files import key_of
+from kgqa.runs.funnel import FunnelRow
+from kgqa.settings.musique import SingleHopSettings
+from kgqa.sources.tables import arrow
+
+_WORD = re.compile(r"\S+")
+SETTINGS = {"short": "musique.single_hop.min_words", "long": "musique.single_hop.max_words"}
+"""Reason → the setting that governs it."""
+
+
+@dataclass(slots=True)
+class _Collected:
+    """What was kept so far, and why the rest was not."""
+
+    settings: SingleHopSettings
+    rows: dict[str, dict[str, object]] = field(default_factory=dict)
+    paragraphs: dict[str, tuple[str, str]] = field(default_factory=dict)
+    reasons: Counter[str] = field(default_factory=Counter)
+    read: int = 0
+
+    def see(self, instance: Instance, source: str) -> None:
+        """Keep a question, or count why it is not good."""
+        self.read += 1
+        shown = _own_paragraph(instance)
+        reason = "several paragraphs" if shown is None else self._fault(instance, shown)
+        if shown is None or reason:
+            self.reasons[reason] += 1
+            return
+        asked, answer = " ".join(instance.question.split()), " ".join(instance.answers[0].split())
+        paragraph = key_of("paragraph", shown.text)[:16]
+        key = key_of("question", asked, answer, paragraph)[:16]
+        if key in self.rows:
+            self.reasons["repeated"] += 1
+            return
+        self.paragraphs.setdefault(paragraph, (shown.title or "", shown.text))
+        self.rows[key] = {
+            "source": source, "question": asked, "answer": answer, "aliases": list(instance.answers[1:]), "paragraph_id": paragraph,
+            "start": shown.text.find(instance.answers[0]), "answer_entity": instance.answer_id, "kind": ASKED, "relations": [],
+            "entities": [], "names": [],
+        }  # fmt: skip
+
+    def _fault(self, instance: Instance, shown: Paragraph) -> str:
+        """A key of ``REASONS``, or empty."""
+        if not instance.answerable or not instance.answers or instance.answer_type not in {"span", "candidate"}:
+            return "unanswered"
+        words = sum(1 for _ in _WORD.finditer(shown.text))
+        answer = " ".join(instance.answers[0].split())
+        found = {
+            "short": words < self.settings.min_words,
+            "long": words > self.settings.max_words,
+            "span": not answer or instance.answers[0] not in shown.text,
+            "named": answer.lower() in instance.question.lower(),
+        }
+        return next((reason for reason, is_so in found.items() if is_so), "")
+
+    def funnel(self) -> list[FunnelRow]:
+        """How many were read, and what each reason took."""
+        left = self.read
+        rows = [FunnelRow(stage=STAGE, what="questions", reason="read", removed=None, left=left)]
+        for reason in REASONS:
+            if self.reasons[reason]:
+                left -= self.reasons[reason]
+                rows.append(
+                    FunnelRow(
+                        stage=STAGE, what="questions", reason=REASONS[reason], removed=self.reasons[reason], left=left,
+                        setting=SETTINGS.get(reason, ""),
+                    )
+                )  # fmt: skip
+        return rows
+
+    def tables(self) -> tuple[pa.Table, pa.Table]:
+        """``single_hop`` and ``paragraphs``."""
+        ids = sorted(self.paragraphs)
+        row_of = {name: row for row, name in enumerate(ids)}
+        columns = [self.rows[key] | {"id": key, "paragraph": row_of[str(self.rows[key]["paragraph_id"])]} for key in sorted(self.rows)]
+        shown = [{"id": name, "title": self.paragraphs[name][0], "text": self.paragraphs[name][1]} for name in ids]
+        return pa.Table.from_pylist(columns, SINGLE_HOP), arrow(pl.DataFrame(shown, schema=PARAGRAPHS.names)).cast(PARAGRAPHS)
+
+
+def set_questions(
+    sets: Iterable[QuestionSet], settings: SingleHopSettings, *, advance: Callable[[int], None] = lambda _: None
+) -> tuple[pa.Table, pa.Table, list[FunnelRow]]:
+    """``single_hop`` and ``paragraphs`` (see ``pool.py``) of all splits of ``sets``, and S1's funnel; raises InputError.
+
+    A paragraph is known by its text, and a question by its words, answer and paragraph: ids of two sets may be the same. Memory: the texts.
+    """
+    collected = _Collected(settings)
+    for source in sets:
+        for instance in source.instances():
+            collected.see(instance, source.name)
+            advance(1)
+    return *collected.tables(), collected.funnel()
+
+
+def _own_paragraph(instance: Instance) -> Paragraph | None:
+    """The one that supports the answer, or the only one; None where there are several, so that it is no single-hop question."""
+    supporting = [paragraph for paragraph in instance.paragraphs if paragraph.supporting] or list(instance.paragraphs)
+    return supporting[0] if len(supporting) == 1 else None

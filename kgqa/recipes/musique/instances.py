@@ -1,0 +1,75 @@
+"""Composed chains become Instances, each with its decomposition and context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kgqa.formats.provenance import note
+from kgqa.recipes.musique.chains import Chains
+from kgqa.recipes.musique.composers.chain import Chain, Hop
+from kgqa.recipes.musique.contexts import without
+from kgqa.records import Instance, Paragraph, Step
+
+NAME = "compose"
+"""Under this name an Instance's provenance says which ``composer`` wrote its question, its ``shape``, and the ``sources`` of its hops."""
+
+
+class InstanceMaker:
+    """Makes the Instances of chains; a paragraph that several of them show is one object."""
+
+    def __init__(self, chains: Chains) -> None:
+        """Nothing is made yet."""
+        self._chains = chains
+        self._ids, self._titles, self._texts = (chains.paragraphs[name].to_pylist() for name in ("id", "title", "text"))
+        self._made: dict[tuple[int, bool], Paragraph] = {}
+
+    def make(self, rows: Sequence[int], questions: Sequence[str], contexts: Sequence[Sequence[int]], composer: str) -> Iterator[Instance]:
+        """An Instance for each of ``rows`` of the chains, with the composed question and the rows of the paragraphs to show."""
+        for row, question, shown in zip(rows, questions, contexts, strict=True):
+            yield self._instance(row, question, shown, composer)
+
+    def _instance(self, row: int, question: str, shown: Sequence[int], composer: str) -> Instance:
+        chain, values = self._chains[row], self._chains.rows
+        hops = [int(hop) for hop in self._chains.hops[row] if hop >= 0]
+        own = [int(str(values["paragraph"][hop])) for hop in hops]
+        last = chain.hops[-1]
+        entity = values["answer_entity"][hops[-1]]
+        said = {"composer": composer, "shape": chain.shape, "sources": [str(values["source"][hop]) for hop in hops]}
+        return Instance(
+            id=chain.id,
+            question=question,
+            paragraphs=tuple(self._paragraph(place, is_own=place in own) for place in shown),
+            answers=tuple(dict.fromkeys((last.answer, *last.aliases))),
+            answer_id=None if entity is None else str(entity),
+            answer_type="span",
+            decomposition=steps(chain, [self._ids[place] for place in own]),
+            answerable=True,
+            group=chain.id,
+            provenance=note(NAME, said),
+        )
+
+    def _paragraph(self, row: int, *, is_own: bool) -> Paragraph:
+        found = self._made.get((row, is_own))
+        if found is None:
+            found = Paragraph(id=self._ids[row], title=self._titles[row] or None, text=self._texts[row], supporting=is_own)
+            self._made[row, is_own] = found
+        return found
+
+
+def steps(chain: Chain, paragraphs: Sequence[str]) -> tuple[Step, ...]:
+    """The decomposition: ``#1`` stands where a hop names the answer to the first one."""
+    return tuple(
+        Step(
+            id=hop.id, question=referring(hop), answer=hop.answer, paragraph_id=paragraph,
+            depends_on=tuple(chain.hops[need.hop].id for need in sorted(hop.needs, key=lambda need: need.hop)),
+        )
+        for hop, paragraph in zip(chain.hops, paragraphs, strict=True)
+    )  # fmt: skip
+
+
+def referring(hop: Hop) -> str:
+    """A hop's question with ``#k`` in its places."""
+    text = hop.question
+    for need in sorted(hop.needs, key=lambda need: -need.start):
+        text = without(text, [(need.start, need.end)], f"#{need.hop + 1}")
+    return text

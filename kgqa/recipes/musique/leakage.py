@@ -1,0 +1,30 @@
+"""What two chains may share within a split only: single-hop questions, their answers, their paragraphs (step S5)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.rows import Adjacency
+from kgqa.metrics.normalize import normalize
+from kgqa.recipes.musique.shapes import Rows4
+
+
+def shared_items(hops: Rows4, single_hop: pa.Table) -> Adjacency:
+    """Chain → its items, numbered from 0: each different question, normalised answer and paragraph of its hops.
+
+    A question is the same if its words are, whatever its id; an answer is compared as scorers do.
+    """
+    chain, place = np.nonzero(hops >= 0)
+    hop = hops[chain, place]
+    used, where = np.unique(hop, return_inverse=True)
+    some = single_hop.select(["question", "answer", "paragraph"]).take(pa.array(used))
+    columns = [
+        text_hashes(pa.array([normalize(text) for text in some["question"].to_pylist()], pa.string()), seed=1),
+        text_hashes(pa.array([normalize(text) for text in some["answer"].to_pylist()], pa.string()), seed=2),
+        text_hashes(pa.array([str(row) for row in some["paragraph"].to_pylist()], pa.string()), seed=3),
+    ]
+    _, numbers = np.unique(np.concatenate(columns), return_inverse=True)
+    of = numbers.reshape(3, -1)[:, where]
+    return Adjacency.from_pairs(np.tile(chain, 3), of.ravel(), len(hops))

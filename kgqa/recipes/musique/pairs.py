@@ -1,0 +1,342 @@
+"""Which two single-hop questions can be composed: the answer to the first is an entity that the second one names (step S2).
+
+pairs   ``head``, ``tail`` (rows of ``single_hop``), ``bridge`` (number of the answer that joins them), ``start``, ``end`` (of its name in
+        the tail's question, in characters), ``slot`` (which of the tail's ``entities`` it is, -1 where nobody says); sorted by tail,
+        start, head
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgqa.arrays.column_draws import shuffling
+from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.rows import Adjacency, paired
+from kgqa.arrays.texts import text_buffers
+from kgqa.recipes.musique.mentions import Mentions, find_names
+from kgqa.recipes.musique.wording import ASKED
+from kgqa.recipes.names.kinds import Kind, answer_kinds, split_title, title_kinds
+from kgqa.records import Paragraph
+from kgqa.retrieval.bm25 import Bm25
+from kgqa.runs.funnel import FunnelRow
+from kgqa.settings.musique import PairSettings
+from kgqa.sources.tables import arrow, frame
+
+PAIRS = pa.schema([(name, pa.int32()) for name in ("head", "tail", "bridge", "start", "end", "slot")])
+STAGE = "pairs"
+CONDITIONS = {
+    "raw": "the second question names the answer to the first",
+    "entity": "the answer is no named entity: a number, a date, a phrase, an adjective, or a word that texts write small",
+    "whole": "the name is a part of a longer one",
+    "many": "more questions than are paired have this answer, or name it",
+    "itself": "both are one question",
+    "paragraph": "both questions have one paragraph",
+    "circle": "the first question names the answer to the second",
+    "linked": "the answer and the name are different entities of the graph",
+    "type": "the answer and the name are of different types",
+    "search": "a search for the answer and one for the name have different first results",
+}
+"""What a pair must not be → the sentence that reports show; the first is what pairs begin with."""
+BEFORE_NAME = frozenset({"a", "an", "the", "each", "every", "any", "no", "this", "that", "his", "her", "its", "their", "most"})
+_CAPITAL = re.compile(r"[^\W\d_]")
+Bools = npt.NDArray[np.bool_]
+
+
+def composable_pairs(
+    single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings, *, seed: int, workers: int = 1
+) -> tuple[pa.Table, list[FunnelRow]]:
+    """``pairs`` and the funnel of the conditions. O(questions and pairs): no question is compared with all others."""
+    work = _Work.of(single_hop, paragraphs)
+    rows: list[FunnelRow] = []
+    named, group = work.mentions, work.group_of_question
+    raw = int(np.bincount(group[group >= 0], minlength=int(named.name.max(initial=-1)) + 1)[named.name].sum())
+    rows.append(FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], removed=None, left=raw))
+    is_entity = entity_answers(single_hop, paragraphs, settings)
+    pairs = _joined(work, np.ones(len(single_hop), np.bool_) if raw < 1 else is_entity, named, settings, rows, raw, seed)
+    for name, kept in (("itself", _different), ("paragraph", _two_paragraphs), ("circle", _no_circle)):
+        pairs = _filtered(pairs, kept(pairs, work), name, rows)
+    pairs, kept_linked = _linked(pairs, single_hop)
+    pairs = _filtered(pairs, kept_linked, "linked", rows)
+    pairs = _filtered(pairs, same_type(pairs, single_hop, paragraphs), "type", rows)
+    pairs = _filtered(pairs, same_search_result(pairs, single_hop, paragraphs, workers=workers), "search", rows)
+    return arrow(pairs.select(PAIRS.names)).cast(PAIRS), rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """The pool, and which of its questions name which answers."""
+
+    single_hop: pa.Table
+    mentions: Mentions
+    group_of_question: npt.NDArray[np.int32]
+    """For each question the group of its answer; -1 where it has no word."""
+    groups: npt.NDArray[np.int32]
+    """The groups of all names of the answers; ``owners`` are their questions."""
+    owners: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, single_hop: pa.Table, paragraphs: pa.Table) -> _Work:
+        names, owners = answer_names(single_hop)
+        mentions, groups = find_names(names, single_hop["question"].combine_chunks())
+        return cls(single_hop, mentions, groups[: len(single_hop)], groups, owners)
+
+
+def answer_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int32]]:
+    """All names of the answers and the question of each: first every question's answer; of entities of a graph then their other names.
+
+    What a set lists as further answers are other spans for the same, which need not name it.
+    """
+    answers = single_hop["answer"].combine_chunks()
+    is_entity = pc.and_(pc.is_valid(single_hop["answer_entity"]), pc.not_equal(single_hop["kind"], ASKED))
+    rows = np.flatnonzero(is_entity.to_numpy()).astype(np.int32)
+    lists = single_hop["aliases"].combine_chunks().take(pa.array(rows))
+    owners = rows[lists.value_parent_indices().to_numpy()] if len(rows) else np.zeros(0, np.int32)
+    return pa.concat_arrays([answers, lists.flatten()]), np.concatenate([np.arange(len(answers), dtype=np.int32), owners])
+
+
+def _row(reason: str, removed: int, left: int, setting: str = "") -> FunnelRow:
+    return FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS[reason], removed=removed, left=left, setting=setting)
+
+
+def _filtered(pairs: pl.DataFrame, kept: Bools, reason: str, rows: list[FunnelRow]) -> pl.DataFrame:
+    rows.append(_row(reason, int((~kept).sum()), int(kept.sum())))
+    return pairs.filter(pl.Series(kept, dtype=pl.Boolean))
+
+
+def entity_answers(single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings) -> Bools:
+    """For each question whether its answer is a named entity."""
+    answers = single_hop["answer"].combine_chunks()
+    written = _capital_shares(answers, paragraphs["text"])
+    kinds = [kind == ASKED for kind in single_hop["kind"].to_pylist()]
+    texts, titles = paragraphs["text"].to_pylist(), paragraphs["title"].to_pylist()
+    own = single_hop["paragraph"].to_pylist()
+    found = np.zeros(len(answers), np.bool_)
+    for row, (answer, asked, question) in enumerate(zip(answers.to_pylist(), kinds, single_hop["question"].to_pylist(), strict=True)):
+        capital = next((letter.group().isupper() for letter in _CAPITAL.finditer(answer)), False)
+        if not capital or written[row] < settings.capital_share:
+            continue
+        found[row] = not asked or _is_entity(answer_kinds(question, answer, [_shown(titles[own[row]], texts[own[row]])]), answer)
+    return found
+
+
+def _shown(title: str, text: str) -> Paragraph:
+    return Paragraph(id="", title=title, text=text, supporting=None)
+
+
+def _is_entity(kinds: list[Kind], answer: str) -> bool:
+    """What figures, phrases and adjectives are not; a name of which nothing is known is one if it has no small content word."""
+    if kinds:
+        return kinds[0][0] not in {"figures", "phrase"}
+    words = answer.split()
+    return not any(word[0].isdigit() for word in words) and not any(word[0].islower() and len(word) > 3 for word in words)
+
+
+def _capital_shares(names: pa.Array, texts: pa.ChunkedArray) -> npt.NDArray[np.float64]:
+    """For each name the share of its places in ``texts``, but for those that begin one or a sentence, at which it has a capital.
+
+    1 where it has no such place.
+    """
+    places, group = find_names(names, texts.combine_chunks())
+    data, offsets = text_buffers(texts)
+    at = offsets[places.text] + places.start
+    before = np.where(places.start > 1, data[np.maximum(at - 2, 0)], np.uint8(ord(".")))
+    inner = ~np.isin(before, np.frombuffer(b'.?!:"', np.uint8))
+    small = (data[np.minimum(at, len(data) - 1)] >= ord("a")) & (data[np.minimum(at, len(data) - 1)] <= ord("z"))
+    size = int(group.max(initial=-1)) + 1
+    seen = np.bincount(places.name[inner], minlength=size)
+    capital = np.bincount(places.name[inner & ~small], minlength=size)
+    share = np.where(seen > 0, capital / np.maximum(seen, 1), 1.0)
+    return np.where(group >= 0, share[np.maximum(group, 0)], 0.0) if size else np.ones(len(names))
+
+
+def _joined(
+    work: _Work, is_entity: Bools, named: Mentions, settings: PairSettings, rows: list[FunnelRow], raw: int, seed: int
+) -> pl.DataFrame:
+    """Heads and tails over each bridge, those of common ones drawn."""
+    heads = (
+        pl.DataFrame({"head": work.owners, "group": work.groups})
+        .filter(pl.Series(is_entity[work.owners]) & (pl.col("group") >= 0))
+        .unique()
+    )
+    whole = ~named.inside & _stands_alone(named, work.single_hop["question"])
+    start, end = _characters(work.single_hop["question"], named)
+    tails = pl.DataFrame({"tail": named.text, "group": named.name, "start": start, "end": end, "whole": whole}).sort(
+        "tail", "group", "start"
+    )
+    tails = tails.unique(["tail", "group"], keep="first", maintain_order=True)
+    count = (
+        heads.group_by("group").len("heads").join(tails.group_by("group").agg(pl.len().alias("tails"), pl.col("whole").sum()), on="group")
+    )
+    every = int((count["heads"] * count["tails"]).sum())
+    rows.append(_row("entity", raw - every if raw >= every else 0, every, "musique.pairs.capital_share"))
+    alone = int((count["heads"] * count["whole"]).sum())
+    rows.append(_row("whole", every - alone, alone))
+    heads = _drawn(heads, "head", settings.max_heads, work.single_hop, seed)
+    tails = _drawn(tails.filter("whole"), "tail", settings.max_tails, work.single_hop, seed)
+    pairs = heads.join(tails, on="group").sort("tail", "start", "head", "group").unique(["head", "tail"], keep="first", maintain_order=True)
+    rows.append(_row("many", alone - pairs.height, pairs.height, "musique.pairs.max_heads"))
+    return pairs.select("head", "tail", "start", "end", bridge="group")
+
+
+def _drawn(table: pl.DataFrame, column: str, most: int, single_hop: pa.Table, seed: int) -> pl.DataFrame:
+    """Of each group at most so many rows, drawn by the question's id."""
+    ids = text_hashes(single_hop["id"])[table[column].to_numpy()]
+    draws = shuffling(ids, table["group"].to_numpy(), purpose=f"{column}s of a bridge", seed=seed)
+    ordered = table.with_columns(drawn=pl.Series(draws)).sort("group", "drawn", column)
+    return ordered.filter(pl.int_range(pl.len()).over("group") < most).drop("drawn")
+
+
+def _stands_alone(named: Mentions, questions: pa.ChunkedArray) -> Bools:
+    """Whether no capital letter or figure goes on before or after the name, nor a hyphen; in a question without capitals nobody knows."""
+    data, offsets = text_buffers(questions)
+    begin, end = offsets[named.text], offsets[named.text + 1]
+    start, stop = begin + named.start, begin + named.end
+    joined = np.frombuffer(b"-&/", np.uint8)
+    after = data[np.minimum(stop, len(data) - 1)]
+    then = data[np.minimum(stop + 1, len(data) - 1)]
+    left = data[np.maximum(start - 1, 0)]
+    alone = ~((stop < end) & np.isin(after, joined)) & ~((start > begin) & np.isin(left, joined))
+    goes_on = (
+        (stop + 1 < end) & (after == ord(" ")) & (((then >= ord("A")) & (then <= ord("Z"))) | ((then >= ord("0")) & (then <= ord("9"))))
+    )
+    found: Bools = alone & ~goes_on & ~_name_before(data, begin, start)
+    return found
+
+
+def _name_before(data: npt.NDArray[np.uint8], begin: npt.NDArray[np.int64], start: npt.NDArray[np.int64]) -> Bools:
+    """Whether the word before begins with a capital and is not the question's first."""
+    found = np.zeros(len(start), np.bool_)
+    for row in np.flatnonzero(start - begin > 1).tolist():
+        before = data[begin[row] : start[row] - 1]
+        if data[start[row] - 1] != ord(" "):
+            continue
+        space = np.flatnonzero(before == ord(" "))
+        first = int(space[-1]) + 1 if len(space) else 0
+        found[row] = first > 0 and first < len(before) and ord("A") <= before[first] <= ord("Z")
+    return found
+
+
+def _characters(texts: pa.ChunkedArray, places: Mentions) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Starts and ends in characters."""
+    data, offsets = text_buffers(texts)
+    leads = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])
+    base = leads[offsets[places.text]]
+    start, end = offsets[places.text] + places.start, offsets[places.text] + places.end
+    return (leads[start] - base).astype(np.int32), (leads[end] - base).astype(np.int32)
+
+
+def _different(pairs: pl.DataFrame, work: _Work) -> Bools:
+    return (pairs["head"] != pairs["tail"]).to_numpy()
+
+
+def _two_paragraphs(pairs: pl.DataFrame, work: _Work) -> Bools:
+    own = work.single_hop["paragraph"].to_numpy()
+    return own[pairs["head"].to_numpy()] != own[pairs["tail"].to_numpy()]  # type: ignore[no-any-return]
+
+
+def names_and_answers(single_hop: pa.Table) -> tuple[Adjacency, Adjacency]:
+    """Question → the groups of names that it names, and question → those of its answer."""
+    names, owners = answer_names(single_hop)
+    mentions, groups = find_names(names, single_hop["question"].combine_chunks())
+    known = groups >= 0
+    return (
+        Adjacency.from_pairs(mentions.text, mentions.name, len(single_hop)),
+        Adjacency.from_pairs(owners[known], groups[known], len(single_hop)),
+    )
+
+
+def _no_circle(pairs: pl.DataFrame, work: _Work) -> Bools:
+    """Neither any name of the second answer in the first question, nor one answer to both."""
+    said = paired(work.mentions.text, work.mentions.name)
+    said.sort()
+    of = Adjacency.from_pairs(work.owners[work.groups >= 0], work.groups[work.groups >= 0], len(work.single_hop))
+    head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
+    names = of.take(tail)
+    asked = np.repeat(head, names.counts())
+    named = np.isin(paired(asked, names.targets), said)
+    bad = np.zeros(len(head), np.bool_)
+    bad[names.sources()[named]] = True
+    group = work.group_of_question
+    found: Bools = ~bad & (group[head] != group[tail])
+    return found
+
+
+def _linked(pairs: pl.DataFrame, single_hop: pa.Table) -> tuple[pl.DataFrame, Bools]:
+    """Adds ``slot``; a pair stays if one of the tail's entities is the head's answer, or where nobody knows one of them."""
+    answers = single_hop["answer_entity"].to_numpy(zero_copy_only=False)
+    entities = single_hop["entities"].to_pylist()
+    slots, kept = np.full(pairs.height, -1, np.int32), np.ones(pairs.height, np.bool_)
+    for row, (head, tail) in enumerate(zip(pairs["head"].to_list(), pairs["tail"].to_list(), strict=True)):
+        known = entities[tail]
+        if known and answers[head] is not None:
+            kept[row] = answers[head] in known
+            slots[row] = known.index(answers[head]) if kept[row] else -1
+    return pairs.with_columns(slot=pl.Series(slots)), kept
+
+
+def same_type(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table) -> Bools:
+    """Whether nothing says that answer and name are of different types: what the head asks for, and what texts called so are about."""
+    kinds = single_hop["kind"].to_pylist()
+    questions, answers = single_hop["question"].to_pylist(), single_hop["answer"].to_pylist()
+    titles, texts = paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist()
+    own = single_hop["paragraph"].to_pylist()
+    about: dict[str, set[str]] = {}
+    for title, text in zip(titles, texts, strict=True):
+        known = title_kinds(title or "", text)
+        if known and known[0][0]:
+            about.setdefault(split_title(title)[0].lower(), set()).add(known[0][0])
+    of_head: dict[int, str] = {}
+    kept = np.ones(pairs.height, np.bool_)
+    for row, (head, tail) in enumerate(zip(pairs["head"].to_list(), pairs["tail"].to_list(), strict=True)):
+        if kinds[head] != ASKED and kinds[tail] != ASKED:
+            continue
+        if head not in of_head:
+            told = answer_kinds(questions[head], answers[head], [_shown(titles[own[head]], texts[own[head]])])
+            of_head[head] = next((kind[0] for kind in told if len(kind) > 1 and kind[0]), "")
+        named = about.get(answers[head].lower())
+        kept[row] = not named or not of_head[head] or of_head[head] in named
+    return kept
+
+
+def same_search_result(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, *, workers: int) -> Bools:
+    """Whether answer and name, each searched with its own question among the texts that have the name in their title, find the same one.
+
+    What no title or only one has can find nothing else, and entities of a graph are compared by their ids.
+    """
+    asked = pc.equal(single_hop["kind"], ASKED).to_numpy()
+    head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
+    kept = np.ones(len(head), np.bool_)
+    look = np.flatnonzero(asked[head] | asked[tail])
+    answers, titles = single_hop["answer"].combine_chunks(), paragraphs["title"].combine_chunks()
+    found, group = find_names(answers, titles)
+    titled = Adjacency.from_pairs(found.name, found.text, int(group.max(initial=-1)) + 1)
+    own = group[head[look]]
+    look = look[(own >= 0) & (titled.counts()[np.maximum(own, 0)] > 1)] if len(titled.offsets) > 1 else look[:0]
+    if not len(look):
+        return kept
+    index = Bm25(pc.binary_join_element_wise(titles, paragraphs["text"].combine_chunks().cast(pa.string()), "\n"))
+    first = {
+        side: _first_among(index, titled.take(group[head[look]]), single_hop["question"].combine_chunks().take(pa.array(rows[look])))
+        for side, rows in (("head", head), ("tail", tail))
+    }
+    names = np.array(frame(paragraphs)["title"].rank("dense").to_numpy())
+    kept[look] = names[first["head"]] == names[first["tail"]]
+    return kept
+
+
+def _first_among(index: Bm25, candidates: Adjacency, queries: pa.Array) -> npt.NDArray[np.int64]:
+    """For each query the best of its candidates, the first of equal ones."""
+    asked = index.queries(queries)
+    best = np.zeros(len(queries), np.int64)
+    for row in range(len(queries)):
+        among = candidates.targets[candidates.offsets[row] : candidates.offsets[row + 1]]
+        words = asked.targets[asked.offsets[row] : asked.offsets[row + 1]]
+        best[row] = among[int(np.argmax(index.scores_of(words, among)))]
+    return best

@@ -1,0 +1,328 @@
+"""The stages of MuSiQue, steps S1 to S7; each reads tables, writes tables, and reports what it dropped.
+
+Raise a stage's ``version`` whenever its output changes for the same input: workspaces then redo it, and the changelog says so under "Data".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from kgqa.arrays.column_draws import shuffling
+from kgqa.arrays.hashes import text_hashes
+from kgqa.errors import EmptyResult
+from kgqa.formats.question_set import open_dataset
+from kgqa.recipes.musique.chains import Chains
+from kgqa.recipes.musique.composers import checks, rules
+from kgqa.recipes.musique.contexts import build_contexts, masked_texts
+from kgqa.recipes.musique.disconnection import connected, judge
+from kgqa.recipes.musique.from_graph import graph_questions, templates_of
+from kgqa.recipes.musique.from_sets import set_questions
+from kgqa.recipes.musique.leakage import shared_items
+from kgqa.recipes.musique.pairs import composable_pairs, names_and_answers
+from kgqa.recipes.musique.shapes import REASONS as NOT_CHOSEN, build_chains, choose_chains, hops_of
+from kgqa.recipes.musique.wording import ASKED
+from kgqa.recipes.names.kinds import answer_kinds
+from kgqa.recipes.preparation import preparation
+from kgqa.records import SPLITS
+from kgqa.runs.domain import Domain
+from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.stage import Run, Stage, StageOutput
+from kgqa.settings.musique import SHAPES, MusiqueSettings, TemplateSettings
+from kgqa.sources.tables import frame
+from kgqa.splits.cut import DROPPED, leak_free
+from kgqa.splits.groups import assign_splits
+
+READERS = "readers"
+"""The folder of a workspace in which readers that were begun are kept until their stage is done."""
+
+
+def single_hop_from_graph(run: Run) -> StageOutput:
+    """Facts → single_hop, paragraphs (step S1)."""
+    tables = run.tables("entities", "names", "relations", "facts", "documents", "mentions", "links")
+    run.progress.start("Asking single-hop questions", tables["facts"].num_rows, "facts")
+    single_hop, paragraphs, funnel = graph_questions(tables, _settings(run), source=run.domain.settings.name, seed=run.seed)
+    run.progress.advance(tables["facts"].num_rows)
+    return _single_hop(run, single_hop, paragraphs, funnel)
+
+
+def single_hop_from_sets(run: Run) -> StageOutput:
+    """Question sets → single_hop, paragraphs (step S1)."""
+    run.progress.start("Reading single-hop questions", None, "questions")
+    sets = [open_dataset(path) for path in run.sets]
+    single_hop, paragraphs, funnel = set_questions(sets, _settings(run).single_hop, advance=run.progress.advance)
+    return _single_hop(run, single_hop, paragraphs, funnel)
+
+
+def _single_hop(run: Run, single_hop: pa.Table, paragraphs: pa.Table, funnel: list[FunnelRow]) -> StageOutput:
+    if not single_hop.num_rows:
+        raise EmptyResult(f"no single-hop question is good: {_reasons(funnel)}; give others, or change [musique.single_hop].")
+    note = f"{single_hop.num_rows:,} questions on {paragraphs.num_rows:,} paragraphs"
+    report = {"questions": single_hop.num_rows, "paragraphs": paragraphs.num_rows}
+    return StageOutput(tables={"single_hop": single_hop, "paragraphs": paragraphs}, funnel=funnel, report=report, note=note)
+
+
+def _reasons(funnel: list[FunnelRow]) -> str:
+    return "; ".join(f"{row.reason} ({row.removed:,})" for row in funnel if row.removed) or "there is none"
+
+
+def find_pairs(run: Run) -> StageOutput:
+    """single_hop → pairs (step S2)."""
+    tables = run.tables("single_hop", "paragraphs")
+    run.progress.start("Finding composable pairs", tables["single_hop"].num_rows, "questions")
+    pairs, funnel = composable_pairs(tables["single_hop"], tables["paragraphs"], _settings(run).pairs, seed=run.seed, workers=run.workers)
+    if not pairs.num_rows:
+        raise EmptyResult(f"no two questions can be composed: {_reasons(funnel)}; give more questions, or change [musique.pairs].")
+    if run.limit is not None and pairs.num_rows > run.limit:
+        pairs = _limited(pairs, tables["single_hop"], run.limit, run.seed)
+        reason = "only so many pairs are wanted for a try (--limit)"
+        funnel.append(FunnelRow(stage="pairs", what="pairs", reason=reason, removed=(funnel[-1].left or 0) - len(pairs), left=len(pairs)))
+    return StageOutput(tables={"pairs": pairs}, funnel=funnel, report={"pairs": pairs.num_rows}, note=f"{pairs.num_rows:,} pairs")
+
+
+def _limited(pairs: pa.Table, single_hop: pa.Table, limit: int, seed: int) -> pa.Table:
+    """The first pairs of bridges in a drawn order, so that those that are left still make chains."""
+    table = frame(pairs).with_row_index("row")
+    ids = text_hashes(single_hop["id"])[pairs["head"].to_numpy()]
+    draw = shuffling(ids & np.uint64(0), pairs["bridge"].to_numpy(), purpose="bridges of a try", seed=seed)
+    rows = table.with_columns(draw=pl.Series(draw)).sort("draw", "row").head(limit)["row"].sort()
+    return pairs.take(rows.to_arrow())
+
+
+def filter_pairs(run: Run) -> StageOutput:
+    """pairs → connected, judged_heads, judged_tails (step S3)."""
+    settings = _settings(run).disconnection
+    tables = run.tables("single_hop", "paragraphs", "pairs")
+    if settings.use == "none":
+        row = FunnelRow(
+            stage="disconnection", what="pairs", reason="all pairs stay, as no filter is used", removed=0, left=tables["pairs"].num_rows,
+            setting="musique.disconnection.use",
+        )  # fmt: skip
+        return StageOutput(tables={"connected": tables["pairs"]}, funnel=[row], report={"filter": "none"}, note="not filtered")
+    judged = judge(
+        tables["pairs"], tables["single_hop"], tables["paragraphs"], settings, place=run.workspace.path / READERS, seed=run.seed,
+        workers=run.workers, progress=run.progress,
+    )  # fmt: skip
+    kept, funnel = connected(tables["pairs"], judged, settings)
+    if not kept.num_rows:
+        raise EmptyResult(f"no pair is connected: {_reasons(funnel)}; give more questions, or change [musique.disconnection].")
+    found = {"connected": kept, "judged_heads": judged.heads.to_arrow(), "judged_tails": judged.tails.to_arrow()}
+    return StageOutput(tables=found, funnel=funnel, report={"filter": settings.use}, note=f"{kept.num_rows:,} connected pairs")
+
+
+def make_chains(run: Run) -> StageOutput:
+    """connected → chains (step S4)."""
+    settings = _settings(run)
+    tables = run.tables("single_hop", "paragraphs", "connected")
+    single_hop, pairs = tables["single_hop"], tables["connected"]
+    run.progress.start("Building reasoning graphs", pairs.num_rows, "pairs")
+    said, groups = names_and_answers(single_hop)
+    every = build_chains(single_hop, pairs, said, groups, settings.shapes, seed=run.seed)
+    funnel = [FunnelRow(stage="shapes", what="chains", reason="of short questions, in six shapes", removed=None, left=len(every))]
+    every = _sayable(run, every, tables, funnel)
+    kept, reasons = choose_chains(every, pairs, _types(every, pairs, single_hop), settings.shapes)
+    left = len(every)
+    for name, removed in reasons.items():
+        left -= removed
+        funnel.append(
+            FunnelRow(stage="shapes", what="chains", reason=NOT_CHOSEN[name], removed=removed, left=left, setting="musique.shapes")
+        )
+    chains = every.take(kept)
+    if not len(chains):
+        raise EmptyResult(f"no reasoning graph can be built: {_reasons(funnel)}; raise musique.shapes.max_tokens, or give more questions.")
+    counts = Counter(SHAPES[number] for number in chains["shape"].to_pylist())
+    note = ", ".join(f"{name} {counts[name]:,}" for name in SHAPES if counts[name])
+    return StageOutput(tables={"chains": chains}, funnel=funnel, report={"shapes": dict(counts)}, note=note)
+
+
+def _sayable(run: Run, every: pa.Table, tables: dict[str, pa.Table], funnel: list[FunnelRow]) -> pa.Table:
+    """Where rules compose: those whose questions they can turn into phrases; the others would only take the places of better ones."""
+    if _settings(run).composition.composer != "rules":
+        return every
+    chains = Chains(every, tables["connected"], tables["single_hop"], tables["paragraphs"])
+    templates = _templates(run)
+    kept, reasons = np.zeros(len(every), np.bool_), Counter[str]()
+    for row, chain in enumerate(chains):
+        try:
+            question = rules.compose(chain, templates)
+        except rules.Refused as refused:
+            reasons[rules.REFUSED[str(refused)]] += 1
+            continue
+        fault = next(checks.faults(question, chain, max_words=_settings(run).composition.max_words), None)
+        if fault is None:
+            kept[row] = True
+        else:
+            reasons[checks.REASONS[fault]] += 1
+    left = len(every)
+    for reason, removed in reasons.most_common():
+        left -= removed
+        funnel.append(FunnelRow(stage="compose", what="chains", reason=reason, removed=removed, left=left, setting="musique.composition"))
+    return every.filter(pa.array(kept))
+
+
+def _types(chains: pa.Table, pairs: pa.Table, single_hop: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """For each chain a number for the type of its last answer: what its question asks for, or how it was made."""
+    hops = hops_of(chains["shape"].to_numpy(), np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1), pairs)
+    last = np.take_along_axis(hops, (hops >= 0).sum(axis=1, keepdims=True) - 1, axis=1)[:, 0]
+    used, where = np.unique(last, return_inverse=True)
+    rows = single_hop.select(["question", "answer", "kind", "relations"]).take(pa.array(used)).to_pylist()
+    names = []
+    for row in rows:
+        kinds = answer_kinds(row["question"], row["answer"]) if row["kind"] == ASKED else [tuple(row["relations"])]
+        names.append(" ".join(kinds[0][:1]) if kinds else "")
+    numbers = {name: number for number, name in enumerate(sorted(set(names)))}
+    return np.array([numbers[name] for name in names], np.int64)[where]
+
+
+def split_chains(run: Run) -> StageOutput:
+    """chains → parted (``chain``, ``split``), those that would leak left out (step S5)."""
+    settings = _settings(run).split
+    tables = run.tables("single_hop", "connected", "chains")
+    chains = tables["chains"]
+    run.progress.start("Splitting", len(chains), "chains")
+    edges = np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
+    hops = hops_of(chains["shape"].to_numpy(), edges, tables["connected"])
+    shares = (settings.train, settings.dev, settings.test)
+    if settings.leak_free:
+        split = leak_free(shared_items(hops, tables["single_hop"]), shares, seed=run.seed).split
+    else:
+        split = assign_splits(pa.array([str(draw) for draw in chains["draw"].to_pylist()]), shares, seed=run.seed)
+    kept = np.flatnonzero(split != DROPPED)
+    reason = "some of it is shared with another split" if settings.leak_free else "split at random: splits share questions and answers"
+    row = FunnelRow(
+        stage="split", what="chains", reason=reason, removed=len(chains) - len(kept), left=len(kept), setting="musique.split.leak_free"
+    )
+    counts = {name: int((split == number).sum()) for number, name in enumerate(SPLITS)}
+    parted = pa.table({"chain": pa.array(kept.astype(np.int32)), "split": pa.array(split[kept])})
+    note = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    return StageOutput(tables={"parted": parted}, funnel=[row], report={"split": counts, "leaking": len(chains) - len(kept)}, note=note)
+
+
+def show_paragraphs(run: Run) -> StageOutput:
+    """parted → contexts (``chain``, ``paragraphs``) (step S6)."""
+    settings = _settings(run).contexts
+    tables = run.tables("single_hop", "paragraphs", "connected", "chains", "parted")
+    chosen = tables["parted"]["chain"].combine_chunks()
+    some = tables["chains"].take(chosen)
+    run.progress.start("Building contexts", len(some), "questions")
+    edges = np.stack([some[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
+    hops = hops_of(some["shape"].to_numpy(), edges, tables["connected"])
+    queries = masked_texts(tables["single_hop"], tables["connected"], hops, edges)
+    shown = build_contexts(
+        queries, hops, tables["single_hop"], tables["paragraphs"], count=settings.paragraphs, seed=run.seed,
+        ids=some["draw"].to_numpy(), workers=run.workers, advance=run.progress.advance,
+    )  # fmt: skip
+    whole = (shown >= 0).all(axis=1)
+    if not whole.any():
+        raise EmptyResult(
+            f"there are too few paragraphs to show {settings.paragraphs} with a question ({tables['paragraphs'].num_rows:,} in all); "
+            "give more questions, or lower musique.contexts.paragraphs."
+        )
+    row = FunnelRow(
+        stage="contexts", what="chains", reason="too few paragraphs do not state an answer", removed=int((~whole).sum()),
+        left=int(whole.sum()), setting="musique.contexts.paragraphs",
+    )  # fmt: skip
+    contexts = pa.table({"chain": chosen.filter(pa.array(whole)), "paragraphs": pa.array(list(shown[whole]), pa.list_(pa.int32()))})
+    return StageOutput(tables={"contexts": contexts}, funnel=[row], note=f"{int(whole.sum()):,} contexts")
+
+
+def compose_questions(run: Run) -> StageOutput:
+    """contexts → composed (``chain``, ``question``), refused (step S7)."""
+    settings = _settings(run).composition
+    tables = run.tables("single_hop", "paragraphs", "connected", "chains", "contexts")
+    rows = tables["contexts"]["chain"].to_pylist()
+    run.progress.start("Composing", len(rows), "questions")
+    chains = Chains(tables["chains"], tables["connected"], tables["single_hop"], tables["paragraphs"])
+    templates, reasons = _templates(run), Counter[str]()
+    done: list[tuple[int, str]] = []
+    refused: list[tuple[int, str]] = []
+    for row in rows:
+        chain = chains[row]
+        try:
+            question = rules.compose(chain, templates)
+            fault = next(checks.faults(question, chain, max_words=settings.max_words), None)
+            reason = None if fault is None else checks.REASONS[fault]
+        except rules.Refused as why:
+            reason = rules.REFUSED[str(why)]
+        if reason is None:
+            done.append((row, question))
+        else:
+            reasons[reason] += 1
+            refused.append((row, reason))
+        run.progress.advance(1)
+    left = len(rows)
+    funnel = []
+    for reason, removed in reasons.most_common():
+        left -= removed
+        funnel.append(
+            FunnelRow(stage="compose", what="questions", reason=reason, removed=removed, left=left, setting="musique.composition")
+        )
+    funnel.append(FunnelRow(stage="compose", what="questions", reason=f"composed by {settings.composer}", removed=None, left=left))
+    if not done:
+        raise EmptyResult(f"no question could be composed: {_reasons(funnel)}.")
+    found = {
+        "composed": pa.table(
+            {"chain": pa.array([row for row, _ in done], pa.int32()), "question": pa.array([text for _, text in done], pa.string())}
+        ),
+        "refused": pa.table(
+            {"chain": pa.array([row for row, _ in refused], pa.int32()), "reason": pa.array([said for _, said in refused], pa.string())}
+        ),
+    }
+    return StageOutput(tables=found, funnel=funnel, note=f"{len(done):,} questions")
+
+
+def _templates(run: Run) -> dict[str, TemplateSettings]:
+    return {} if run.sets else templates_of(run.table("relations"), _settings(run))
+
+
+def _settings(run: Run) -> MusiqueSettings:
+    return run.domain.settings.section(MusiqueSettings)
+
+
+def _only(*names: str) -> Callable[[Run], object]:
+    return lambda run: [_settings(run).model_dump(mode="json", include=set(names)), run.seed]
+
+
+def _no_candidates(run: Run, tables: dict[str, pa.Table]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """No entity's names are looked for inside longer ones: mentions are all that is needed."""
+    return np.zeros(len(tables["entities"]), np.bool_)
+
+
+COMPOSITION = (
+    Stage(
+        name="find_pairs",
+        version=1,
+        doing="Finding composable pairs",
+        depends_on=lambda run: [_only("pairs")(run), run.limit],
+        run=find_pairs,
+    ),
+    Stage(name="filter_pairs", version=1, doing="Filtering disconnected pairs", depends_on=_only("disconnection"), run=filter_pairs),
+    Stage(name="make_chains", version=1, doing="Building reasoning graphs", depends_on=_only("shapes", "composition"), run=make_chains),
+    Stage(name="split_chains", version=1, doing="Splitting", depends_on=_only("split"), run=split_chains),
+    Stage(name="show_paragraphs", version=1, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
+    Stage(name="compose_questions", version=1, doing="Composing", depends_on=_only("composition"), run=compose_questions),
+)
+FROM_GRAPH = (
+    *preparation(candidates=_no_candidates, depends_on=lambda _: None, edges=False),
+    Stage(
+        name="single_hop",
+        version=1,
+        doing="Asking single-hop questions",
+        depends_on=_only("templates", "neutral", "unasked", "single_hop"),
+        run=single_hop_from_graph,
+    ),
+    *COMPOSITION,
+)
+FROM_SETS = (
+    Stage(name="single_hop", version=1, doing="Reading single-hop questions", depends_on=_only("single_hop"), run=single_hop_from_sets),
+    *COMPOSITION,
+)
+
+
+def asked_queries(domain: Domain, traversal: str) -> list[str]:
+    """None: what is searched are the questions, not the graph of documents."""
+    return []

@@ -1,0 +1,44 @@
+"""The pool of single-hop questions, as two tables that all later steps read.
+
+single_hop    ``id``, ``source`` (the set or domain that it is from), ``question``, ``answer``, ``aliases``, ``paragraph`` (a row of
+              ``paragraphs``), ``start`` (of the answer in the paragraph's text, in characters), ``answer_entity``, ``kind`` (one of
+              ``wording``'s), and of a question that was made from facts ``relations`` (names of templates), ``entities`` and ``names``
+              (what it is asked about); sorted by id
+paragraphs    ``id``, ``title``, ``text``; sorted by id, no two with the same text
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+SINGLE_HOP = pa.schema(
+    [
+        ("id", pa.string()),
+        ("source", pa.string()),
+        ("question", pa.string()),
+        ("answer", pa.string()),
+        ("aliases", pa.list_(pa.string())),
+        ("paragraph", pa.int32()),
+        ("start", pa.int32()),
+        ("answer_entity", pa.string()),
+        ("kind", pa.string()),
+        ("relations", pa.list_(pa.string())),
+        ("entities", pa.list_(pa.string())),
+        ("names", pa.list_(pa.string())),
+    ]
+)
+PARAGRAPHS = pa.schema([("id", pa.string()), ("title", pa.string()), ("text", pa.string())])
+REASONS = {
+    "several paragraphs": "the question has no paragraph, or several that support its answer, so that it is no single-hop one",
+    "not asked": "the relation is not asked about",
+    "unstated": "no article about one of the fact's two entities names the other",
+    "several": "the question has more than one answer in the graph",
+    "span": "the answer stands nowhere in the paragraph",
+    "short": "the paragraph has too few words",
+    "long": "the paragraph has too many words",
+    "named": "the answer stands in the question",
+    "unanswered": "the question has no answer, or one that is no span",
+    "repeated": "the same question with the same answer and paragraph is there already",
+    "unread": "no reader finds any of the answer",
+}
+"""Why a single-hop question is not good (step S1) → the sentence that reports show."""

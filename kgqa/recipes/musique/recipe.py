@@ -1,0 +1,15 @@
+"""The recipe of MuSiQue (Trivedi et al. 2022), as it is registered, and its other beginning for question sets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kgqa.recipes.musique.dataset import FILES, write_dataset
+from kgqa.recipes.musique.pipeline import FROM_GRAPH, FROM_SETS, asked_queries
+from kgqa.runs.recipe import Recipe
+from kgqa.settings.musique import MusiqueSettings
+
+RECIPE = Recipe(settings=MusiqueSettings, stages=FROM_GRAPH, write=write_dataset, files=FILES, version=1, queries=asked_queries)
+"""From the facts of a domain."""
+SETS = replace(RECIPE, stages=FROM_SETS)
+"""From single-hop questions that are there."""

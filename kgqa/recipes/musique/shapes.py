@@ -1,0 +1,300 @@
+"""Multi-hop questions as graphs of composable pairs, in the six shapes of the paper's table 1 (step S4).
+
+chains   ``shape`` (its number in ``SHAPES``), ``edge_1`` to ``edge_3`` (rows of ``pairs``, -1 where the shape has fewer), ``draw`` (a
+         random number by which they are chosen)
+
+The order of the edges of each shape is that of ``EDGES``, and its questions come in the order of ``HOPS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from kgqa.arrays.column_draws import shuffling
+from kgqa.arrays.growth import grown
+from kgqa.arrays.hashes import mixed, text_hashes
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import Adjacency
+from kgqa.settings.musique import SHAPES, ShapeSettings
+
+EDGES: Mapping[str, tuple[tuple[int, int], ...]] = MappingProxyType(
+    {
+        "2hop": ((0, 1),),
+        "3hop1": ((0, 1), (1, 2)),
+        "3hop2": ((0, 2), (1, 2)),
+        "4hop1": ((0, 1), (1, 2), (2, 3)),
+        "4hop2": ((0, 2), (1, 2), (2, 3)),
+        "4hop3": ((0, 1), (1, 3), (2, 3)),
+    }
+)
+"""Shape → for each edge the hops, from 0, that it leads from and to."""
+HOPS: Mapping[str, int] = MappingProxyType({name: len(edges) + 1 for name, edges in EDGES.items()})
+CHAINS = pa.schema([("shape", pa.int8()), ("edge_1", pa.int32()), ("edge_2", pa.int32()), ("edge_3", pa.int32()), ("draw", pa.uint64())])
+Rows4 = npt.NDArray[np.int32]
+"""Chains × 4 rows of ``single_hop``, -1 where a chain has fewer hops."""
+
+
+def hops_of(shape: npt.NDArray[np.integer], edges: npt.NDArray[np.int32], pairs: pa.Table) -> Rows4:
+    """The questions of each chain, in order; ``edges`` is chains × 3."""
+    head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
+    found = np.full((len(shape), 4), -1, np.int32)
+    for number, name in enumerate(SHAPES):
+        mine = np.flatnonzero(shape == number)
+        for place, (source, target) in enumerate(EDGES[name]):
+            edge = edges[mine, place]
+            found[mine, source], found[mine, target] = head[edge], tail[edge]
+    return found
+
+
+def build_chains(
+    single_hop: pa.Table, pairs: pa.Table, said: Adjacency, groups: Adjacency, settings: ShapeSettings, *, seed: int
+) -> pa.Table:
+    """Every chain of ``pairs`` in each shape, but of the heads of one place in a question only ``fan_in``, drawn.
+
+    ``said``: question → the answers' groups that it names; ``groups``: question → those of its answer. In a chain no two questions have the
+    same paragraph or answer, and none names the answer of another but by the edge that leads from it. Sorted by shape and edges.
+    """
+    ids = text_hashes(single_hop["id"])
+    tokens = np.array([len(text.split()) for text in single_hop["question"].to_pylist()], np.int32)
+    edges = _drawn_edges(pairs, ids, tokens, settings, seed)
+    head, tail, start = (pairs[name].to_numpy() for name in ("head", "tail", "start"))
+    first = np.searchsorted(tail[edges], np.arange(len(single_hop) + 1)).astype(np.int64)
+    arrays = (head, tail, start, edges, first, single_hop["paragraph"].to_numpy(), tokens)
+    limits = (settings.max_tokens_short, settings.max_tokens_long)
+    found = _chains(*arrays, said.offsets, said.targets, groups.offsets, groups.targets, *limits)
+    shape = found[:, 0].astype(np.int8)
+    hops = hops_of(shape, found[:, 1:], pairs)
+    draw = _draws(shape, hops, np.append(ids, np.uint64(0)), np.uint64(seed))
+    order = np.lexsort((found[:, 3], found[:, 2], found[:, 1], shape))
+    columns = [shape[order], *(np.ascontiguousarray(found[order, place]) for place in (1, 2, 3)), draw[order]]
+    return pa.table([pa.array(column) for column in columns], schema=CHAINS)
+
+
+def _drawn_edges(
+    pairs: pa.Table, ids: npt.NDArray[np.uint64], tokens: npt.NDArray[np.int32], settings: ShapeSettings, seed: int
+) -> npt.NDArray[np.int32]:
+    """Rows of ``pairs``, sorted by tail, place and head: those of short questions, of each place at most ``fan_in``."""
+    head, tail, start = (pairs[name].to_numpy() for name in ("head", "tail", "start"))
+    short = np.flatnonzero((tokens[head] <= settings.max_tokens) & (tokens[tail] <= settings.max_tokens))
+    draws = shuffling(ids[tail[short]] ^ ids[head[short]], start[short], purpose="heads of a place", seed=seed)
+    table = pl.DataFrame({"edge": short.astype(np.int32), "tail": tail[short], "start": start[short], "head": head[short], "draw": draws})
+    kept = table.sort("tail", "start", "draw", "head").filter(pl.int_range(pl.len()).over("tail", "start") < settings.fan_in)
+    edges: npt.NDArray[np.int32] = kept.sort("tail", "start", "head")["edge"].to_numpy()
+    return edges
+
+
+@kernel
+def _draws(shape, hops, ids, seed):  # type: ignore[no-untyped-def]
+    out = np.empty(len(shape), np.uint64)
+    for i in range(len(shape)):
+        value = mixed(seed + np.uint64(shape[i]) + np.uint64(1))
+        for k in range(4):
+            value = mixed(value ^ ids[hops[i, k]])
+        out[i] = mixed(value)
+    return out
+
+
+@kernel
+def _names(said_offsets, said, group_offsets, groups, question, answered):  # type: ignore[no-untyped-def]
+    """Whether ``question`` names the answer to ``answered``; both lists ascend."""
+    a, end_a = said_offsets[question], said_offsets[question + 1]
+    b, end_b = group_offsets[answered], group_offsets[answered + 1]
+    while a < end_a and b < end_b:
+        if said[a] == groups[b]:
+            return True
+        if said[a] < groups[b]:
+            a += 1
+        else:
+            b += 1
+    return False
+
+
+@kernel
+def _apart(said_offsets, said, group_offsets, groups, paragraph, one, other):  # type: ignore[no-untyped-def]
+    """Whether two questions that no edge joins can be in one chain."""
+    if one == other or paragraph[one] == paragraph[other]:
+        return False
+    a, end_a = group_offsets[one], group_offsets[one + 1]
+    b, end_b = group_offsets[other], group_offsets[other + 1]
+    while a < end_a and b < end_b:
+        if groups[a] == groups[b]:
+            return False
+        if groups[a] < groups[b]:
+            a += 1
+        else:
+            b += 1
+    return not (
+        _names(said_offsets, said, group_offsets, groups, one, other) or _names(said_offsets, said, group_offsets, groups, other, one)
+    )
+
+
+@kernel(inline=True)
+def _added(out, count, shape, one, other, third):  # type: ignore[no-untyped-def]
+    if count == len(out):
+        out = grown(out, count + 1)
+    out[count, 0], out[count, 1], out[count, 2], out[count, 3] = shape, one, other, third
+    return out, count + 1
+
+
+@kernel
+def _chains(head, tail, start, edges, first, paragraph, tokens, said_offsets, said, group_offsets, groups, short, long):  # type: ignore[no-untyped-def]
+    """Rows of shape and three edges. ``first``: where the edges into each question begin in ``edges``."""
+    known = (said_offsets, said, group_offsets, groups, paragraph)
+    out = np.full((4096, 4), -1, np.int32)
+    count = 0
+    for i in range(len(edges)):
+        e = edges[i]
+        a, b = head[e], tail[e]
+        if tokens[a] + tokens[b] <= short:
+            out, count = _added(out, count, 0, e, -1, -1)
+        for j in range(i + 1, first[b + 1]):  # a second head of b
+            f = edges[j]
+            if start[f] != start[e] and tokens[a] + tokens[b] + tokens[head[f]] <= short and _apart(*known, a, head[f]):
+                out, count = _added(out, count, 2, e, f, -1)
+        for j in range(first[a], first[a + 1]):  # c leads to a
+            f = edges[j]
+            c = head[f]
+            total = tokens[a] + tokens[b] + tokens[c]
+            if not _apart(*known, c, b):
+                continue
+            if total <= short:
+                out, count = _added(out, count, 1, f, e, -1)
+            for k in range(first[c], first[c + 1]):  # d leads to c
+                d = head[edges[k]]
+                if total + tokens[d] <= long and _apart(*known, d, a) and _apart(*known, d, b):
+                    out, count = _added(out, count, 3, edges[k], f, e)
+            for k in range(j + 1, first[a + 1]):  # d leads to a beside c
+                d = head[edges[k]]
+                fits = start[edges[k]] != start[f] and total + tokens[d] <= long
+                if fits and _apart(*known, d, c) and _apart(*known, d, b):
+                    out, count = _added(out, count, 4, f, edges[k], e)
+            for k in range(first[b], first[b + 1]):  # d leads to b beside a
+                d = head[edges[k]]
+                fits = start[edges[k]] != start[e] and total + tokens[d] <= long
+                if fits and _apart(*known, d, a) and _apart(*known, d, c):
+                    out, count = _added(out, count, 5, f, e, edges[k])
+    return out[:count]
+
+
+def choose_chains(
+    chains: pa.Table, pairs: pa.Table, types: npt.NDArray[np.int64], settings: ShapeSettings
+) -> tuple[npt.NDArray[np.int64], dict[str, int]]:
+    """Rows of the ``chains`` that are kept, ascending, and how many fell to each reason of ``REASONS``.
+
+    The longest come first, so that what they contain is left out; of one length the shapes take turns, and of one shape the types of the
+    last answer (``types``, a number for each chain), each in the order drawn.
+    """
+    shape, draw = chains["shape"].to_numpy(), chains["draw"].to_numpy()
+    edges = np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
+    hops = hops_of(shape, edges, pairs)
+    length = (hops >= 0).sum(axis=1)
+    table = pl.DataFrame({"row": np.arange(len(shape)), "shape": shape, "type": types, "draw": draw, "length": length})
+    table = table.sort("shape", "type", "draw").with_columns(turn=pl.int_range(pl.len()).over("shape", "type"))
+    table = table.sort("shape", "turn", "draw").with_columns(place=pl.int_range(pl.len()).over("shape"))
+    order = (
+        table.sort(pl.col("length"), pl.col("place"), pl.col("shape"), descending=[True, False, False])["row"].to_numpy().astype(np.int64)
+    )
+    quota = np.array([round(settings.size * settings.shares.get(name, 0.0)) for name in SHAPES], np.int64)
+    bridge = pairs["bridge"].to_numpy()
+    questions = int(hops.max(initial=-1)) + 1
+    kept, reasons = _chosen(
+        order,
+        shape,
+        edges,
+        hops,
+        bridge,
+        quota,
+        settings.max_per_bridge,
+        settings.max_per_question,
+        questions,
+        int(bridge.max(initial=-1)) + 1,
+    )
+    return np.flatnonzero(kept), dict(zip(REASONS, reasons.tolist(), strict=True))
+
+
+REASONS = {
+    "contained": "the chain is a part of a longer one that is kept",
+    "bridge": "one of its bridge entities is in as many questions as may be",
+    "question": "one of its single-hop questions is in as many questions as may be",
+    "size": "there are as many of its shape as are wanted",
+}
+"""Why a chain is not chosen → the sentence that reports show."""
+
+
+@kernel
+def _chosen(order, shape, edges, hops, bridge, quota, per_bridge, per_question, questions, bridges):  # type: ignore[no-untyped-def]
+    """Which chains stay, and how many fell to each of ``REASONS``. Parts of kept chains are known by the sum of their hops' hashes."""
+    kept, reasons = np.zeros(len(shape), np.bool_), np.zeros(4, np.int64)
+    used_bridge, used_question = np.zeros(bridges, np.int32), np.zeros(questions, np.int32)
+    contained = np.zeros(_table_size(32 * max(1, quota.sum())), np.uint64)
+    for at in range(len(order)):
+        i = order[at]
+        count = 0
+        own = np.zeros(4, np.uint64)
+        while count < 4 and hops[i, count] >= 0:
+            own[count] = mixed(np.uint64(hops[i, count]) + np.uint64(1))
+            count += 1
+        bridge_is_full = False
+        for k in range(count - 1):
+            bridge_is_full = bridge_is_full or used_bridge[bridge[edges[i, k]]] >= per_bridge
+        question_is_full = False
+        for k in range(count):
+            question_is_full = question_is_full or used_question[hops[i, k]] >= per_question
+        if _holds(contained, own.sum() | np.uint64(1)):
+            reasons[0] += 1
+        elif bridge_is_full:
+            reasons[1] += 1
+        elif question_is_full:
+            reasons[2] += 1
+        elif quota[shape[i]] <= 0:
+            reasons[3] += 1
+        else:
+            kept[i] = True
+            quota[shape[i]] -= 1
+            for k in range(count - 1):
+                used_bridge[bridge[edges[i, k]]] += 1
+            for k in range(count):
+                used_question[hops[i, k]] += 1
+            for part in range(1, 1 << count):
+                value = np.uint64(0)
+                for k in range(count):
+                    if part >> k & 1:
+                        value += own[k]
+                _put(contained, value | np.uint64(1))
+    return kept, reasons
+
+
+@kernel
+def _table_size(entries):  # type: ignore[no-untyped-def]
+    size = 1 << 16
+    while size < entries:
+        size *= 2
+    return size
+
+
+@kernel
+def _holds(table, value):  # type: ignore[no-untyped-def]
+    mask = np.uint64(len(table) - 1)
+    slot = mixed(value) & mask
+    while table[slot] != np.uint64(0):
+        if table[slot] == value:
+            return True
+        slot = (slot + np.uint64(1)) & mask
+    return False
+
+
+@kernel
+def _put(table, value):  # type: ignore[no-untyped-def]
+    mask = np.uint64(len(table) - 1)
+    slot = mixed(value) & mask
+    while table[slot] != np.uint64(0):
+        if table[slot] == value:
+            return
+        slot = (slot + np.uint64(1)) & mask
+    table[slot] = value

@@ -1,0 +1,1 @@
+"""Search over any pool of paragraphs."""

@@ -1,0 +1,207 @@
+"""The recipe of MuSiQue (Trivedi et al. 2022, section 5), with the paper's values as defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from string import Formatter
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from kgqa.settings.base import Positive, RecipeSettings, Settings, Share
+
+SHAPES = ("2hop", "3hop1", "3hop2", "4hop1", "4hop2", "4hop3")
+"""The six reasoning graphs (table 1), as MuSiQue's ids name them."""
+FILTERS = {
+    "readers": "trained readers, cross-fitted (the paper's disconnection filter)",
+    "lexical": "readers that count words, for a quick look: weaker than the paper's filter",
+}
+"""How disconnected pairs are found → what that is."""
+COMPOSERS = {
+    "rules": "the first question becomes a noun phrase inside the second",
+    "model": "a sequence-to-sequence model trained on decompositions",
+    "llm": "a chat-completions endpoint",
+    "people": "people, whose answers were imported",
+}
+"""Who writes the composed question → how."""
+
+
+class TemplateSettings(Settings):
+    """How facts of some relations are asked and said; ``{head}`` and ``{tail}`` stand for the fact's two names, ``{a tail}`` for the tail's
+    with its article."""
+
+    relations: tuple[str, ...] = ()
+    """Ids of the relations, which say the same."""
+    reversed: tuple[str, ...] = ()
+    """Ids of relations that say it the other way round: their head is the ``{tail}``."""
+    question: str = ""
+    """Asks for the tail, ``Where was {head} born?``; empty: it is not asked for."""
+    phrase: str = ""
+    """The tail as a noun phrase, ``the place where {head} was born``; needed with ``question``."""
+    clause: str = ""
+    """Says the fact of a head that is not named, ``was born in {tail}``; empty: heads are not asked for."""
+    noun: str = ""
+    """What a head is, ``person``; needed with ``clause``."""
+
+    @field_validator("question", "phrase", "clause")
+    @classmethod
+    def _has_its_place(cls, value: str) -> str:
+        try:
+            places = [name for _, name, spec, conversion in Formatter().parse(value) if name is not None or spec or conversion]
+        except ValueError as error:
+            raise ValueError(f"braces stand for names alone: {error}") from None
+        if value and (len(places) != 1 or places[0] not in {"head", "tail", "a tail"}):
+            raise ValueError("it must have one place for a name, {head}, {tail} or {a tail}")
+        return value
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> TemplateSettings:
+        for one, other in (("question", "phrase"), ("clause", "noun")):
+            if bool(getattr(self, one)) != bool(getattr(self, other)):
+                raise ValueError(f"{one} and {other} go together; give both or none")
+        for name, place in (("question", "{head}"), ("phrase", "{head}"), ("clause", "tail}")):
+            if getattr(self, name) and place not in getattr(self, name):
+                raise ValueError(f"{name} has no {'{head}' if name != 'clause' else '{tail}'}")
+        return self
+
+
+class SingleHopSettings(Settings):
+    """Which single-hop questions are good (step S1), and how facts become some."""
+
+    min_words: Annotated[int, Field(ge=0)] = 20
+    """Words of a paragraph; so is ``max_words``."""
+    max_words: Positive = 300
+    max_objects: Positive = 1
+    """A fact is asked about if its head has no more tails in the relation; a head if its tail has no more heads."""
+    documents: Literal["about", "any"] = "about"
+    """Where a fact must be stated: in the article about its head or its tail, or in any document that names both."""
+    clauses: Annotated[int, Field(ge=0)] = 6
+    """Questions that ask for one entity by two of its facts, at most, drawn; 0: none."""
+    min_both: Annotated[int, Field(ge=1)] = 2
+    """Each of the two facts must be true of so many entities, so that neither is enough."""
+
+
+class PairSettings(Settings):
+    """Which pairs of questions can be composed (step S2)."""
+
+    max_heads: Positive = 50
+    """Questions with one answer that are paired, and questions that name it, at most, drawn: all pairs over a common answer would be
+    as many as the square of its questions."""
+    max_tails: Positive = 200
+    capital_share: Annotated[float, Field(ge=0, le=1)] = 0.8
+    """A name is written with a capital in this share of its places in the paragraphs; else it is a word like others ("First", "Women")."""
+
+
+class DisconnectionSettings(Settings):
+    """Which pairs are connected (step S3)."""
+
+    use: Literal["readers", "lexical", "none"] = "readers"
+    """Readers that are trained, or such that count words: quick, and weaker."""
+    head_reader: str = "question-only"
+    """Answers heads without a paragraph; so does ``lexical_head_reader`` with ``use = "lexical"``."""
+    tail_reader: str = "ee"
+    """Answers tails whose bridge is masked, from their paragraph among others."""
+    lexical_head_reader: str = "prior"
+    lexical_tail_reader: str = "tf-idf"
+    head_below: Share = 0.5
+    """A head is kept if its mean answer F1 is below this."""
+    tail_at_most: Annotated[float, Field(ge=0, le=1)] = 0.25
+    """A tail is kept if its mean answer F1 is at most this, or at most ``tail_without_support`` with a mean support F1 below 1."""
+    tail_without_support: Annotated[float, Field(ge=0, le=1)] = 0.75
+    distractors: Positive = 9
+    """Paragraphs beside the tail's own."""
+    folds: Annotated[int, Field(ge=3, le=20)] = 5
+    seeds: Annotated[int, Field(ge=1, le=20)] = 2
+    settings: Mapping[str, Any] = {}
+    """What the readers are told, as ``kgqa.settings.reader`` has it."""
+    training: Mapping[str, Any] = {}
+    """How they are trained, as ``kgqa.settings.training`` has it."""
+
+
+class ShapeSettings(Settings):
+    """Which reasoning graphs are built (step S4)."""
+
+    max_tokens: Positive = 10
+    """Of a single-hop question."""
+    max_tokens_short: Positive = 15
+    """Of all questions of two or three hops."""
+    max_tokens_long: Positive = 20
+    """Of all questions of four hops."""
+    max_per_bridge: Positive = 25
+    """Multi-hop questions over one bridge entity."""
+    max_per_question: Positive = 100
+    """Multi-hop questions with one single-hop question."""
+    fan_in: Positive = 8
+    """Heads of one place in a question, drawn; what is built of them grows with its third power."""
+    size: Positive = 25_000
+    """Multi-hop questions at most."""
+    shares: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = {
+        "2hop": 0.62, "3hop1": 0.13, "3hop2": 0.10, "4hop1": 0.05, "4hop2": 0.05, "4hop3": 0.05,
+    }  # fmt: skip
+    """Shape → its share of ``size``; what one lacks is not given to others."""
+
+    @field_validator("shares")
+    @classmethod
+    def _are_shapes(cls, value: Mapping[str, float]) -> Mapping[str, float]:
+        for name in value:
+            if name not in SHAPES:
+                raise ValueError(f"there is no shape {name!r}; known are {', '.join(SHAPES)}")
+        return value
+
+
+class LeakageSettings(Settings):
+    """How the questions are split (step S5)."""
+
+    train: Share = 0.8
+    dev: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    test: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    leak_free: bool = True
+    """Whether no two splits share a single-hop question, answer or paragraph; false: a random split, to compare with."""
+
+    @model_validator(mode="after")
+    def _shares_add_up(self) -> LeakageSettings:
+        if abs(self.train + self.dev + self.test - 1) > 1e-9:
+            raise ValueError(f"train, dev and test must add up to 1, they add up to {self.train + self.dev + self.test:g}")
+        return self
+
+
+class ContextSettings(Settings):
+    """What is shown with a question (step S6)."""
+
+    paragraphs: Annotated[int, Field(ge=4, le=1000)] = 20
+    """The supporting ones included."""
+
+
+class CompositionSettings(Settings):
+    """How the steps become one question (step S7)."""
+
+    composer: Literal["rules", "model", "llm", "people"] = "rules"
+    max_words: Positive = 60
+    """A longer question is left out."""
+
+
+class MusiqueSettings(RecipeSettings):
+    """Single-hop questions, composed to multi-hop ones."""
+
+    templates: Mapping[str, TemplateSettings] = {}
+    """How facts are asked; relations in none of them are asked in a neutral form."""
+    neutral: bool = True
+    """Whether relations without a template are asked about, by their label."""
+    unasked: tuple[str, ...] = ()
+    """Relations that are not asked about, by id or by label."""
+    single_hop: SingleHopSettings = SingleHopSettings()
+    pairs: PairSettings = PairSettings()
+    disconnection: DisconnectionSettings = DisconnectionSettings()
+    shapes: ShapeSettings = ShapeSettings()
+    split: LeakageSettings = LeakageSettings()
+    contexts: ContextSettings = ContextSettings()
+    composition: CompositionSettings = CompositionSettings()
+
+    @model_validator(mode="after")
+    def _a_relation_is_said_in_one_way(self) -> MusiqueSettings:
+        seen: dict[str, str] = {}
+        for name, template in self.templates.items():
+            for relation in (*template.relations, *template.reversed):
+                if seen.setdefault(relation, name) != name:
+                    raise ValueError(f"the relation {relation} is in templates.{seen[relation]} and in templates.{name}; leave it in one")
+        return self

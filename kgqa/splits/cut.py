@@ -1,0 +1,237 @@
+"""Splits that share nothing at the least cost: where everything hangs together, some questions have to go so that others can part.
+
+Every item (a single-hop question, an answer, a paragraph) is put on one side; a question stays if all its items are on one side, and is
+dropped otherwise. That is the cut of a hypergraph whose vertices are the items. A side is grown question by question from one end of the
+graph, always by the one that drops least, and then questions that lie across are pulled to either side as long as that saves some. The
+paper only says that it searches greedily (Trivedi et al. 2022, step S5); :func:`greedy` is that, to compare with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kgqa.arrays.hashes import MIX, mixed
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import Adjacency
+
+DROPPED = -1
+STARTS = 8
+"""Beginnings that are tried; the best result stays."""
+LOOKED_AT = 48
+"""Questions that lie across, of which the best is pulled next."""
+ROUNDS = 30
+Side = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """Who is where."""
+
+    split: Side
+    """For each question its split, or ``DROPPED``."""
+    kept: tuple[int, ...]
+    """Questions of each split."""
+
+    @property
+    def dropped(self) -> int:
+        """Questions that are in none."""
+        return int((self.split == DROPPED).sum())
+
+
+def leak_free(items: Adjacency, shares: tuple[float, ...], *, seed: int) -> Cut:
+    """Put questions into splits of about these ``shares`` of what stays, so that no two splits have an item in common.
+
+    ``items``: question → its items. Memory: some 50 bytes for each item of each question. The same bytes for the same input and seed.
+    """
+    return _parted(items, shares, seed, _bisected)
+
+
+def greedy(items: Adjacency, shares: tuple[float, ...], *, seed: int) -> Cut:
+    """The same by one growth alone, without what is mended afterwards."""
+    return _parted(items, shares, seed, lambda part, share, draw: _grown_side(part, share, draw, looked_at=1))
+
+
+def _parted(items: Adjacency, shares: tuple[float, ...], seed: int, bisect: Callable[[Adjacency, float, int], Side]) -> Cut:
+    """The first split from the others, the second one from what is left, and so on."""
+    count = len(items.offsets) - 1
+    split = np.full(count, DROPPED, np.int8)
+    left = np.arange(count)
+    for number, share in enumerate(shares[:-1]):
+        rest = sum(shares[number:])
+        other = 1 - share / rest if rest else 0.0
+        if not len(left):
+            break
+        side = bisect(_compact(items.take(left)), other, seed + number) if other else np.zeros(len(left), np.int8)
+        split[left[side == 0]] = number
+        left = left[side == 1]
+    split[left] = len(shares) - 1
+    return Cut(split=split, kept=tuple(int((split == number).sum()) for number in range(len(shares))))
+
+
+def _compact(items: Adjacency) -> Adjacency:
+    """The same with items numbered from 0."""
+    _, numbers = np.unique(items.targets, return_inverse=True)
+    return Adjacency(offsets=items.offsets, targets=numbers.astype(np.int32))
+
+
+def _bisected(items: Adjacency, share: float, seed: int) -> Side:
+    best: Side | None = None
+    for start in range(STARTS):
+        side = _grown_side(items, share, seed * STARTS + start, looked_at=LOOKED_AT)
+        if best is None or _worth(side, share) > _worth(best, share):
+            best = side
+    assert best is not None
+    return best
+
+
+def _worth(side: Side, share: float) -> float:
+    """Questions that stay, those of the smaller part counted no further than it should be large."""
+    one, other = int((side == 0).sum()), int((side == 1).sum())
+    wanted = share * (one + other)
+    return one + min(other, wanted) - 2 * max(0.0, wanted - other)
+
+
+def _grown_side(items: Adjacency, share: float, seed: int, *, looked_at: int) -> Side:
+    rows = int(items.targets.max(initial=-1)) + 1
+    questions = items.reversed(rows)
+    rounds = ROUNDS if looked_at > 1 else 0
+    return _cut(items.offsets, items.targets, questions.offsets, questions.targets, share, np.uint64(seed), looked_at, rounds)  # type: ignore[no-any-return]
+
+
+@kernel(inline=True)
+def _is_apart(across, offsets, question):  # type: ignore[no-untyped-def]
+    """Whether all items of a question are on one side."""
+    return across[question] == 0 or across[question] == offsets[question + 1] - offsets[question]
+
+
+@kernel
+def _change(graph, question, to, moving):  # type: ignore[no-untyped-def]
+    """How many more questions stay if all items of ``question`` go to side ``to``; nothing is changed.
+
+    ``across``: for each question its items on side 1. ``moving``: for each question a 0, which it is again afterwards.
+    """
+    offsets, items, question_offsets, questions, side, across = graph
+    gain = 0
+    for at in range(offsets[question], offsets[question + 1]):
+        if side[items[at]] != to:
+            for k in range(question_offsets[items[at]], question_offsets[items[at] + 1]):
+                moving[questions[k]] += 1
+    for at in range(offsets[question], offsets[question + 1]):
+        if side[items[at]] == to:
+            continue
+        for k in range(question_offsets[items[at]], question_offsets[items[at] + 1]):
+            other = questions[k]
+            if moving[other] == 0:
+                continue
+            after = across[other] + moving[other] if to == 1 else across[other] - moving[other]
+            moving[other] = 0
+            whole = offsets[other + 1] - offsets[other]
+            gain += int(after == 0 or after == whole) - int(_is_apart(across, offsets, other))  # noqa: PLR1714
+    return gain
+
+
+@kernel
+def _move(graph, question, to, kept):  # type: ignore[no-untyped-def]
+    """Do it; ``kept`` (2) counts the questions of each side."""
+    offsets, items, question_offsets, questions, side, across = graph
+    for at in range(offsets[question], offsets[question + 1]):
+        item = items[at]
+        if side[item] == to:
+            continue
+        side[item] = to
+        for k in range(question_offsets[item], question_offsets[item + 1]):
+            other = questions[k]
+            whole = offsets[other + 1] - offsets[other]
+            kept[0] -= across[other] == 0
+            kept[1] -= across[other] == whole
+            across[other] += 1 if to == 1 else -1
+            kept[0] += across[other] == 0
+            kept[1] += across[other] == whole
+
+
+@kernel
+def _cut(offsets, items, question_offsets, questions, share, seed, looked_at, rounds):  # type: ignore[no-untyped-def]
+    """For each question its side, or -1: side 1 is grown until it has ``share`` of what stays, and then mended."""
+    count = len(offsets) - 1
+    side = np.zeros(len(question_offsets) - 1, np.int8)
+    across = np.zeros(count, np.int32)
+    kept = np.zeros(2, np.int64)
+    kept[0] = count
+    graph = (offsets, items, question_offsets, questions, side, across)
+    _grow(graph, kept, share, mixed(seed + np.uint64(77)), looked_at)
+    _mend(graph, kept, share, rounds)
+    out = np.full(count, -1, np.int8)
+    for question in range(count):
+        if _is_apart(across, offsets, question):
+            out[question] = 1 if across[question] else 0
+    return out
+
+
+@kernel
+def _grow(graph, kept, share, state, looked_at):  # type: ignore[no-untyped-def]
+    """Pull questions to side 1: of some that lie across the one that drops least, or of some others where none does."""
+    offsets, items, question_offsets, questions, _, across = graph
+    count = len(offsets) - 1
+    moving = np.zeros(count, np.int32)
+    waiting, is_waiting = np.empty(count, np.int32), np.zeros(count, np.bool_)
+    many = 0  # questions that wait: they lay across when they were put there
+    while kept[1] < share * (kept[0] + kept[1]) and kept[0] > 0:
+        chosen, best = np.int64(-1), -(1 << 60)
+        looked = 0
+        while looked < looked_at and many > 0:
+            state = mixed(state + MIX)
+            place = np.int64(state % np.uint64(many))
+            question = np.int64(waiting[place])
+            if _is_apart(across, offsets, question):
+                many -= 1
+                waiting[place] = waiting[many]
+                is_waiting[question] = False
+                continue
+            looked += 1
+            gain = _change(graph, question, 1, moving)
+            if gain > best:
+                chosen, best = question, gain
+        for _ in range(0 if chosen >= 0 else looked_at):
+            state = mixed(state + MIX)
+            question = np.int64(state % np.uint64(count))
+            gain = _change(graph, question, 1, moving) if across[question] == 0 else best
+            if gain > best:
+                chosen, best = question, gain
+        if chosen < 0:
+            continue
+        _move(graph, chosen, 1, kept)
+        for at in range(offsets[chosen], offsets[chosen + 1]):
+            for k in range(question_offsets[items[at]], question_offsets[items[at] + 1]):
+                other = questions[k]
+                if not is_waiting[other] and not _is_apart(across, offsets, other):
+                    is_waiting[other] = True
+                    waiting[many] = other
+                    many += 1
+
+
+@kernel
+def _mend(graph, kept, share, rounds):  # type: ignore[no-untyped-def]
+    """Pull questions that lie across to either side as long as that saves some and the sides stay about as large as they should be."""
+    offsets, across = graph[0], graph[5]
+    moving = np.zeros(len(offsets) - 1, np.int32)
+    for _ in range(rounds):
+        saved = 0
+        for question in range(len(offsets) - 1):
+            if _is_apart(across, offsets, question):
+                continue
+            wanted = share * (kept[0] + kept[1])
+            first = 1 if kept[1] < wanted else 0
+            for turn in range(2):
+                to = first if turn == 0 else 1 - first
+                room = kept[1] < 1.1 * wanted if to == 1 else kept[1] > 0.98 * wanted
+                gain = _change(graph, question, to, moving) if room else 0
+                if gain > 0:
+                    _move(graph, question, to, kept)
+                    saved += gain
+                    break
+        if saved == 0:
+            break

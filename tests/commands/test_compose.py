@@ -1,0 +1,139 @@
+"""``kgqa compose``: from sets and from graphs to the official files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import kgqa
+from kgqa.errors import EmptyResult, MissingInput, SettingsError
+from kgqa.records import Instance, Paragraph
+from tests import contents
+from tests.conftest import Cli
+from tests.recipes.musique.official import check_export
+from tests.small_questions import write_set
+
+RULERS = ("Ada", "Bo", "Cy", "Di", "Eli", "Fay", "Gus", "Hal", "Ida", "Jo", "Kim", "Lou", "Max", "Ned", "Ona", "Pat")
+LANDS = (
+    "Arlia", "Bemia", "Coria", "Dunia", "Eftia", "Fimia", "Golia", "Huria", "Ilmia", "Jatia", "Kepia", "Lodia", "Munia", "Naria",
+    "Ostia", "Pilia",
+)  # fmt: skip
+TOWNS = (
+    "Vaxton", "Wimton", "Zorton", "Yabton", "Tukton", "Sefton", "Rogton", "Quaton", "Pebton", "Olkton", "Nimton", "Mavton", "Lutton",
+    "Koston", "Jinton", "Hapton",
+)  # fmt: skip
+FILLER = "It lies by the sea and many ships call there every year because the water is deep and calm in all seasons of it."
+
+
+def made_of(dataset: Path) -> dict[str, bytes]:
+    """Its files, but for the seconds and how many workers there were."""
+    found = contents.files(dataset)
+    manifest = json.loads(found["manifest.json"])
+    del manifest["seconds"], manifest["passed"]["workers"]
+    return {**found, "manifest.json": json.dumps(manifest, sort_keys=True).encode()}
+
+
+def single_hop(folder: Path) -> Path:
+    """Towns where rulers were born, lands whose capital they are, and what these export."""
+    some = []
+    for number, (ruler, land, town) in enumerate(zip(RULERS, LANDS, TOWNS, strict=True)):
+        texts = {
+            f"Where was {ruler} born?": (town, f"{ruler} was born in {town}. {FILLER}", ruler),
+            f"What country is {town} the capital of?": (land, f"{town} is the capital of {land}. {FILLER}", town),
+            f"What is exported by {land}?": (f"goods{number}", f"{land} exports goods{number}. {FILLER}", land),
+        }
+        for place, (question, (answer, text, title)) in enumerate(texts.items()):
+            shown = Paragraph(id="0", title=title, text=text, supporting=True)
+            some.append(
+                Instance(
+                    id=f"{number}-{place}", question=question, paragraphs=(shown,), answers=(answer,), answer_type="span", answerable=True,
+                    group=f"{number}-{place}", provenance=None,
+                )
+            )  # fmt: skip
+    return write_set(folder, train=some)
+
+
+def test_from_sets_to_the_official_files(tmp_path: Path) -> None:
+    source = single_hop(tmp_path / "set")
+    made = kgqa.compose(source, filter="none", workspace=tmp_path / "w", name="mine")
+    assert made.dataset == tmp_path / "w" / "datasets" / "mine"
+    assert sum(made.counts.values()) > 10
+    kgqa.export(made.dataset, to="musique", out=tmp_path / "out")
+    assert check_export(tmp_path / "out") == sum(made.counts.values())
+    asked = {instance.question for split in made.counts for instance in kgqa.open_dataset(made.dataset).read(split)}
+    assert "What country is the place where Ada was born the capital of?" in asked
+
+
+def test_the_same_bytes_for_any_number_of_workers_and_after_a_stop(tmp_path: Path) -> None:
+    source = single_hop(tmp_path / "set")
+    one = kgqa.compose(source, filter="lexical", workspace=tmp_path / "one", workers=1)
+    many = kgqa.compose(source, filter="lexical", workspace=tmp_path / "many", workers=3)
+    assert made_of(one.dataset) == made_of(many.dataset)
+    for stage in ("make_chains", "show_paragraphs"):
+        (tmp_path / "many" / "tables" / f"{stage}.json").unlink()
+        again = kgqa.compose(source, filter="lexical", workspace=tmp_path / "many", workers=2)
+        assert stage not in again.reused
+        assert "find_pairs" in again.reused
+        assert made_of(again.dataset) == made_of(one.dataset)
+
+
+def test_the_shipped_domain(tmp_path: Path, cli: Cli) -> None:
+    done = cli("compose", "--domain", "wikidata", "--filter", "lexical", "--workspace", tmp_path / "w")
+    assert done.status == 0, done.err
+    assert "weaker than trained ones" in done.out
+    dataset = tmp_path / "w" / "datasets" / "musique"
+    cli("export", dataset, "--to", "musique", "--out", tmp_path / "out")
+    check_export(tmp_path / "out")
+    card = (dataset / "README.md").read_text("utf-8")
+    assert "weaker than the paper's filter" in card
+    assert "Leakage certificate" in card
+
+
+def test_a_limit_takes_so_many_pairs(tmp_path: Path) -> None:
+    made = kgqa.compose(single_hop(tmp_path / "set"), filter="none", workspace=tmp_path / "w", limit=12)
+    [row] = [row for row in made.funnel if "--limit" in row.reason]
+    assert row.left == 12
+
+
+def test_what_cannot_be_composed(tmp_path: Path) -> None:
+    place = tmp_path / "w"
+    with pytest.raises(SettingsError, match="nothing says what to compose"):
+        kgqa.compose(workspace=place)
+    with pytest.raises(SettingsError, match="--filter 'reader' is not known; did you mean readers"):
+        kgqa.compose("x", filter="reader", workspace=place)
+    with pytest.raises(SettingsError, match="--composer 'rule' is not known"):
+        kgqa.compose("x", composer="rule", workspace=place)
+    with pytest.raises(SettingsError, match=r"--name '\.\./x'"):
+        kgqa.compose("x", name="../x", workspace=place)
+    with pytest.raises(SettingsError, match="has a graph; leave out the question sets"):
+        kgqa.compose("x", domain="wikidata", filter="none", workspace=place)
+    with pytest.raises(SettingsError, match="holds no graph; give question sets"):
+        kgqa.compose(domain="questions", filter="none", workspace=place)
+    with pytest.raises(MissingInput, match="there is no such file or folder"):
+        kgqa.compose(tmp_path / "none", filter="none", workspace=place)
+    with pytest.raises(SettingsError, match="has no graph; compose question sets with kgqa compose"):
+        kgqa.generate("questions", workspace=place)
+    assert not place.exists()
+
+
+def test_one_answer_everywhere(tmp_path: Path) -> None:
+    shown = [Paragraph(id="0", title=f"t{number}", text=f"Riga {number} {FILLER}", supporting=True) for number in range(5)]
+    some = [
+        Instance(id=str(number), question=f"Where is {number}?", paragraphs=(shown[number],), answers=("Riga",), answer_type="span",
+                 answerable=True, group=str(number), provenance=None)
+        for number in range(5)
+    ]  # fmt: skip
+    with pytest.raises(EmptyResult, match="no two questions can be composed"):
+        kgqa.compose(write_set(tmp_path / "set", train=some), filter="none", workspace=tmp_path / "w")
+
+
+@pytest.mark.real_data
+def test_public_sets(real_data: Path, tmp_path: Path) -> None:
+    files = ("squad/dev-v1.1.json", "squad/squad_train_v1.1_piece.json", "nq/qed-dev.jsonl", "musique/derived_single_hop.jsonl")
+    made = kgqa.compose([real_data / name for name in files], filter="none", workspace=tmp_path / "w")
+    assert made.funnel[0].left == 13_552
+    assert sum(made.counts.values()) > 500
+    kgqa.export(made.dataset, to="musique", out=tmp_path / "out")
+    check_export(tmp_path / "out")

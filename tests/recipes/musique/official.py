@@ -1,0 +1,82 @@
+"""What must hold of an exported set, read as MuSiQue's own scripts would: plain JSON, no code of kgqa's."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+ANSWERABLE, FULL = "musique_ans_{}.jsonl", "musique_full_{}.jsonl"
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def normal(text: str) -> str:
+    return " ".join(re.sub(r"[^\w ]", "", text.lower()).split())
+
+
+def check_export(folder: Path, *, shown: int = 20) -> int:
+    """Assert all of it; how many answerable questions there are."""
+    shared: dict[str, dict[str, set[str]]] = {}
+    total = 0
+    for split in ("train", "dev", "test"):
+        found = records(folder / ANSWERABLE.format(split))
+        total += len(found)
+        parts = shared.setdefault(split, {"questions": set(), "answers": set(), "paragraphs": set()})
+        for record in found:
+            check_record(record, shown)
+            texts = [paragraph["paragraph_text"] for paragraph in record["paragraphs"]]
+            answers = [step["answer"] for step in record["question_decomposition"]]
+            for step in record["question_decomposition"]:
+                parts["questions"].add(normal(resolved(step["question"], answers)))
+                parts["answers"].add(normal(step["answer"]))
+                parts["paragraphs"].add(texts[step["paragraph_support_idx"]])
+        check_twins(found, records(folder / FULL.format(split)))
+    for one, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
+        for kind in ("questions", "answers", "paragraphs"):
+            assert not shared[one][kind] & shared[other][kind], (one, other, kind)
+    return total
+
+
+def resolved(question: str, answers: list[str]) -> str:
+    """With answers in the places of ``#1`` and so on."""
+    for number, answer in enumerate(answers, start=1):
+        question = question.replace(f"#{number}", answer)
+    return question
+
+
+def check_record(record: dict[str, Any], shown: int) -> None:
+    steps, question = record["question_decomposition"], record["question"]
+    texts = [paragraph["paragraph_text"] for paragraph in record["paragraphs"]]
+    assert len(texts) == len(set(texts)) == shown
+    assert [paragraph["idx"] for paragraph in record["paragraphs"]] == list(range(shown))
+    supports = {paragraph["idx"] for paragraph in record["paragraphs"] if paragraph["is_supporting"]}
+    assert supports == {step["paragraph_support_idx"] for step in steps}
+    assert len(supports) == len(steps)
+    assert question.endswith("?")
+    for step in steps:
+        assert f" {normal(step['answer'])} " not in f" {normal(question)} ", record["id"]
+        assert normal(step["answer"]) in normal(texts[step["paragraph_support_idx"]]), record["id"]
+    assert record["answer"] == steps[-1]["answer"]
+    used = {int(number) for step in steps for number in re.findall(r"#(\d)", step["question"])}
+    assert used == set(range(1, len(steps)))
+    for number, step in enumerate(steps, start=1):
+        assert all(int(earlier) < number for earlier in re.findall(r"#(\d)", step["question"]))
+
+
+def check_twins(answerable: list[dict[str, Any]], full: list[dict[str, Any]]) -> None:
+    pairs: dict[str, dict[bool, dict[str, Any]]] = {}
+    for record in full:
+        pairs.setdefault(record["id"], {})[record["answerable"]] = record
+    assert all(set(pair) == {True, False} for pair in pairs.values())
+    known = {record["id"]: record for record in answerable}
+    assert pairs.keys() <= known.keys()
+    for pair in pairs.values():
+        twin = pair[False]
+        assert len(twin["paragraphs"]) == len(pair[True]["paragraphs"])
+        texts = "\n".join(f"{paragraph['title']} {paragraph['paragraph_text']}" for paragraph in twin["paragraphs"])
+        steps = pair[True]["question_decomposition"]
+        assert any(f" {normal(step['answer'])} " not in f" {normal(texts)} " for step in steps)

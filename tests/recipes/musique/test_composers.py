@@ -1,0 +1,134 @@
+"""Questions become noun phrases only in forms that stay grammatical, and what is composed passes the checks."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgqa.recipes.musique.composers import checks, rules
+from kgqa.recipes.musique.composers.chain import Chain, Hop, Need
+from kgqa.recipes.musique.composers.forms import noun_phrase, past, present
+from kgqa.recipes.musique.wording import ASKED, BOTH, FORWARD, INVERSE, phrase, question
+from kgqa.settings.musique import TemplateSettings
+
+BORN = TemplateSettings(
+    question="Where was {head} born?", phrase="the place where {head} was born", clause="was born in {tail}", noun="person"
+)
+WORKED = TemplateSettings(clause="was {a tail}", noun="person")
+CAPITAL = TemplateSettings(
+    question="What is the capital of {head}?", phrase="the capital of {head}", clause="has the capital {tail}", noun="place"
+)
+TEMPLATES = {"born": BORN, "worked": WORKED, "capital": CAPITAL}
+
+
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [
+        ("What is the capital of Latvia?", "the capital of Latvia"),
+        ("Who was the first president of Namibia?", "the first president of Namibia"),
+        ("Who wrote Ulysses?", "the person who wrote Ulysses"),
+        ("who played thelma in thelma and louise", "the person who played thelma in thelma and louise"),
+        ("Where was Mozart born?", "the place where Mozart was born"),
+        ("In which city was Mozart born?", "the city in which Mozart was born"),
+        ("What country did Napoleon invade in 1812?", "the country that Napoleon invaded in 1812"),
+        ("Which singer did Beyoncé portray in Cadillac Records?", "the singer whom Beyoncé portrayed in Cadillac Records"),
+        ("Where did Napoleon die?", "the place where Napoleon died"),
+        ("What network was known for Sherlock Holmes?", "the network that was known for Sherlock Holmes"),
+        ("Which NFL team won Super Bowl 50?", "the NFL team that won Super Bowl 50"),
+        ("Van Hook Township >> county", "the county of Van Hook Township"),
+        ("Who did Napoleon marry?", "the person whom Napoleon married"),
+        ("What is the name of the river that crosses Riga?", "the river that crosses Riga"),
+        # what cannot be turned safely
+        ("How many people live in Riga?", None),
+        ("Why did Napoleon invade Russia?", None),
+        ("Beyonce has a clothing line known as what?", None),
+        ("Van Hook Township >> located in the administrative territorial entity", None),
+        ("What entity was Touchstone Television reorganized into in 2007?", None),
+        ("Albania >> shares border with", None),
+        ("", None),
+        ("?", None),
+    ],
+)  # fmt: skip
+def test_noun_phrases(asked: str, wanted: str | None) -> None:
+    assert noun_phrase(asked, person=True) == wanted
+
+
+def test_who_is_taken_for_a_person_only_where_one_is_known() -> None:
+    assert noun_phrase("Who wrote Ulysses?", person=False) is None
+
+
+@pytest.mark.parametrize(
+    ("verb", "then", "now"),
+    [("write", "wrote", "writes"), ("move", "moved", "moves"), ("carry", "carried", "carries"), ("stop", "stopped", "stops"),
+     ("play", "played", "plays"), ("go", "went", "goes"), ("reach", "reached", "reaches")],
+)  # fmt: skip
+def test_tenses(verb: str, then: str, now: str) -> None:
+    assert (past(verb), present(verb)) == (then, now)
+
+
+def test_wordings_of_facts() -> None:
+    assert question(FORWARD, [BORN], ["Ada"]) == "Where was Ada born?"
+    assert question(INVERSE, [BORN], ["Riga"]) == "Which person was born in Riga?"
+    assert question(BOTH, [WORKED, BORN], ["actor", "Riga"]) == "Which person was an actor and was born in Riga?"
+    assert phrase(BOTH, [WORKED, BORN], ["painter", "Riga"]) == "the person who was a painter and was born in Riga"
+    assert phrase(INVERSE, [CAPITAL], ["Riga"]) == "the place that has the capital Riga"
+
+
+def hop(text: str, answer: str, *, needs: tuple[Need, ...] = (), **other: object) -> Hop:
+    fields: dict[str, object] = {"id": text, "aliases": (), "kind": ASKED, "relations": (), "names": (), "is_person": True, **other}
+    return Hop(question=text, answer=answer, needs=needs, **fields)  # type: ignore[arg-type]
+
+
+def chain(*hops: Hop) -> Chain:
+    return Chain(id="c", shape="", hops=hops)
+
+
+def need(text: str, name: str, earlier: int = 0, slot: int = -1) -> Need:
+    return Need(hop=earlier, start=text.index(name), end=text.index(name) + len(name), slot=slot)
+
+
+def test_composition_of_asked_questions() -> None:
+    asked = "In what year did Napoleon occupy Vienna?"
+    made = rules.compose(
+        chain(hop("In what city did Maria Theresa die?", "Vienna"), hop(asked, "1805", needs=(need(asked, "Vienna"),))), {}
+    )
+    assert made == "In what year did Napoleon occupy the city in which Maria Theresa died?"
+
+
+def test_composition_of_two_heads_and_a_template() -> None:
+    tail = hop(
+        "Which person was born in Riga and was born in Rome?", "Eve", kind=BOTH, relations=("born", "born"), names=("Riga", "Rome"),
+        needs=(Need(hop=0, start=24, end=28, slot=0), Need(hop=1, start=45, end=49, slot=1)),
+    )  # fmt: skip
+    first = hop("What is the capital of Latvia?", "Riga", kind=FORWARD, relations=("capital",), names=("Latvia",))
+    second = hop("What is the capital of Italy?", "Rome", kind=FORWARD, relations=("capital",), names=("Italy",))
+    made = rules.compose(chain(first, second, tail), TEMPLATES)
+    assert made == "Which person was born in the capital of Latvia and was born in the capital of Italy?"
+    assert list(checks.faults(made, chain(first, second, tail), max_words=40)) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [("Who designed Vienna's opera?", "place"), ("Who leads the Vienna opera?", "place"), ("Who won in Vienna?", "form")],
+)
+def test_refusals(asked: str, reason: str) -> None:
+    first = "Why is it so?" if reason == "form" else "What is the capital of Austria?"
+    with pytest.raises(rules.Refused, match=reason):
+        rules.compose(chain(hop(first, "Vienna"), hop(asked, "X", needs=(need(asked, "Vienna"),))), {})
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Who leads the capital of Austria in 1805?", []),
+        ("Who leads the capital of Austria in 1805", ["no question"]),
+        ("Who leads Vienna, the capital of Austria, in 1805?", ["answer"]),
+        ("Who, Eve or Ada, leads the capital of Austria in 1805?", ["answer"]),
+        ("Who leads the capital in 1805?", ["lost"]),
+        ("Who leads the capital of Austria?", ["lost"]),
+        ("Who leads the capital of Austria in 1805 " + "so " * 30 + "?", ["long"]),
+    ],
+)
+def test_checks(text: str, wanted: list[str]) -> None:
+    asked = "Who led Vienna in 1805?"
+    both = chain(hop("What is the capital of Austria?", "Vienna"), hop(asked, "Eve", needs=(need(asked, "Vienna"),)))
+    assert list(checks.faults(text, both, max_words=30)) == wanted

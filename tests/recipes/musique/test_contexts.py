@@ -1,0 +1,72 @@
+"""Contexts hold what a question needs, what else they hold is different, and states no answer for what is asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given, settings as hypothesis_settings, strategies as st
+
+from kgqa.arrays.hashes import text_hashes
+from kgqa.recipes.musique.contexts import build_contexts, without
+from kgqa.recipes.musique.pool import PARAGRAPHS, SINGLE_HOP
+
+NAMES = ["Riga", "Oslo", "Rome", "Bern", "Lima", "Doha"]
+
+
+def tables(texts: list[list[str]], asked: list[tuple[int, str, str]]) -> tuple[pa.Table, pa.Table]:
+    """Paragraphs that name some names, and questions about one name with another for answer, on a paragraph each."""
+    shown = [{"id": f"p{row}", "title": f"t{row}", "text": f"text {row} about {' and '.join(names)}"} for row, names in enumerate(texts)]
+    rows = [
+        {
+            "id": f"q{row}", "source": "", "question": f"What has {subject}?", "answer": answer, "aliases": [],
+            "paragraph": place % len(texts), "start": 0, "answer_entity": answer, "kind": "forward", "relations": ["r"],
+            "entities": [subject], "names": [subject],
+        }
+        for row, (place, subject, answer) in enumerate(asked)
+    ]  # fmt: skip
+    return pa.Table.from_pylist(rows, SINGLE_HOP), pa.Table.from_pylist(shown, PARAGRAPHS)
+
+
+@hypothesis_settings(deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from(NAMES), max_size=3), min_size=6, max_size=30),
+    st.lists(st.tuples(st.integers(0, 29), st.sampled_from(NAMES), st.sampled_from(NAMES)), min_size=2, max_size=5),
+    st.integers(4, 8),
+    st.integers(0, 5),
+)
+def test_contexts(texts: list[list[str]], asked: list[tuple[int, str, str]], count: int, seed: int) -> None:
+    single_hop, paragraphs = tables(texts, asked)
+    hops = np.array([[row, (row + 1) % len(asked)] for row in range(len(asked))], np.int32)
+    queries = [" ".join(f"What has {asked[hop][1]}?" for hop in some) for some in hops.tolist()]
+    ids = text_hashes(pa.array([str(row) for row in range(len(asked))]))
+    shown = build_contexts(queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=ids)
+    again = build_contexts(queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=ids, workers=3)
+    assert shown.tolist() == again.tolist()
+    for some, rows in zip(hops.tolist(), shown.tolist(), strict=True):
+        own = {single_hop["paragraph"][hop].as_py() for hop in some}
+        stating = {
+            row
+            for row, names in enumerate(texts)
+            for hop in some
+            if asked[hop][2] in names and (asked[hop][1] in names or row == single_hop["paragraph"][hop].as_py())
+        }
+        possible = len(own | (set(range(len(texts))) - stating))
+        if -1 in rows:
+            assert possible < count
+            continue
+        assert len(set(rows)) == count
+        assert own <= set(rows)
+        assert not (set(rows) - own) & stating
+
+
+def test_what_is_like_the_question_comes_first() -> None:
+    single_hop, paragraphs = tables(
+        [["Riga"], ["Oslo"], *[[] for _ in range(40)], ["Rome", "Bern"]], [(0, "Bern", "Riga"), (1, "Lima", "Oslo")]
+    )
+    ids = text_hashes(pa.array(["one"]))
+    shown = build_contexts(["What has Bern?"], np.array([[0, 1]], np.int32), single_hop, paragraphs, count=4, seed=0, ids=ids)
+    assert {0, 1, 42} < set(shown[0].tolist())
+
+
+def test_places_are_taken_out_from_the_end() -> None:
+    assert without("from Riga to Rome", [(5, 9), (13, 17)], "___") == "from ___ to ___"
