@@ -42,6 +42,8 @@ class TemplateSettings(Settings):
     """Says the fact of a head that is not named, ``was born in {tail}``; empty: heads are not asked for."""
     noun: str = ""
     """What a head is, ``person``; needed with ``clause``."""
+    vague: bool = False
+    """Whether the noun says little, ``place``, so that the noun by which the head's article says what it is, ``city``, is better."""
 
     @field_validator("question", "phrase", "clause")
     @classmethod
@@ -73,9 +75,9 @@ class SingleHopSettings(Settings):
     max_words: Positive = 300
     max_objects: Positive = 1
     """A fact is asked about if its head has no more tails in the relation; a head if its tail has no more heads."""
-    documents: Literal["about", "any"] = "about"
-    """Where a fact must be stated: in the article about its head or its tail, or in any document that names both."""
-    clauses: Annotated[int, Field(ge=0)] = 6
+    documents: Literal["about", "any"] = "any"
+    """Where a fact must be stated: in the article about its head, or in a sentence of the article about its tail; or of any other, too."""
+    clauses: Annotated[int, Field(ge=0)] = 12
     """Questions that ask for one entity by two of its facts, at most, drawn; 0: none."""
     min_both: Annotated[int, Field(ge=1)] = 2
     """Each of the two facts must be true of so many entities, so that neither is enough."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.recipes.musique.composers.chain import Chain, Hop, Need
@@ -16,6 +17,38 @@ from kgqa.recipes.names.kinds import PERSON, WHO, answer_kinds
 from kgqa.records import Paragraph
 from kgqa.settings.musique import SHAPES
 
+_NAME = re.compile(r"[A-Z][\w.'’-]+(?: [A-Z]\.)?(?: (?:de|van|von|bin))? [A-Z][\w.'’-]+")
+"""Of a person, most likely: two words with capitals."""
+
+
+class Pool:
+    """The single-hop questions as Python values."""
+
+    def __init__(self, single_hop: pa.Table, paragraphs: pa.Table) -> None:
+        """As in ``pool.py``."""
+        self.single_hop, self.paragraphs = single_hop, paragraphs
+        self._persons: dict[int, bool] = {}
+
+    @cached_property
+    def rows(self) -> dict[str, list[Any]]:
+        """The columns of ``single_hop``."""
+        return {name: self.single_hop[name].to_pylist() for name in self.single_hop.column_names}
+
+    def is_person(self, row: int) -> bool:
+        """Whether the answer to a question is a person: its kind says so, or "who" asks for what looks like a person's name."""
+        if row not in self._persons:
+            self._persons[row] = self.rows["kind"][row] == ASKED and self._told(row)
+        return self._persons[row]
+
+    def _told(self, row: int) -> bool:
+        place = self.single_hop["paragraph"][row].as_py()
+        title, text = self.paragraphs["title"][place].as_py(), self.paragraphs["text"][place].as_py()
+        answer = str(self.rows["answer"][row])
+        kinds = answer_kinds(str(self.rows["question"][row]), answer, [Paragraph(id="", title=title, text=text, supporting=True)])
+        if not kinds:
+            return False
+        return kinds[0][0] == PERSON or (kinds[0] == WHO and _NAME.fullmatch(answer) is not None)
+
 
 class Chains:
     """The chains of a table, with their single-hop questions. Memory: the pool as Python values."""
@@ -24,7 +57,7 @@ class Chains:
         """``chains`` as in ``shapes.py``."""
         self.shape = chains["shape"].to_numpy()
         self.edges = np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
-        self.pairs, self.single_hop, self.paragraphs = pairs, single_hop, paragraphs
+        self.pairs, self.pool = pairs, Pool(single_hop, paragraphs)
         self.hops = hops_of(self.shape, self.edges, pairs)
 
     def __len__(self) -> int:
@@ -32,13 +65,9 @@ class Chains:
         return len(self.shape)
 
     @cached_property
-    def rows(self) -> dict[str, list[object]]:
+    def rows(self) -> dict[str, list[Any]]:
         """The columns of ``single_hop``."""
-        return {name: self.single_hop[name].to_pylist() for name in self.single_hop.column_names}
-
-    @cached_property
-    def _persons(self) -> dict[int, bool]:
-        return {}
+        return self.pool.rows
 
     @cached_property
     def _places(self) -> tuple[list[int], list[int], list[int]]:
@@ -71,33 +100,19 @@ class Chains:
     def _hop(self, row: int, needs: list[Need]) -> Hop:
         values = {name: column[row] for name, column in self.rows.items()}
         return Hop(
-            id=str(values["id"]), question=str(values["question"]), answer=str(values["answer"]), aliases=_texts(values["aliases"]),
-            kind=str(values["kind"]), relations=_texts(values["relations"]), names=_texts(values["names"]), is_person=self.is_person(row),
+            id=str(values["id"]),
+            question=str(values["question"]),
+            answer=str(values["answer"]),
+            aliases=_texts(values["aliases"]),
+            kind=str(values["kind"]),
+            relations=_texts(values["relations"]),
+            names=_texts(values["names"]),
+            noun=str(values["noun"] or ""),
+            is_person=self.pool.is_person(row),
             needs=tuple(sorted(needs, key=lambda need: need.start)),
-        )  # fmt: skip
-
-    def is_person(self, row: int) -> bool:
-        """Whether the answer to a question is a person, as far as the question and its paragraph tell; "who" is taken for one."""
-        known = self._persons
-        if row not in known:
-            known[row] = self.rows["kind"][row] == ASKED and self._told(row)
-        return known[row]
-
-    def _told(self, row: int) -> bool:
-        place = self.single_hop["paragraph"][row].as_py()
-        title, text = self.paragraphs["title"][place].as_py(), self.paragraphs["text"][place].as_py()
-        shown = Paragraph(id="", title=title, text=text, supporting=True)
-        kinds = answer_kinds(str(self.rows["question"][row]), str(self.rows["answer"][row]), [shown])
-        return bool(kinds) and (kinds[0] == WHO or kinds[0][0] == PERSON)
+        )
 
 
 def _texts(values: object) -> tuple[str, ...]:
     assert isinstance(values, list)
     return tuple(map(str, values))
-
-
-def edge_rows(chains: pa.Table) -> npt.NDArray[np.int32]:
-    """The different rows of ``pairs`` that chains consist of."""
-    edges = np.concatenate([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)])
-    found: npt.NDArray[np.int32] = np.unique(edges[edges >= 0])
-    return found

@@ -11,13 +11,19 @@ import pyarrow as pa
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import paired
+from kgqa.arrays.sentences import sentence_starts
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP
 from kgqa.recipes.musique.wording import BOTH, FORWARD, INVERSE, question
+from kgqa.recipes.names.kinds import PERSON, title_kinds
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.musique import MusiqueSettings, SingleHopSettings, TemplateSettings
 from kgqa.sources.tables import arrow, frame
 
 STAGE = "single-hop"
+ARTICLE_LENGTH = len("the ")
+ARTICLE_SHARE = 0.6
+"""From this share of its places on a name has an article."""
 
 
 def neutral_template(label: str) -> TemplateSettings:
@@ -102,24 +108,35 @@ def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings,
 
 
 def _stated(facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, settings: SingleHopSettings) -> pl.DataFrame:
-    """``head``, ``tail``, ``document``, ``place``: which documents name both, the likelier to state the fact the smaller its ``place``."""
+    """``head``, ``tail``, ``document``, ``place``: which documents name both, the likelier to state the fact the smaller its ``place``.
+
+    The article about the head may name the tail anywhere, as it is all about the head; others must name both in one sentence.
+    """
     pairs = facts.select("head", "tail").unique()
     links = frame(tables["links"]).join(documents, on="document", how="semi")
-    about = documents.filter(pl.col("about").is_not_null()).select("document", entity="about")
-    of_head = pairs.join(about, left_on="head", right_on="entity").join(
-        links.select("document", tail="entity"), on=["document", "tail"], how="semi"
-    )
-    of_tail = pairs.join(about, left_on="tail", right_on="entity").join(
-        links.select("document", head="entity"), on=["document", "head"], how="semi"
-    )
-    found = [of_head.with_columns(place=pl.lit(0)), of_tail.with_columns(place=pl.lit(1))]
+    about = documents.filter(pl.col("about").is_not_null()).select("document", head="about")
+    own = pairs.join(about, on="head").join(links.select("document", tail="entity"), on=["document", "tail"], how="semi")
+    beside = _in_one_sentence(pairs, tables, documents)
+    of_tail = beside.join(about.rename({"head": "tail"}), on=["tail", "document"], how="semi")
+    found = [own.with_columns(place=pl.lit(0)), of_tail.with_columns(place=pl.lit(1))]
     if settings.documents == "any":
-        anywhere = pairs.join(links.select("document", head="entity"), on="head")
-        anywhere = anywhere.join(links.select("document", tail="entity"), on=["document", "tail"], how="semi")
-        found.append(anywhere.with_columns(place=pl.lit(2)))
+        found.append(beside.with_columns(place=pl.lit(2)))
     first = pl.concat(found).group_by("head", "tail", "document").agg(pl.col("place").min())
     ranked = first.join(documents.select("document", "links"), on="document").sort("head", "tail", "place", "links", "document")
     return ranked.drop("links")
+
+
+def _in_one_sentence(pairs: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame) -> pl.DataFrame:
+    """``head``, ``tail``, ``document``: where a sentence names both."""
+    starts = sentence_starts(tables["documents"]["text"])
+    rows = frame(tables["documents"]).select(document="id").with_row_index("row").join(documents, on="document", how="semi")
+    named = frame(tables["mentions"]).join(rows.select("document", "row"), on="document")
+    at = paired(named["row"].to_numpy(), named["start"].to_numpy())
+    sentence = np.searchsorted(paired(starts.sources(), starts.targets), at, side="right")
+    named = named.select("document", "entity").with_columns(sentence=pl.Series(sentence)).unique()
+    heads = pairs.join(named.rename({"entity": "head"}), on="head")
+    both = heads.join(named.select("sentence", tail="entity"), on=["sentence", "tail"], how="semi")
+    return both.select("head", "tail", "document").unique()
 
 
 def _forward(
@@ -167,7 +184,9 @@ def _both(
         "head", "document", "template", "tail", "noun", "row", rank=pl.col("template").replace_strict(order)
     )
     pairs = mine.join(mine, on=["head", "document", "noun"], suffix="_2").filter(
-        (pl.col("rank") < pl.col("rank_2")) & (pl.col("tail") != pl.col("tail_2"))
+        # Both orders of a pair come; the template that was written first stands first, and of one template the first tail.
+        ((pl.col("rank") < pl.col("rank_2")) | ((pl.col("rank") == pl.col("rank_2")) & (pl.col("tail") < pl.col("tail_2"))))
+        & (pl.col("tail") != pl.col("tail_2"))
     )
     pairs = pairs.unique(["head", "row", "row_2"], keep="first", maintain_order=True).sort("head", "row", "row_2")
     shared = _shared(bounds, heads, pairs["row"].to_numpy(), pairs["row_2"].to_numpy())
@@ -219,19 +238,50 @@ def _with_spans(questions: pl.DataFrame, tables: Mapping[str, pa.Table], rows: l
     return found
 
 
+def _nouns(questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings]) -> list[str]:
+    """What each question asks for: the template's noun, or where that is vague the one of the first sentence of the answer's article."""
+    documents = frame(tables["documents"]).join(questions.select(about="answer").unique(), on="about", how="semi")
+    known: dict[str, str] = {}
+    for about, title, text in documents.select("about", "title", "text").iter_rows():
+        kinds = title_kinds(title, text)
+        if kinds and len(kinds[0]) > 1 and kinds[0][0] not in {"", PERSON} and not kinds[0][1].endswith("s"):  # no plural
+            known[about] = kinds[0][1]
+    found = []
+    for used, answer in zip(questions["templates"].to_list(), questions["answer"].to_list(), strict=True):
+        template = templates[used[0]]
+        found.append(known.get(answer, template.noun) if template.vague else template.noun)
+    return found
+
+
+def _labels(questions: pl.DataFrame, tables: Mapping[str, pa.Table]) -> dict[str, str]:
+    """Entity → its label, with the article where most texts that name it so have one ("the Netherlands")."""
+    wanted = questions.select(pl.col("entities").explode().alias("entity")).unique()
+    labels = frame(tables["entities"]).select("label", entity="id").join(wanted, on="entity", how="semi")
+    places = frame(tables["mentions"]).join(labels, on="entity")
+    texts = frame(tables["documents"]).select("text", document="id")
+    places = places.filter((pl.col("end") - pl.col("start") == pl.col("label").str.len_chars()) & (pl.col("start") >= ARTICLE_LENGTH))
+    before = pl.col("text").str.slice(pl.col("start") - ARTICLE_LENGTH, ARTICLE_LENGTH).str.to_lowercase() == "the "
+    share = places.join(texts, on="document").group_by("entity").agg(before.mean().alias("share"), pl.len().alias("places"))
+    has = (pl.col("share") > ARTICLE_SHARE) & (pl.col("places") > 2) & ~pl.col("label").str.to_lowercase().str.starts_with("the ")
+    told = labels.join(share, on="entity", how="left").with_columns(name=pl.when(has).then("the " + pl.col("label")).otherwise("label"))
+    return dict(zip(told["entity"].to_list(), told["name"].to_list(), strict=True))
+
+
 def _worded(
     questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings], source: str, rows: list[FunnelRow]
 ) -> pl.DataFrame:
     """Adds ``id``, ``question``, ``names`` and ``aliases``; without those whose question says the answer."""
-    labels = dict(zip(tables["entities"]["id"].to_pylist(), tables["entities"]["label"].to_pylist(), strict=True))
+    labels = _labels(questions, tables)
     names = [[labels[entity] for entity in entities] for entities in questions["entities"].to_list()]
-    asked = [
-        question(kind, [templates[name] for name in used], said)
-        for kind, used, said in zip(questions["kind"].to_list(), questions["templates"].to_list(), names, strict=True)
-    ]
+    nouns = _nouns(questions, tables, templates)
+    rows_of = zip(questions["kind"].to_list(), questions["templates"].to_list(), names, nouns, strict=True)
+    asked = [question(kind, [templates[name] for name in used], said, noun) for kind, used, said, noun in rows_of]
     spelled = frame(tables["names"]).group_by("entity").agg(pl.col("name").unique().sort()).rename({"entity": "answer", "name": "aliases"})
     made = questions.with_columns(
-        question=pl.Series(asked, dtype=pl.String), names=pl.Series(names, dtype=pl.List(pl.String)), source=pl.lit(source)
+        question=pl.Series(asked, dtype=pl.String),
+        names=pl.Series(names, dtype=pl.List(pl.String)),
+        noun=pl.Series(nouns, dtype=pl.String),
+        source=pl.lit(source),
     )
     made = made.join(spelled, on="answer", how="left", maintain_order="left").with_columns(pl.col("aliases").fill_null([]))
     key = pl.concat_str("kind", pl.col("templates").list.join("\0"), pl.col("entities").list.join("\0"), "answer", separator="\0")
@@ -249,7 +299,7 @@ def _as_tables(questions: pl.DataFrame, documents: pl.DataFrame, rows: list[Funn
     used = documents.join(questions.select("document").unique(), on="document", how="semi").sort("document").with_row_index("paragraph")
     made = questions.join(used.select("document", "paragraph"), on="document", maintain_order="left")
     single = made.select(
-        "id", "source", "question", "aliases", "start", "kind", "entities", "names", answer="span", answer_entity="answer",
+        "id", "source", "question", "aliases", "start", "kind", "entities", "names", "noun", answer="span", answer_entity="answer",
         paragraph=pl.col("paragraph").cast(pl.Int32), relations="templates",
     )  # fmt: skip
     shown = used.select("title", "text", id="document")

@@ -53,7 +53,7 @@ class _Collected:
         self.rows[key] = {
             "source": source, "question": asked, "answer": answer, "aliases": list(instance.answers[1:]), "paragraph_id": paragraph,
             "start": shown.text.find(instance.answers[0]), "answer_entity": instance.answer_id, "kind": ASKED, "relations": [],
-            "entities": [], "names": [],
+            "entities": [], "names": [], "noun": None,
         }  # fmt: skip
 
     def _fault(self, instance: Instance, shown: Paragraph) -> str:

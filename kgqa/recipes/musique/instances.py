@@ -20,7 +20,7 @@ class InstanceMaker:
     def __init__(self, chains: Chains) -> None:
         """Nothing is made yet."""
         self._chains = chains
-        self._ids, self._titles, self._texts = (chains.paragraphs[name].to_pylist() for name in ("id", "title", "text"))
+        self._ids, self._titles, self._texts = (chains.pool.paragraphs[name].to_pylist() for name in ("id", "title", "text"))
         self._made: dict[tuple[int, bool], Paragraph] = {}
 
     def make(self, rows: Sequence[int], questions: Sequence[str], contexts: Sequence[Sequence[int]], composer: str) -> Iterator[Instance]:

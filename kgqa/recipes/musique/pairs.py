@@ -21,49 +21,73 @@ from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.rows import Adjacency, paired
 from kgqa.arrays.texts import text_buffers
 from kgqa.recipes.musique.mentions import Mentions, find_names
+from kgqa.recipes.musique.pool import tokens_of
 from kgqa.recipes.musique.wording import ASKED
-from kgqa.recipes.names.kinds import Kind, answer_kinds, split_title, title_kinds
+from kgqa.recipes.names.kinds import END, Kind, answer_kinds, split_title, title_kinds
 from kgqa.records import Paragraph
 from kgqa.retrieval.bm25 import Bm25
 from kgqa.runs.funnel import FunnelRow
-from kgqa.settings.musique import PairSettings
+from kgqa.settings.musique import PairSettings, ShapeSettings
 from kgqa.sources.tables import arrow, frame
 
 PAIRS = pa.schema([(name, pa.int32()) for name in ("head", "tail", "bridge", "start", "end", "slot")])
 STAGE = "pairs"
+ARTICLE = len("the ")
 CONDITIONS = {
     "raw": "the second question names the answer to the first",
+    "long": "one of the questions has too many words",
     "entity": "the answer is no named entity: a number, a date, a phrase, an adjective, or a word that texts write small",
     "whole": "the name is a part of a longer one",
-    "many": "more questions than are paired have this answer, or name it",
+    "many": "more questions than are paired have this answer, or name it; or both together are too long",
     "itself": "both are one question",
     "paragraph": "both questions have one paragraph",
     "circle": "the first question names the answer to the second",
+    "given": "both questions are about one entity, so that the first tells little that the second does not",
     "linked": "the answer and the name are different entities of the graph",
     "type": "the answer and the name are of different types",
     "search": "a search for the answer and one for the name have different first results",
 }
 """What a pair must not be → the sentence that reports show; the first is what pairs begin with."""
 BEFORE_NAME = frozenset({"a", "an", "the", "each", "every", "any", "no", "this", "that", "his", "her", "its", "their", "most"})
+AFTER_NAMES = END | {
+    "had",
+    "has",
+    "have",
+    "then",
+    "also",
+    "not",
+    "would",
+    "could",
+    "did",
+    "does",
+    "after",
+    "before",
+    "until",
+    "since",
+    "when",
+}
+"""Words that follow a name and no adjective."""
+MODIFIER_SHARE = 0.6
+"""What stands before a noun in this share of its places, or what looks like one, is an adjective."""
 _CAPITAL = re.compile(r"[^\W\d_]")
 Bools = npt.NDArray[np.bool_]
 
 
 def composable_pairs(
-    single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings, *, seed: int, workers: int = 1
+    single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings, lengths: ShapeSettings, *, seed: int, workers: int = 1
 ) -> tuple[pa.Table, list[FunnelRow]]:
-    """``pairs`` and the funnel of the conditions. O(questions and pairs): no question is compared with all others."""
-    work = _Work.of(single_hop, paragraphs)
+    """``pairs`` and the funnel of the conditions. O(questions and pairs): no question is compared with all others.
+
+    What is too long for any chain (``lengths``) is left out at once, so that no reader has to judge it.
+    """
+    work = _Work.of(single_hop)
     rows: list[FunnelRow] = []
-    named, group = work.mentions, work.group_of_question
-    raw = int(np.bincount(group[group >= 0], minlength=int(named.name.max(initial=-1)) + 1)[named.name].sum())
-    rows.append(FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], removed=None, left=raw))
-    is_entity = entity_answers(single_hop, paragraphs, settings)
-    pairs = _joined(work, np.ones(len(single_hop), np.bool_) if raw < 1 else is_entity, named, settings, rows, raw, seed)
+    pairs = _joined(work, entity_answers(single_hop, paragraphs, settings), tokens_of(single_hop), settings, lengths, rows, seed)
     for name, kept in (("itself", _different), ("paragraph", _two_paragraphs), ("circle", _no_circle)):
         pairs = _filtered(pairs, kept(pairs, work), name, rows)
     pairs, kept_linked = _linked(pairs, single_hop)
     pairs = _filtered(pairs, kept_linked, "linked", rows)
+    pairs = _filtered(pairs, _two_subjects(pairs, single_hop), "given", rows)
     pairs = _filtered(pairs, same_type(pairs, single_hop, paragraphs), "type", rows)
     pairs = _filtered(pairs, same_search_result(pairs, single_hop, paragraphs, workers=workers), "search", rows)
     return arrow(pairs.select(PAIRS.names)).cast(PAIRS), rows
@@ -82,7 +106,7 @@ class _Work:
     owners: npt.NDArray[np.int32]
 
     @classmethod
-    def of(cls, single_hop: pa.Table, paragraphs: pa.Table) -> _Work:
+    def of(cls, single_hop: pa.Table) -> _Work:
         names, owners = answer_names(single_hop)
         mentions, groups = find_names(names, single_hop["question"].combine_chunks())
         return cls(single_hop, mentions, groups[: len(single_hop)], groups, owners)
@@ -113,14 +137,14 @@ def _filtered(pairs: pl.DataFrame, kept: Bools, reason: str, rows: list[FunnelRo
 def entity_answers(single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings) -> Bools:
     """For each question whether its answer is a named entity."""
     answers = single_hop["answer"].combine_chunks()
-    written = _capital_shares(answers, paragraphs["text"])
+    written = _name_like(answers, paragraphs["text"], settings.capital_share)
     kinds = [kind == ASKED for kind in single_hop["kind"].to_pylist()]
     texts, titles = paragraphs["text"].to_pylist(), paragraphs["title"].to_pylist()
     own = single_hop["paragraph"].to_pylist()
     found = np.zeros(len(answers), np.bool_)
     for row, (answer, asked, question) in enumerate(zip(answers.to_pylist(), kinds, single_hop["question"].to_pylist(), strict=True)):
         capital = next((letter.group().isupper() for letter in _CAPITAL.finditer(answer)), False)
-        if not capital or written[row] < settings.capital_share:
+        if settings.capital_share and not (capital and written[row]):
             continue
         found[row] = not asked or _is_entity(answer_kinds(question, answer, [_shown(titles[own[row]], texts[own[row]])]), answer)
     return found
@@ -138,51 +162,92 @@ def _is_entity(kinds: list[Kind], answer: str) -> bool:
     return not any(word[0].isdigit() for word in words) and not any(word[0].islower() and len(word) > 3 for word in words)
 
 
-def _capital_shares(names: pa.Array, texts: pa.ChunkedArray) -> npt.NDArray[np.float64]:
-    """For each name the share of its places in ``texts``, but for those that begin one or a sentence, at which it has a capital.
+def _name_like(names: pa.Array, texts: pa.ChunkedArray, capital_share: float) -> Bools:
+    """For each name whether the texts write it as one: with a capital, and not before nouns, as an adjective ("the French army").
 
-    1 where it has no such place.
+    Of the places that begin a text or a sentence the capital is not counted; names that stand nowhere else are taken for names.
     """
     places, group = find_names(names, texts.combine_chunks())
+    size = int(group.max(initial=-1)) + 1
+    if not size:
+        return np.zeros(len(names), np.bool_)
     data, offsets = text_buffers(texts)
+    last = len(data) - 1
     at = offsets[places.text] + places.start
     before = np.where(places.start > 1, data[np.maximum(at - 2, 0)], np.uint8(ord(".")))
     inner = ~np.isin(before, np.frombuffer(b'.?!:"', np.uint8))
-    small = (data[np.minimum(at, len(data) - 1)] >= ord("a")) & (data[np.minimum(at, len(data) - 1)] <= ord("z"))
-    size = int(group.max(initial=-1)) + 1
+    small = _is_small(data[np.minimum(at, last)])
     seen = np.bincount(places.name[inner], minlength=size)
     capital = np.bincount(places.name[inner & ~small], minlength=size)
-    share = np.where(seen > 0, capital / np.maximum(seen, 1), 1.0)
-    return np.where(group >= 0, share[np.maximum(group, 0)], 0.0) if size else np.ones(len(names))
+    words, _ = find_names(pa.array(sorted(AFTER_NAMES)), texts.combine_chunks())
+    ends = places.end + 1
+    follows = _is_small(data[np.minimum(offsets[places.text] + ends, last)]) & (
+        data[np.minimum(ends - 1 + offsets[places.text], last)] == ord(" ")
+    )
+    known = np.isin(paired(places.text, ends), paired(words.text, words.start))
+    every = np.bincount(places.name, minlength=size)
+    modifies = np.bincount(places.name[follows & ~known], minlength=size)
+    as_name = (seen == 0) | (capital >= capital_share * seen)
+    as_noun = (every < 3) | (modifies < MODIFIER_SHARE * every)
+    found: Bools = (group >= 0) & (as_name & as_noun)[np.maximum(group, 0)]
+    return found
+
+
+def _is_small(letters: npt.NDArray[np.uint8]) -> Bools:
+    return (letters >= ord("a")) & (letters <= ord("z"))
 
 
 def _joined(
-    work: _Work, is_entity: Bools, named: Mentions, settings: PairSettings, rows: list[FunnelRow], raw: int, seed: int
+    work: _Work,
+    is_entity: Bools,
+    tokens: npt.NDArray[np.int32],
+    settings: PairSettings,
+    lengths: ShapeSettings,
+    rows: list[FunnelRow],
+    seed: int,
 ) -> pl.DataFrame:
-    """Heads and tails over each bridge, those of common ones drawn."""
-    heads = (
-        pl.DataFrame({"head": work.owners, "group": work.groups})
-        .filter(pl.Series(is_entity[work.owners]) & (pl.col("group") >= 0))
-        .unique()
-    )
-    whole = ~named.inside & _stands_alone(named, work.single_hop["question"])
+    """Heads and tails over each bridge, those of common ones drawn; counted without being made where they are not kept."""
+    named = work.mentions
     start, end = _characters(work.single_hop["question"], named)
-    tails = pl.DataFrame({"tail": named.text, "group": named.name, "start": start, "end": end, "whole": whole}).sort(
-        "tail", "group", "start"
-    )
-    tails = tails.unique(["tail", "group"], keep="first", maintain_order=True)
-    count = (
-        heads.group_by("group").len("heads").join(tails.group_by("group").agg(pl.len().alias("tails"), pl.col("whole").sum()), on="group")
-    )
-    every = int((count["heads"] * count["tails"]).sum())
-    rows.append(_row("entity", raw - every if raw >= every else 0, every, "musique.pairs.capital_share"))
-    alone = int((count["heads"] * count["whole"]).sum())
-    rows.append(_row("whole", every - alone, alone))
-    heads = _drawn(heads, "head", settings.max_heads, work.single_hop, seed)
+    whole = ~named.inside & _stands_alone(named, work.single_hop["question"])
+    heads = pl.DataFrame({"head": work.owners, "group": work.groups}).filter(pl.col("group") >= 0).unique()
+    heads = heads.with_columns(short=pl.Series(tokens <= lengths.max_tokens).gather(heads["head"]))
+    heads = heads.with_columns(entity=pl.col("short") & pl.Series(is_entity).gather(heads["head"]))
+    tails = pl.DataFrame({"tail": named.text, "group": named.name, "start": start, "end": end, "whole": whole})
+    tails = tails.sort("tail", "group", pl.col("whole") != True, "start").unique(["tail", "group"], keep="first", maintain_order=True)  # noqa: E712
+    tails = tails.with_columns(short=pl.Series(tokens <= lengths.max_tokens).gather(tails["tail"]))
+    tails = tails.with_columns(whole=pl.col("short") & pl.col("whole"))
+    left = _products(heads, tails, None, None)
+    rows.append(FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], removed=None, left=left))
+    for reason, head, tail, setting in (
+        ("long", "short", "short", "musique.shapes.max_tokens"),
+        ("entity", "entity", "short", "musique.pairs.capital_share"),
+        ("whole", "entity", "whole", ""),
+    ):
+        fewer = _products(heads, tails, head, tail)
+        rows.append(_row(reason, left - fewer, fewer, setting))
+        left = fewer
+    heads = _drawn(heads.filter("entity"), "head", settings.max_heads, work.single_hop, seed)
     tails = _drawn(tails.filter("whole"), "tail", settings.max_tails, work.single_hop, seed)
     pairs = heads.join(tails, on="group").sort("tail", "start", "head", "group").unique(["head", "tail"], keep="first", maintain_order=True)
-    rows.append(_row("many", alone - pairs.height, pairs.height, "musique.pairs.max_heads"))
+    total = pl.Series(tokens).gather(pairs["head"]) + pl.Series(tokens).gather(pairs["tail"])
+    pairs = pairs.filter(total <= max(lengths.max_tokens_short, lengths.max_tokens_long))
+    rows.append(_row("many", left - pairs.height, pairs.height, "musique.pairs.max_heads"))
     return pairs.select("head", "tail", "start", "end", bridge="group")
+
+
+def _products(heads: pl.DataFrame, tails: pl.DataFrame, head: str | None, tail: str | None) -> int:
+    """How many pairs of a head and a tail over one bridge there are, of those for which the columns hold."""
+    ones = heads.filter(head) if head else heads
+    others = tails.filter(tail) if tail else tails
+    return int(
+        ones.group_by("group")
+        .len("ones")
+        .join(others.group_by("group").len("others"), on="group")
+        .select(pl.col("ones") * pl.col("others"))
+        .sum()
+        .item()
+    )
 
 
 def _drawn(table: pl.DataFrame, column: str, most: int, single_hop: pa.Table, seed: int) -> pl.DataFrame:
@@ -269,16 +334,31 @@ def _no_circle(pairs: pl.DataFrame, work: _Work) -> Bools:
 
 
 def _linked(pairs: pl.DataFrame, single_hop: pa.Table) -> tuple[pl.DataFrame, Bools]:
-    """Adds ``slot``; a pair stays if one of the tail's entities is the head's answer, or where nobody knows one of them."""
+    """Adds ``slot``; a pair stays if one of the tail's entities is the head's answer, or where nobody knows one of them.
+
+    Where they are known, the place becomes that of the whole name, its article included.
+    """
     answers = single_hop["answer_entity"].to_numpy(zero_copy_only=False)
     entities = single_hop["entities"].to_pylist()
+    names, questions = single_hop["names"].to_pylist(), single_hop["question"].to_pylist()
     slots, kept = np.full(pairs.height, -1, np.int32), np.ones(pairs.height, np.bool_)
+    starts, ends = pairs["start"].to_numpy().copy(), pairs["end"].to_numpy().copy()
     for row, (head, tail) in enumerate(zip(pairs["head"].to_list(), pairs["tail"].to_list(), strict=True)):
         known = entities[tail]
         if known and answers[head] is not None:
             kept[row] = answers[head] in known
-            slots[row] = known.index(answers[head]) if kept[row] else -1
-    return pairs.with_columns(slot=pl.Series(slots)), kept
+            if kept[row]:
+                slots[row] = known.index(answers[head])
+                starts[row] = questions[tail].find(names[tail][slots[row]], max(0, starts[row] - ARTICLE))
+                ends[row] = starts[row] + len(names[tail][slots[row]])
+    return pairs.with_columns(slot=pl.Series(slots), start=pl.Series(starts), end=pl.Series(ends)), kept
+
+
+def _two_subjects(pairs: pl.DataFrame, single_hop: pa.Table) -> Bools:
+    """Whether no entity of the graph is asked about in both questions."""
+    entities = [frozenset(some) for some in single_hop["entities"].to_pylist()]
+    both = zip(pairs["head"].to_list(), pairs["tail"].to_list(), strict=True)
+    return np.array([not entities[head] & entities[tail] for head, tail in both], np.bool_)
 
 
 def same_type(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table) -> Bools:

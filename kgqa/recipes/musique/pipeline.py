@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
@@ -16,7 +17,7 @@ from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
 from kgqa.errors import EmptyResult
 from kgqa.formats.question_set import open_dataset
-from kgqa.recipes.musique.chains import Chains
+from kgqa.recipes.musique.chains import Chains, Pool
 from kgqa.recipes.musique.composers import checks, rules
 from kgqa.recipes.musique.contexts import build_contexts, masked_texts
 from kgqa.recipes.musique.disconnection import connected, judge
@@ -74,7 +75,10 @@ def find_pairs(run: Run) -> StageOutput:
     """single_hop → pairs (step S2)."""
     tables = run.tables("single_hop", "paragraphs")
     run.progress.start("Finding composable pairs", tables["single_hop"].num_rows, "questions")
-    pairs, funnel = composable_pairs(tables["single_hop"], tables["paragraphs"], _settings(run).pairs, seed=run.seed, workers=run.workers)
+    settings = _settings(run)
+    pairs, funnel = composable_pairs(
+        tables["single_hop"], tables["paragraphs"], settings.pairs, settings.shapes, seed=run.seed, workers=run.workers
+    )
     if not pairs.num_rows:
         raise EmptyResult(f"no two questions can be composed: {_reasons(funnel)}; give more questions, or change [musique.pairs].")
     if run.limit is not None and pairs.num_rows > run.limit:
@@ -120,10 +124,11 @@ def make_chains(run: Run) -> StageOutput:
     tables = run.tables("single_hop", "paragraphs", "connected")
     single_hop, pairs = tables["single_hop"], tables["connected"]
     run.progress.start("Building reasoning graphs", pairs.num_rows, "pairs")
+    funnel: list[FunnelRow] = []
+    usable = _sayable(run, tables, funnel)
     said, groups = names_and_answers(single_hop)
-    every = build_chains(single_hop, pairs, said, groups, settings.shapes, seed=run.seed)
-    funnel = [FunnelRow(stage="shapes", what="chains", reason="of short questions, in six shapes", removed=None, left=len(every))]
-    every = _sayable(run, every, tables, funnel)
+    every = build_chains(single_hop, pairs, usable, said, groups, settings.shapes, seed=run.seed)
+    funnel.append(FunnelRow(stage="shapes", what="chains", reason="of short questions, in six shapes", removed=None, left=len(every)))
     kept, reasons = choose_chains(every, pairs, _types(every, pairs, single_hop), settings.shapes)
     left = len(every)
     for name, removed in reasons.items():
@@ -139,32 +144,32 @@ def make_chains(run: Run) -> StageOutput:
     return StageOutput(tables={"chains": chains}, funnel=funnel, report={"shapes": dict(counts)}, note=note)
 
 
-def _sayable(run: Run, every: pa.Table, tables: dict[str, pa.Table], funnel: list[FunnelRow]) -> pa.Table:
-    """Where rules compose: those whose questions they can turn into phrases; the others would only take the places of better ones."""
+def _sayable(run: Run, tables: dict[str, pa.Table], funnel: list[FunnelRow]) -> npt.NDArray[np.bool_]:
+    """For each pair whether the composer can say it: what rules refuse would only take the place of better questions."""
+    pairs = tables["connected"]
+    kept = np.ones(len(pairs), np.bool_)
     if _settings(run).composition.composer != "rules":
-        return every
-    chains = Chains(every, tables["connected"], tables["single_hop"], tables["paragraphs"])
-    templates = _templates(run)
-    kept, reasons = np.zeros(len(every), np.bool_), Counter[str]()
-    for row, chain in enumerate(chains):
-        try:
-            question = rules.compose(chain, templates)
-        except rules.Refused as refused:
-            reasons[rules.REFUSED[str(refused)]] += 1
-            continue
-        fault = next(checks.faults(question, chain, max_words=_settings(run).composition.max_words), None)
-        if fault is None:
-            kept[row] = True
-        else:
-            reasons[checks.REASONS[fault]] += 1
-    left = len(every)
-    for reason, removed in reasons.most_common():
-        left -= removed
-        funnel.append(FunnelRow(stage="compose", what="chains", reason=reason, removed=removed, left=left, setting="musique.composition"))
-    return every.filter(pa.array(kept))
+        return kept
+    pool = Pool(tables["single_hop"], tables["paragraphs"])
+    questions, kinds = pool.rows["question"], pool.rows["kind"]
+    heads = pairs["head"].to_numpy()
+    used = np.unique(heads).tolist()
+    says = {row: rules.can_say(questions[row], kinds[row], is_person=pool.is_person(row)) for row in used}
+    said = np.array([says[row] for row in heads.tolist()], np.bool_)
+    places = zip(*(pairs[name].to_pylist() for name in ("tail", "start", "end")), strict=True)
+    taken = np.array([kinds[tail] != ASKED or rules.can_take(questions[tail], start, end) for tail, start, end in places], np.bool_)
+    for reason, mask in (("form", said), ("place", said & taken)):
+        funnel.append(
+            FunnelRow(
+                stage="compose", what="pairs", reason=rules.REFUSED[reason], removed=int(kept.sum() - mask.sum()), left=int(mask.sum()),
+                setting="musique.composition.composer",
+            )
+        )  # fmt: skip
+        kept = mask
+    return kept
 
 
-def _types(chains: pa.Table, pairs: pa.Table, single_hop: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _types(chains: pa.Table, pairs: pa.Table, single_hop: pa.Table) -> npt.NDArray[np.int64]:
     """For each chain a number for the type of its last answer: what its question asks for, or how it was made."""
     hops = hops_of(chains["shape"].to_numpy(), np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1), pairs)
     last = np.take_along_axis(hops, (hops >= 0).sum(axis=1, keepdims=True) - 1, axis=1)[:, 0]
@@ -287,9 +292,13 @@ def _only(*names: str) -> Callable[[Run], object]:
     return lambda run: [_settings(run).model_dump(mode="json", include=set(names)), run.seed]
 
 
-def _no_candidates(run: Run, tables: dict[str, pa.Table]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """No entity's names are looked for inside longer ones: mentions are all that is needed."""
-    return np.zeros(len(tables["entities"]), np.bool_)
+def _lengths(run: Run) -> object:
+    return _settings(run).shapes.model_dump(mode="json", include={"max_tokens", "max_tokens_short", "max_tokens_long"})
+
+
+def _all_entities(run: Run, tables: dict[str, pa.Table]) -> npt.NDArray[np.bool_]:
+    """Every entity can be an answer."""
+    return np.ones(len(tables["entities"]), np.bool_)
 
 
 COMPOSITION = (
@@ -297,7 +306,7 @@ COMPOSITION = (
         name="find_pairs",
         version=1,
         doing="Finding composable pairs",
-        depends_on=lambda run: [_only("pairs")(run), run.limit],
+        depends_on=lambda run: [_only("pairs")(run), _lengths(run), run.limit],
         run=find_pairs,
     ),
     Stage(name="filter_pairs", version=1, doing="Filtering disconnected pairs", depends_on=_only("disconnection"), run=filter_pairs),
@@ -307,7 +316,7 @@ COMPOSITION = (
     Stage(name="compose_questions", version=1, doing="Composing", depends_on=_only("composition"), run=compose_questions),
 )
 FROM_GRAPH = (
-    *preparation(candidates=_no_candidates, depends_on=lambda _: None, edges=False),
+    *preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False),
     Stage(
         name="single_hop",
         version=1,

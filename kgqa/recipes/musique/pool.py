@@ -3,13 +3,16 @@
 single_hop    ``id``, ``source`` (the set or domain that it is from), ``question``, ``answer``, ``aliases``, ``paragraph`` (a row of
               ``paragraphs``), ``start`` (of the answer in the paragraph's text, in characters), ``answer_entity``, ``kind`` (one of
               ``wording``'s), and of a question that was made from facts ``relations`` (names of templates), ``entities`` and ``names``
-              (what it is asked about); sorted by id
+              (what it is asked about) and ``noun`` (what it asks for); sorted by id
 paragraphs    ``id``, ``title``, ``text``; sorted by id, no two with the same text
 """
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 SINGLE_HOP = pa.schema(
     [
@@ -25,13 +28,14 @@ SINGLE_HOP = pa.schema(
         ("relations", pa.list_(pa.string())),
         ("entities", pa.list_(pa.string())),
         ("names", pa.list_(pa.string())),
+        ("noun", pa.string()),
     ]
 )
 PARAGRAPHS = pa.schema([("id", pa.string()), ("title", pa.string()), ("text", pa.string())])
 REASONS = {
     "several paragraphs": "the question has no paragraph, or several that support its answer, so that it is no single-hop one",
     "not asked": "the relation is not asked about",
-    "unstated": "no article about one of the fact's two entities names the other",
+    "unstated": "no document states the fact: the article about its head that names its tail, or a sentence with both",
     "several": "the question has more than one answer in the graph",
     "span": "the answer stands nowhere in the paragraph",
     "short": "the paragraph has too few words",
@@ -42,3 +46,9 @@ REASONS = {
     "unread": "no reader finds any of the answer",
 }
 """Why a single-hop question is not good (step S1) → the sentence that reports show."""
+
+
+def tokens_of(single_hop: pa.Table) -> npt.NDArray[np.int32]:
+    """For each question its words."""
+    counts: npt.NDArray[np.int32] = pc.count_substring_regex(single_hop["question"], r"\S+").to_numpy().astype(np.int32)
+    return counts

@@ -21,6 +21,7 @@ from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import mixed, text_hashes
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency
+from kgqa.recipes.musique.pool import tokens_of
 from kgqa.settings.musique import SHAPES, ShapeSettings
 
 EDGES: Mapping[str, tuple[tuple[int, int], ...]] = MappingProxyType(
@@ -36,6 +37,7 @@ EDGES: Mapping[str, tuple[tuple[int, int], ...]] = MappingProxyType(
 """Shape → for each edge the hops, from 0, that it leads from and to."""
 HOPS: Mapping[str, int] = MappingProxyType({name: len(edges) + 1 for name, edges in EDGES.items()})
 CHAINS = pa.schema([("shape", pa.int8()), ("edge_1", pa.int32()), ("edge_2", pa.int32()), ("edge_3", pa.int32()), ("draw", pa.uint64())])
+Bools = npt.NDArray[np.bool_]
 Rows4 = npt.NDArray[np.int32]
 """Chains × 4 rows of ``single_hop``, -1 where a chain has fewer hops."""
 
@@ -53,16 +55,16 @@ def hops_of(shape: npt.NDArray[np.integer], edges: npt.NDArray[np.int32], pairs:
 
 
 def build_chains(
-    single_hop: pa.Table, pairs: pa.Table, said: Adjacency, groups: Adjacency, settings: ShapeSettings, *, seed: int
+    single_hop: pa.Table, pairs: pa.Table, usable: Bools, said: Adjacency, groups: Adjacency, settings: ShapeSettings, *, seed: int
 ) -> pa.Table:
-    """Every chain of ``pairs`` in each shape, but of the heads of one place in a question only ``fan_in``, drawn.
+    """Every chain of the ``usable`` ones of ``pairs`` in each shape, but of the heads of one place in a question only ``fan_in``, drawn.
 
     ``said``: question → the answers' groups that it names; ``groups``: question → those of its answer. In a chain no two questions have the
     same paragraph or answer, and none names the answer of another but by the edge that leads from it. Sorted by shape and edges.
     """
     ids = text_hashes(single_hop["id"])
-    tokens = np.array([len(text.split()) for text in single_hop["question"].to_pylist()], np.int32)
-    edges = _drawn_edges(pairs, ids, tokens, settings, seed)
+    tokens = tokens_of(single_hop)
+    edges = _drawn_edges(pairs, usable, ids, tokens, settings, seed)
     head, tail, start = (pairs[name].to_numpy() for name in ("head", "tail", "start"))
     first = np.searchsorted(tail[edges], np.arange(len(single_hop) + 1)).astype(np.int64)
     arrays = (head, tail, start, edges, first, single_hop["paragraph"].to_numpy(), tokens)
@@ -77,11 +79,11 @@ def build_chains(
 
 
 def _drawn_edges(
-    pairs: pa.Table, ids: npt.NDArray[np.uint64], tokens: npt.NDArray[np.int32], settings: ShapeSettings, seed: int
+    pairs: pa.Table, usable: Bools, ids: npt.NDArray[np.uint64], tokens: npt.NDArray[np.int32], settings: ShapeSettings, seed: int
 ) -> npt.NDArray[np.int32]:
-    """Rows of ``pairs``, sorted by tail, place and head: those of short questions, of each place at most ``fan_in``."""
+    """Rows of ``pairs``, sorted by tail, place and head: usable ones of short questions, of each place at most ``fan_in``."""
     head, tail, start = (pairs[name].to_numpy() for name in ("head", "tail", "start"))
-    short = np.flatnonzero((tokens[head] <= settings.max_tokens) & (tokens[tail] <= settings.max_tokens))
+    short = np.flatnonzero(usable & (tokens[head] <= settings.max_tokens) & (tokens[tail] <= settings.max_tokens))
     draws = shuffling(ids[tail[short]] ^ ids[head[short]], start[short], purpose="heads of a place", seed=seed)
     table = pl.DataFrame({"edge": short.astype(np.int32), "tail": tail[short], "start": start[short], "head": head[short], "draw": draws})
     kept = table.sort("tail", "start", "draw", "head").filter(pl.int_range(pl.len()).over("tail", "start") < settings.fan_in)

@@ -1,8 +1,13 @@
-"""How a fact is asked and said: templates with names in them."""
+"""How a fact is asked and said: templates with names in them, or with phrases that say what earlier questions answer.
+
+Phrases are long, so that whatever can is put before them: a question that goes on after the name is asked by the noun phrase instead ("What
+is the birthplace of …?"), and of two facts the one about a name comes first. A phrase with two facts begins with "both", which shows where
+it ends.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from kgqa.recipes.names.kinds import NOUNS, PERSON
 from kgqa.settings.musique import TemplateSettings
@@ -10,6 +15,7 @@ from kgqa.settings.musique import TemplateSettings
 FORWARD, INVERSE, BOTH, ASKED = "forward", "inverse", "both", "asked"
 """Kinds of a single-hop question: what a head has, what has a tail, what has two tails, and one that somebody asked in words."""
 _VOWELS = frozenset("aeiouAEIOU")
+_NONE: frozenset[int] = frozenset()
 
 
 def said(template: str, name: str) -> str:
@@ -19,23 +25,25 @@ def said(template: str, name: str) -> str:
 
 def with_article(name: str) -> str:
     """``a painter``, ``an actor``; a name that has an article keeps it."""
-    if name.startswith(("the ", "The ", "a ", "an ")):
+    if name.lower().startswith(("the ", "a ", "an ")):
         return name
     return f"{'an' if name[:1] in _VOWELS else 'a'} {name}"
 
 
-def question(kind: str, templates: Sequence[TemplateSettings], names: Sequence[str]) -> str:
-    """The single-hop question of this kind over the ``names``."""
-    if kind == FORWARD:
-        return said(templates[0].question, names[0])
-    return f"Which {templates[0].noun} {_clauses(templates, names)}?"
+def question(kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE) -> str:
+    """The single-hop question of this kind over the ``names``, of which the ``nested`` ones are phrases; ``noun`` is what is asked for."""
+    if kind != FORWARD:
+        return f"Which {noun} {_clauses(templates, names, nested, is_phrase=False)}?"
+    if nested and not templates[0].question.endswith("{head}?"):
+        return f"What is {said(templates[0].phrase, names[0])}?"
+    return said(templates[0].question, names[0])
 
 
-def phrase(kind: str, templates: Sequence[TemplateSettings], names: Sequence[str]) -> str:
+def phrase(kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE) -> str:
     """Its answer as a noun phrase."""
     if kind == FORWARD:
         return said(templates[0].phrase, names[0])
-    return f"the {templates[0].noun} {relative(templates[0].noun)} {_clauses(templates, names)}"
+    return f"the {noun} {relative(noun)} {_clauses(templates, names, nested, is_phrase=True)}"
 
 
 def relative(noun: str) -> str:
@@ -44,5 +52,12 @@ def relative(noun: str) -> str:
     return "who" if NOUNS.get(last, last) == PERSON else "that"
 
 
-def _clauses(templates: Sequence[TemplateSettings], names: Sequence[str]) -> str:
-    return " and ".join(said(template.clause, name) for template, name in zip(templates, names, strict=True))
+def _clauses(templates: Sequence[TemplateSettings], names: Sequence[str], nested: Collection[int], *, is_phrase: bool) -> str:
+    if len(names) == 1:
+        return said(templates[0].clause, names[0])
+    first, second = sorted(range(2), key=lambda place: place in nested)
+    if templates[0].clause == templates[1].clause and "{a tail}" not in templates[0].clause:
+        return said(templates[0].clause, f"both {names[first]} and {names[second]}")
+    ones, others = (said(templates[place].clause, names[place]) for place in (first, second))
+    joint = ", and " if first in nested else " and "
+    return f"both {ones}{joint}{others}" if is_phrase else f"{ones}{joint}{others}"

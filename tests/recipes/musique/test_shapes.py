@@ -83,7 +83,7 @@ def test_chains_are_those_of_a_naive_search(
 ) -> None:
     settings = ShapeSettings(max_tokens=limits[0], max_tokens_short=limits[1], max_tokens_long=limits[2], fan_in=100)
     table = table_of(pairs)
-    chains = build_chains(pool(paragraphs, lengths), table, nothing(COUNT), own(COUNT), settings, seed=0)
+    chains = build_chains(pool(paragraphs, lengths), table, np.ones(len(table), np.bool_), nothing(COUNT), own(COUNT), settings, seed=0)
     edges = np.stack([chains[f"edge_{number}"].to_numpy() for number in (1, 2, 3)], axis=1)
     ends = list(zip(table["head"].to_pylist(), table["tail"].to_pylist(), strict=True))
     found = [
@@ -105,13 +105,19 @@ def test_no_question_names_the_answer_of_another_but_by_an_edge() -> None:
     table = table_of([(0, 1, 0), (1, 2, 0)])
     questions = pool([0, 1, 2], [2, 2, 2])
     said = Adjacency.from_pairs(np.array([2]), np.array([0]), 3)
-    assert build_chains(questions, table, nothing(3), own(3), ShapeSettings(), seed=0)["shape"].to_pylist() == [0, 0, 1]
-    assert build_chains(questions, table, said, own(3), ShapeSettings(), seed=0)["shape"].to_pylist() == [0, 0]
+    assert build_chains(questions, table, np.ones(2, np.bool_), nothing(3), own(3), ShapeSettings(), seed=0)["shape"].to_pylist() == [
+        0,
+        0,
+        1,
+    ]
+    assert build_chains(questions, table, np.ones(2, np.bool_), said, own(3), ShapeSettings(), seed=0)["shape"].to_pylist() == [0, 0]
 
 
 def test_of_the_heads_of_one_place_some_are_drawn() -> None:
     table = table_of([(head, 9, 0) for head in range(9)])
-    chains = build_chains(pool(list(range(10)), [2] * 10), table, nothing(10), own(10), ShapeSettings(fan_in=4), seed=3)
+    chains = build_chains(
+        pool(list(range(10)), [2] * 10), table, np.ones(9, np.bool_), nothing(10), own(10), ShapeSettings(fan_in=4), seed=3
+    )
     assert len(chains) == 4
 
 
@@ -123,7 +129,9 @@ def test_what_is_chosen_keeps_all_limits(pairs: list[tuple[int, int, int]], brid
         shares=dict.fromkeys(SHAPES, 0.5),
     )  # fmt: skip
     table = table_of(pairs)
-    chains = build_chains(pool(list(range(COUNT)), [1] * COUNT), table, nothing(COUNT), own(COUNT), settings, seed=1)
+    chains = build_chains(
+        pool(list(range(COUNT)), [1] * COUNT), table, np.ones(len(table), np.bool_), nothing(COUNT), own(COUNT), settings, seed=1
+    )
     kept, reasons = choose_chains(chains, table, np.zeros(len(chains), np.int64), settings)
     assert len(kept) + sum(reasons.values()) == len(chains)
     edges = np.stack([chains[f"edge_{number}"].to_numpy() for number in (1, 2, 3)], axis=1)

@@ -31,6 +31,8 @@ class Hop:
     relations: tuple[str, ...]
     """Names of the templates that it was made with."""
     names: tuple[str, ...]
+    noun: str
+    """What it asks for, of a question that was made from a template."""
     is_person: bool
     """Whether the answer is known to be one."""
     needs: tuple[Need, ...]

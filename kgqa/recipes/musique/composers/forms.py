@@ -1,55 +1,54 @@
 """A question that asks for a name becomes a noun phrase for its answer: "Who wrote Ulysses?", "the person who wrote Ulysses".
 
-Only forms that can be turned without understanding more of the sentence are; of any other there is none. Verbs are put into the tense that
-"did" and "does" took from them.
+Only forms that can be turned without understanding more of the sentence are; of any other there is none. Each form is a function that looks
+at the words of a question, and says what it becomes, or that it is another form.
 """
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from collections.abc import Sequence
 
+from kgqa.recipes.musique.composers.verbs import AUXILIARIES, COPULAS, is_finite, is_participle, is_past, past, present
 from kgqa.recipes.names.kinds import NOUNS, PERSON
-from kgqa.resources import word_lists
 
-_LISTED = word_lists(Path(__file__).with_name("verbs.txt"))["irregular"]
-PAST = dict(zip(_LISTED[::2], _LISTED[1::2], strict=True))
-"""Verb → its past, where that is not made by -ed."""
-PAST_FORMS = frozenset(PAST.values())
-COPULA = r"(?:is|was|are|were)"
-AUXILIARY = frozenset({"is", "was", "are", "were", "has", "had", "have", "can", "could", "will", "would"})
-VAGUE = frozenset({"kind", "type", "sort", "other", "else", "percentage", "number"})
-"""Words after "what" that ask for no name."""
 PREPOSITIONS = frozenset(
-    {"in", "on", "at", "of", "by", "for", "from", "to", "with", "into", "under", "through", "during", "against", "near"}
+    {
+        "in",
+        "on",
+        "at",
+        "of",
+        "by",
+        "for",
+        "from",
+        "to",
+        "with",
+        "into",
+        "under",
+        "through",
+        "during",
+        "against",
+        "near",
+        "besides",
+        "as",
+        "after",
+    }
 )
-ASKING = re.compile(r"\b(?:who|whom|whose|which|what|where|when|why|how)\b", re.IGNORECASE)
+DETERMINERS = frozenset({"a", "an", "the", "this", "that", "these", "those", "his", "her", "its", "their", "every", "each", "no", "any"})
+VAGUE = frozenset(
+    {"kind", "type", "sort", "other", "else", "percentage", "number", "day", "year", "month", "date", "time", "two", "three", "all"}
+)
+"""Words after "what" that ask for no name, or for several."""
+UNKNOWN = frozenset({"he", "she", "they", "it", "this", "these", "those", "him", "them"})
+"""Words that mean something that only the paragraph says."""
+ASKING = frozenset({"who", "whom", "whose", "which", "what", "where", "when", "why", "how"})
 NO_RELATION = re.compile(
     r"\b(?:in|of|by|at|from|to|with|after|for|on|and|or)$|^(?:located|followed|named|shares?|has|have|part|is|applies|occupant|instance)\b"
 )
 """Of a ``head >> relation`` question: a relation that is no noun."""
 _RELATION = re.compile(r"(?P<head>.+?) >> (?P<relation>.+)")
-_PARTICIPLE = r"(?P<verb>[a-z]+(?:ed|orn|own|ilt|ept|eld|ought|ritten|poken|ade|ound))(?P<rest>(?: .+)?)"
-_SUBJECT = r"(?P<subject>(?:[Tt]he |[Aa]n? )?[\w.'’&-]+(?: (?:of|and|the|de|von|van) [\w.'’&-]+| [A-Z0-9][\w.'’&-]*)*)"
-"""A name, or a noun with its article, and what belongs to it."""
-_IDENTITY = re.compile(rf"(?:who|what|which) (?P<be>{COPULA}) (?P<rest>.+)", re.IGNORECASE)
-_WHERE = re.compile(rf"[Ww]here (?P<be>{COPULA}) {_SUBJECT} {_PARTICIPLE}")
-_WHERE_IS = re.compile(rf"[Ww]here (?P<be>{COPULA}) (?P<subject>(?:the )?[A-Z].*)")
-_DO = re.compile(
-    r"(?P<asking>where|who|whom|(?P<preposition>[a-z]+ )?(?:what|which) (?P<noun>[^,;?]+?)) (?P<do>did|does) (?P<rest>.+)", re.IGNORECASE
-)
-_NOUN = re.compile(
-    r"(?:what|which) (?P<noun>[A-Za-z][\w.&' -]*?) "
-    rf"(?P<rest>(?P<verb>is|was|are|were|has|had|[a-z]+(?:ed|s)|{'|'.join(sorted(PAST_FORMS))})(?P<more>(?: .+)?))"
-)
-_PASSIVE = re.compile(rf"(?P<preposition>[A-Za-z]+) (?:what|which) (?P<noun>[a-z][a-z' -]*?) (?P<be>{COPULA}) {_SUBJECT} {_PARTICIPLE}")
-_WHO = re.compile(r"who (?P<verb>[a-z]+)(?P<rest> .+)", re.IGNORECASE)
-_DONE = re.compile(
-    r"(?P<subject>(?:(?:the|a|an) )?[A-Z][\w.'’-]*(?: (?:of|the|and|de|von|van|[A-Z0-9][\w.'’-]*))*|he|she|it|they|(?:the|a|an) [a-z]+) "
-    r"(?P<verb>[a-z]{2,})(?P<rest>(?: .+)?)"
-)
-_TURNED = re.compile(r" (?:the |a |an )?[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*)* [a-z]+(?:ed|orn|own|ilt|ept|eld|ought|ritten|poken|ade|ound)\b")
 NAME_OF = re.compile(r"^the (?:full |official |last |first )?name of (?=(?:the|a|an|his|her|its) )")
+Words = Sequence[str]
 
 
 def noun_phrase(question: str, *, person: bool) -> str | None:
@@ -57,121 +56,154 @@ def noun_phrase(question: str, *, person: bool) -> str | None:
     text = " ".join(question.replace(" ,", ",").split()).rstrip("?. ").strip()
     if relation := _RELATION.fullmatch(text):
         return None if NO_RELATION.search(relation["relation"]) else f"the {relation['relation']} of {relation['head']}"
-    first = ASKING.search(text)
-    if first is None or any(mark in text for mark in ';:?"“”()') or _asks_again(text, first):
+    words = text.split()
+    if len(words) < 3 or any(mark in text for mark in ';:?"“”()') or not can_be_asked(text):
         return None
-    for form in (_where, _asked_by_do, _passive, _identity, _by_noun, _who):
-        found = form(text, person)
-        if found is not None:
-            return found or None
-    return None
+    first, then = words[0].lower(), words[1].lower()
+    if first in {"who", "whom"}:
+        return _who(words, person=person)
+    if first == "where":
+        return _where(words)
+    of_which = first in PREPOSITIONS and then in {"what", "which"}
+    return _which(words[1 + of_which :], first if of_which else "") if of_which or first in {"what", "which"} else None
 
 
-def past(verb: str) -> str:
-    """``wrote`` for write, ``moved`` for move, ``carried`` for carry, ``stopped`` for stop."""
-    if verb in PAST:
-        return PAST[verb]
-    if verb.endswith("e"):
-        return f"{verb}d"
-    if len(verb) > 2 and verb.endswith("y") and verb[-2] not in "aeiou":
-        return f"{verb[:-1]}ied"
-    if re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]", verb):
-        return f"{verb}{verb[-1]}ed"
-    return f"{verb}ed"
-
-
-def present(verb: str) -> str:
-    """``writes`` for write, ``goes`` for go."""
-    if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
-        return f"{verb}es"
-    return f"{verb[:-1]}ies" if len(verb) > 2 and verb.endswith("y") and verb[-2] not in "aeiou" else f"{verb}s"
+def can_be_asked(text: str) -> bool:
+    """Whether a question asks once, and says of what: no second asking word, no "she" that stands for nobody."""
+    words = [word.strip(",.?'’").lower() for word in text.split()]
+    asking = [word for word in words if word in ASKING]
+    return len(asking) == 1 and not UNKNOWN & set(words)
 
 
 def pronoun(noun: str) -> str:
     """The relative pronoun that goes with a noun: who for a person."""
     head = re.split(r" (?:of|in|on|at|from|for|with) ", noun)[0].rpartition(" ")[2]
-    return "who" if NOUNS.get(head, head) == PERSON or NOUNS.get(head.removesuffix("s"), "") == PERSON else "that"
+    return "who" if PERSON in {NOUNS.get(head, head), NOUNS.get(head.removesuffix("s"), "")} else "that"
 
 
-def _asks_again(text: str, first: re.Match[str]) -> bool:
-    """Whether a second asking word comes that could be the one which asks; "who" and "which" after a comma or a noun only tell more."""
-    later = [found[0].lower() for found in ASKING.finditer(text, first.end())]
-    return bool({"what", "why", "how", "when"} & set(later)) or len(later) > 1
-
-
-def _where(text: str, person: bool) -> str | None:
-    if found := _WHERE.fullmatch(text):
-        return f"the place where {found['subject']} {found['be']} {found['verb']}{found['rest']}"
-    if found := _WHERE_IS.fullmatch(text):
-        return f"the place where {found['subject']} {found['be']}" if " " not in found["subject"].removeprefix("the ") else ""
-    return None
-
-
-def _asked_by_do(text: str, person: bool) -> str | None:
-    """ "What country did X invade?", "the country that X invaded"; the verb is found as the first word that can be one after a name."""
-    found = _DO.fullmatch(text)
-    if found is None:
+def _who(words: Words, *, person: bool) -> str | None:
+    verb, rest = words[1].lower(), words[2:]
+    if verb in COPULAS:
+        return _identity(verb, rest) or (f"{_somebody(person)} {verb} {' '.join(rest)}" if is_participle(rest[0]) else None)
+    if verb in {"did", "does"}:
+        told = _done(verb, rest)
+        return f"the person whom {told}" if told and person else None
+    if verb in AUXILIARIES and not is_participle(rest[0]):
         return None
-    split = _subject_and_verb(found["rest"])
-    if split is None:
-        return ""
-    subject, verb, rest = split
-    told = f"{subject} {past(verb) if found['do'].lower() == 'did' else present(verb)}{rest}"
-    if not found["noun"]:
-        return f"the place where {told}" if found["asking"].lower() == "where" else f"the person whom {told}" if person else ""
-    noun, before = found["noun"], (found["preposition"] or "").strip().lower()
-    if before and (before not in PREPOSITIONS or rest.rpartition(" ")[2] in PREPOSITIONS):
-        return ""
-    return f"the {noun} {before} which {told}" if before else f"the {noun} {'whom' if pronoun(noun) == 'who' else 'that'} {told}"
+    is_verb = is_finite(verb) and verb not in PREPOSITIONS
+    return f"{_somebody(person)} {verb} {' '.join(rest)}" if is_verb else None
 
 
-def _subject_and_verb(rest: str) -> tuple[str, str, str] | None:
-    """``Napoleon``, ``occupy``, `` Vienna``: a subject of capitalised words, or a noun with its article, and the word after it."""
-    found = _DONE.fullmatch(rest)
-    if found is None or found["verb"] in PREPOSITIONS or found["verb"] in AUXILIARY or found["verb"].endswith(("ed", "ing", "ly")):
+def _somebody(person: bool) -> str:
+    return "the person who" if person else "whoever"
+
+
+def _where(words: Words) -> str | None:
+    verb, rest = words[1].lower(), words[2:]
+    if verb in {"did", "does"}:
+        told = _done(verb, rest)
+        return f"the place where {told}" if told else None
+    if verb not in COPULAS:
         return None
-    return found["subject"], found["verb"], found["rest"]
-
-
-def _passive(text: str, person: bool) -> str | None:
-    """ "In which city was X born?", "the city in which X was born"."""
-    found = _PASSIVE.fullmatch(text)
-    if found is None or found["preposition"].lower() not in PREPOSITIONS or not found["subject"]:
+    subject, more = _subject(rest)
+    if not subject or (more and not is_participle(more[0])):
         return None
-    return f"the {found['noun']} {found['preposition'].lower()} which {found['subject']} {found['be']} {found['verb']}{found['rest']}"
+    return f"the place where {subject} {verb}{_spaced(more)}"
 
 
-def _identity(text: str, person: bool) -> str | None:
-    """ "What is the capital of X?", "the capital of X"."""
-    found = _IDENTITY.fullmatch(text)
-    if found is None:
+def _which(words: Words, preposition: str) -> str | None:
+    """``words`` after "which", which a ``preposition`` may stand before."""
+    if not words or words[0].lower() in VAGUE:
         return None
-    rest = NAME_OF.sub("", found["rest"])
-    if rest.split()[0].lower() == "the" and rest.rpartition(" ")[2] not in PREPOSITIONS:
-        return f"the{rest[3:]}"
-    if rest.split()[0].endswith("ed") and text.lower().startswith("who "):
-        return f"the {'person' if person else 'one'} who {found['be']} {rest}" if person else ""
-    return ""
-
-
-def _by_noun(text: str, person: bool) -> str | None:
-    """ "Which network was known for X?", "the network that was known for X"."""
-    found = _NOUN.fullmatch(text[0].lower() + text[1:])
-    if found is None:
+    if words[0].lower() in COPULAS:
+        return None if preposition else _identity(words[0].lower(), words[1:])
+    noun, rest = _asked_noun(words)
+    if not noun:
         return None
-    if found["noun"].split()[0] in VAGUE:
-        return ""
-    # "the entity that was X turned into": what comes after the verb is its subject, and the question's word its object.
-    if found["verb"] in AUXILIARY and _TURNED.match(found["more"]):
-        return ""
-    return f"the {found['noun']} {pronoun(found['noun'])} {found['rest']}"
+    verb = rest[0].lower()
+    if verb in {"did", "does"}:
+        told = _done(verb, rest[1:])
+        return _about(noun, preposition, told) if told else None
+    if preposition:
+        told = _passive(verb, rest[1:])
+        return _about(noun, preposition, told) if told else None
+    return f"the {noun} {pronoun(noun)} {' '.join(rest)}" if _has_no_subject(noun, rest) else None
 
 
-def _who(text: str, person: bool) -> str | None:
-    """ "Who wrote X?", "the person who wrote X", where the answer is one."""
-    found = _WHO.fullmatch(text)
-    if found is None:
+def _passive(verb: str, rest: Words) -> str | None:
+    """``Mozart was born`` of "was Mozart born"."""
+    subject, more = _subject(rest)
+    return f"{subject} {verb}{_spaced(more)}" if verb in COPULAS and subject and more and is_participle(more[0]) else None
+
+
+def _about(noun: str, preposition: str, told: str) -> str | None:
+    if preposition:
+        return None if told.rpartition(" ")[2] in PREPOSITIONS else f"the {noun} {preposition} which {told}"
+    return f"the {noun} {'whom' if pronoun(noun) == 'who' else 'that'} {told}"
+
+
+def _asked_noun(words: Words) -> tuple[str, Words]:
+    """``famous artist``, and what follows it; up to four words, the last of them a noun."""
+    for end in range(1, min(len(words), 8)):
+        if is_finite(words[end]) or words[end].lower() in AUXILIARIES:
+            noun = words[:end]
+            plain = [word for word in noun if word.islower()]
+            bad = not plain or noun[-1].endswith("ly") or any(word.lower() in AUXILIARIES | DETERMINERS for word in noun[:1])
+            return ("", ()) if bad or noun[-1] in PREPOSITIONS else (" ".join(noun), words[end:])
+    return "", ()
+
+
+def _has_no_subject(noun: str, rest: Words) -> bool:
+    """Whether what was asked for is the subject of the verb: "which team won", not "which team was X beaten by"."""
+    if rest[-1].lower() in PREPOSITIONS:
+        return False
+    if rest[0] not in AUXILIARIES:
+        return len(rest) > 1
+    if len(rest) < 2 or (rest[0] in {"were", "are"} and not noun.endswith("s")):
+        return False
+    subject, more = _subject(rest[1:])
+    return not (subject and more and is_participle(more[0]))
+
+
+def _identity(verb: str, rest: Words) -> str | None:
+    """ "the capital of X" of "what is the capital of X"."""
+    said = NAME_OF.sub("", " ".join(rest))
+    words = said.split()
+    if not words or words[0].lower() != "the" or len(words) < 3 or words[-1].lower() in PREPOSITIONS or is_past(words[-1]):
         return None
-    verb = found["verb"].lower()
-    plain = verb in PAST_FORMS or verb.endswith(("ed", "s")) or verb in AUXILIARY
-    return f"the person who {verb}{found['rest']}" if person and plain and verb not in {"is", "was", "are", "were"} else ""
+    return f"the {' '.join(words[1:])}"
+
+
+def _done(verb: str, rest: Words) -> str | None:
+    """``Napoleon invaded Russia`` of "did Napoleon invade Russia"; the word after the subject is the verb."""
+    subject, more = _subject(rest)
+    if not subject or not more or not more[0].islower() or not more[0].isalpha():
+        return None
+    told, after = more[0], more[1:]
+    if told in PREPOSITIONS | AUXILIARIES or told.endswith(("ed", "ing", "ly")):
+        return None
+    if after and after[0].lower() not in PREPOSITIONS:  # it has its object, or so it seems
+        return None
+    return f"{subject} {past(told) if verb == 'did' else present(told)}{_spaced(after)}"
+
+
+def _subject(words: Words) -> tuple[str, Words]:
+    """A name, or a noun with its article, at the beginning of ``words``, and what follows; empty where there is none."""
+    end = 1 if words and words[0].lower() in {"the", "a", "an"} else 0
+    if end >= len(words):
+        return "", ()
+    is_name = words[end][0].isupper() or words[end][0].isdigit()
+    if not is_name and not end:
+        return "", ()
+    end += 1
+    while end < len(words):
+        word = words[end]
+        joins = word in {"of", "and", "the", "de", "von", "van", "&"} and end + 1 < len(words) and words[end + 1][0].isupper()
+        if not (word[0].isupper() or word[0].isdigit() or joins):
+            break
+        end += 1
+    return " ".join(words[:end]), words[end:]
+
+
+def _spaced(words: Words) -> str:
+    return f" {' '.join(words)}" if words else ""

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 from kgqa.recipes.musique import wording
 from kgqa.recipes.musique.composers.chain import Chain, Hop
-from kgqa.recipes.musique.composers.forms import noun_phrase
+from kgqa.recipes.musique.composers.forms import DETERMINERS, PREPOSITIONS, can_be_asked, noun_phrase
+from kgqa.recipes.musique.composers.verbs import AUXILIARIES, COPULAS, is_participle, is_past
 from kgqa.recipes.musique.wording import ASKED
+from kgqa.recipes.names.kinds import NOUNS
 from kgqa.settings.musique import TemplateSettings
 
 REFUSED = {
@@ -15,8 +17,37 @@ REFUSED = {
     "place": "the place of a name cannot take a noun phrase",
 }
 """Why the rules refuse a chain → the sentence that reports show."""
-DETERMINERS = frozenset({"a", "an", "the", "this", "that", "his", "her", "its", "their", "every", "each", "no"})
 _RELATION = " >> "
+ASKING_NOUNS = frozenset({"what", "which", "whose", "many", "much"})
+FUNCTION = PREPOSITIONS | {
+    "and",
+    "or",
+    "who",
+    "that",
+    "which",
+    "when",
+    "where",
+    "while",
+    "before",
+    "between",
+    "than",
+    "but",
+    "the",
+    "a",
+    "an",
+    "today",
+    "now",
+    "first",
+    "again",
+    "called",
+    "known",
+    "over",
+    "about",
+    "until",
+    "since",
+    "around",
+}
+"""Words with which a sentence goes on after a name."""
 
 
 class Refused(Exception):
@@ -31,15 +62,44 @@ def compose(chain: Chain, templates: Mapping[str, TemplateSettings]) -> str:
     return _sentence(_question(chain.hops[-1], phrases, templates))
 
 
-def _names(hop: Hop, phrases: list[str]) -> list[str]:
-    """The names of a question from a template, those that earlier hops answer said by them."""
+def can_say(question: str, kind: str, *, is_person: bool) -> bool:
+    """Whether the answer of a question can be said by a noun phrase, as far as the question alone tells."""
+    return kind != ASKED or noun_phrase(question, person=is_person) is not None
+
+
+def can_take(question: str, start: int, end: int) -> bool:
+    """Whether a noun phrase can stand in this place of a question: a name that goes with a noun beside it has another place."""
+    if _RELATION in question:
+        return True
+    before, after = question[:start].split(), question[end:].split()
+    if question[end : end + 1] in {"'", "’", "-", "/"} or question[start - 1 : start] in {"-", "(", '"', "/"} or not can_be_asked(question):
+        return False
+    last = before[-1].strip(",").lower() if before else ""
+    if last in DETERMINERS | ASKING_NOUNS or NOUNS.get(last) or last.endswith("ing") or last in {"called", "named"}:
+        return False
+    return not after or not after[0][0].isalnum() or _goes_on(last, after[0])
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether a sentence can go on with ``after`` where a name stood after ``before``."""
+    word = after.strip("?.,")
+    if before in {"did", "does", "do", "can", "could", "will", "would"}:
+        return word.islower() and not word.endswith("s")
+    if before in COPULAS | {"has", "had", "have"}:
+        return is_participle(word) or word in FUNCTION or word.endswith("ing")
+    return word in FUNCTION or is_past(word) or word in AUXILIARIES or word[0].isdigit()
+
+
+def _names(hop: Hop, phrases: list[str]) -> tuple[list[str], frozenset[int]]:
+    """The names of a question from a template, those that earlier hops answer said by their phrases, and which these are."""
     said = {need.slot: phrases[need.hop] for need in hop.needs}
-    return [said.get(slot, name) for slot, name in enumerate(hop.names)]
+    return [said.get(slot, name) for slot, name in enumerate(hop.names)], frozenset(said)
 
 
 def _phrase(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings]) -> str:
     if hop.kind != ASKED:
-        return wording.phrase(hop.kind, [templates[name] for name in hop.relations], _names(hop, phrases))
+        names, nested = _names(hop, phrases)
+        return wording.phrase(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested)
     found = noun_phrase(_filled(hop, phrases), person=hop.is_person)
     if found is None:
         raise Refused("form")
@@ -48,25 +108,24 @@ def _phrase(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettin
 
 def _question(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings]) -> str:
     if hop.kind != ASKED:
-        return wording.question(hop.kind, [templates[name] for name in hop.relations], _names(hop, phrases))
+        names, nested = _names(hop, phrases)
+        return wording.question(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested)
     text = _filled(hop, phrases)
     if _RELATION not in text:
         return text
     asked = noun_phrase(text, person=False)
     if asked is None:
         raise Refused("form")
-    return f"What is {asked}"
+    return f"{'Who' if hop.is_person else 'What'} is {asked}"
 
 
 def _filled(hop: Hop, phrases: list[str]) -> str:
     """The question with the phrases in their places."""
     text = hop.question
     for need in sorted(hop.needs, key=lambda need: -need.start):
-        before, after = text[: need.start].rstrip(), text[need.end :]
-        last = before.rpartition(" ")[2].lower()
-        if last in DETERMINERS or after[:1] in {"'", "’", "-"} or before.endswith(("-", "(", '"')):
+        if not can_take(text, need.start, need.end):
             raise Refused("place")
-        text = f"{text[: need.start]}{phrases[need.hop]}{after}"
+        text = f"{text[: need.start]}{phrases[need.hop]}{text[need.end :]}"
     return text
 
 
