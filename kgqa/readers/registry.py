@@ -98,6 +98,11 @@ READERS: Mapping[str, Kind] = MappingProxyType(
             module=f"{_TRANSFORMER}.decomposer", maker="decomposer", settings=Seq2SeqSettings,
             training=MappingProxyType({"learning_rate": 5e-4, "epochs": 20, "batch": 32}),
         ),
+        "composer": Kind(
+            purpose="steps become a question, for kgqa compose --composer model; answers nothing (section 8.2)",
+            module=f"{_TRANSFORMER}.composer", maker="composer", settings=Seq2SeqSettings,
+            training=MappingProxyType({"learning_rate": 5e-4, "epochs": 20, "batch": 32}),
+        ),
         "ex-ee": _encoder(
             purpose="step execution, EX(EE): decomposes a question and asks End2End step by step (section 7.2.1)",
             module=f"{_TRANSFORMER}.execution", maker="ex_ee", settings=ExecutionSettings,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,6 +14,7 @@ from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import paired
 from kgqa.arrays.sentences import sentence_starts
+from kgqa.recipes.musique.composers.forms import NO_RELATION
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP
 from kgqa.recipes.musique.wording import BOTH, FORWARD, INVERSE, question
 from kgqa.recipes.names.kinds import PERSON, title_kinds
@@ -24,11 +26,18 @@ STAGE = "single-hop"
 ARTICLE_LENGTH = len("the ")
 ARTICLE_SHARE = 0.6
 """From this share of its places on a name has an article."""
+NOUN_COUNT = 3
+"""So many heads of a relation must be called by a noun."""
 
 
-def neutral_template(label: str) -> TemplateSettings:
-    """For a relation without a template of its own; of Freebase's ``a / b`` the last part says what the tail is."""
+def neutral_template(label: str) -> TemplateSettings | None:
+    """For a relation without a template of its own; None where its label is no noun ("owned by") or one of several things ("colors").
+
+    Of Freebase's ``a / b`` the last part says what the tail is.
+    """
     name = label.rpartition(" / ")[2]
+    if not name or NO_RELATION.search(name) or name.endswith("s"):
+        return None
     return TemplateSettings(question=f"What is the {name} of {{head}}?", phrase=f"the {name} of {{head}}")
 
 
@@ -39,8 +48,9 @@ def templates_of(relations: pa.Table, settings: MusiqueSettings) -> dict[str, Te
     if settings.neutral:
         for relation, label in zip(relations["id"].to_pylist(), relations["label"].to_pylist(), strict=True):
             if relation not in own and not {relation, label} & set(settings.unasked):
-                plain = "".join(" " if letter in "{}" else letter for letter in label)
-                found[relation] = neutral_template(plain).model_copy(update={"relations": (relation,)})
+                template = neutral_template("".join(" " if letter in "{}" else letter for letter in label))
+                if template is not None:
+                    found[relation] = template.model_copy(update={"relations": (relation,)})
     return found
 
 
@@ -246,10 +256,14 @@ def _nouns(questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: M
         kinds = title_kinds(title, text)
         if kinds and len(kinds[0]) > 1 and kinds[0][0] not in {"", PERSON} and not kinds[0][1].endswith("s"):  # no plural
             known[about] = kinds[0][1]
+    asked = list(zip((used[0] for used in questions["templates"].to_list()), questions["answer"].to_list(), strict=True))
+    # A noun that hardly any head of the relation has is a slip of the article or of the fact ("the movie that was founded by").
+    often = Counter((name, known[answer]) for name, answer in dict.fromkeys(asked) if answer in known)
+    nouns = {name: {noun for (of, noun), count in often.items() if of == name and count >= NOUN_COUNT} for name in templates}
     found = []
-    for used, answer in zip(questions["templates"].to_list(), questions["answer"].to_list(), strict=True):
-        template = templates[used[0]]
-        found.append(known.get(answer, template.noun) if template.vague else template.noun)
+    for name, answer in asked:
+        own = known.get(answer)
+        found.append(own if own is not None and templates[name].vague and own in nouns[name] else templates[name].noun)
     return found
 
 
