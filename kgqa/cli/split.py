@@ -16,9 +16,15 @@ def split(
     dataset: AnySet,
     out: Annotated[Path, Option(help="The new dataset folder.")],
     by: Annotated[
-        str, Option(help="What no two splits share: group, title, question, answer, paragraph, supporting-paragraph; several with commas.")
+        str,
+        Option(
+            help="What no two splits share: group, title, question, answer, paragraph, supporting-paragraph, hop, hop-answer; with commas."
+        ),
     ] = SPLIT_BY,
     shares: Annotated[str, Option(help="Of train, dev and test; they add up to 1.")] = SPLIT_SHARES,
+    cut: Annotated[
+        bool, Option("--cut", help="Leave out as few questions as it takes to keep the shares where most hang together.")
+    ] = False,
     seed: Annotated[int, Option(help="Draws who goes where.")] = SEED,
     from_: From = None,
     paragraphs: Paragraphs = None,
@@ -31,13 +37,18 @@ def split(
     console = Terminal()
     with ConsoleProgress(console) as progress:
         done = kgqa.split(
-            dataset, out=out, by=by, shares=shares, seed=seed, format=from_, paragraphs=paragraphs,
+            dataset, out=out, by=by, shares=shares, cut=cut, seed=seed, format=from_, paragraphs=paragraphs,
             progress=progress,
         )  # fmt: skip
     total = ", ".join(f"{name} {count:,}" for name, count in done.counts.items())
     console.say(f"Questions that stay together: {done.components:,} sets, the largest of {done.largest:,}.")
+    if cut:
+        console.say(f"Left out so that others could part: {done.dropped:,}.")
     console.say(f"{done.dataset}: {total}", style="bold")
-    if done.counts["train"] and 2 * done.largest > sum(done.counts.values()):
-        console.say("More than half of the questions hang together, so that the shares are not what was asked for.", style="yellow")
+    if not cut and done.counts["train"] and 2 * done.largest > sum(done.counts.values()):
+        console.say(
+            "More than half of the questions hang together, so that the shares are not what was asked for; --cut leaves some out.",
+            style="yellow",
+        )
     print_remarks(console, done.source.remarks)
     console.say(f"Next: kgqa train ee {quote(str(done.dataset))} --out RUN")

@@ -21,6 +21,7 @@ from kgqa.runs.files import check_new_folder, hashes_of, new_folder
 from kgqa.runs.manifest import run_record, write_manifest
 from kgqa.settings.defaults import SEED, SPLIT_BY, SPLIT_SHARES
 from kgqa.splits.components import BY, Together, deal
+from kgqa.splits.cut import DROPPED, leak_free
 
 ROWS = 4096
 
@@ -37,6 +38,8 @@ class Split:
     """Sets of questions that have to stay together."""
     largest: int
     """Questions of the largest one."""
+    dropped: int
+    """Questions that were left out so that others could part."""
 
 
 def split(
@@ -45,6 +48,7 @@ def split(
     out: str | Path,
     by: str | Sequence[str] = SPLIT_BY,
     shares: str | Sequence[float] = SPLIT_SHARES,
+    cut: bool = False,
     seed: int = SEED,
     format: str | None = None,  # noqa: A002 - what it is called everywhere
     paragraphs: str | Path | None = None,
@@ -53,8 +57,10 @@ def split(
     """Deal all questions of ``dataset`` out into the new dataset folder ``out``, whatever splits it had.
 
     ``by``: what no two splits may share (``kgqa.splits.components.BY``); questions that share it, also by way of others, stay together.
-    ``shares``: of train, dev and test, by questions. Both may be texts with commas, as on the command line. Memory: 24 bytes for each
-    thing that a question has, and 4,096 questions. Raises KgqaError; nothing is left behind where it does.
+    ``shares``: of train, dev and test, by questions. Both may be texts with commas, as on the command line. Where most questions hang
+    together the shares cannot be kept; with ``cut`` as few questions as can be found are left out so that they can (Trivedi et al. 2022,
+    step S5). Memory: 24 bytes for each thing that a question has, twice that with ``cut``, and 4,096 questions. Raises KgqaError;
+    nothing is left behind where it does.
     """
     check_seed(seed)
     by, shares = _named(by), _numbers(shares)
@@ -75,13 +81,14 @@ def split(
         raise EmptyResult(f"{source.path}: the set holds no question; give one that does.")
     components = together.components()
     sizes = np.bincount(components)
-    place = deal(components, tuple(shares), seed=seed)
+    place = leak_free(together.items(), tuple(shares), seed=seed).split if cut else deal(components, tuple(shares), seed=seed)
+    dropped = int((place == DROPPED).sum())
     with new_folder(Path(out)) as partial:
         partial.mkdir()
         counts = _write(source, place, partial, progress)
-        settings = {"by": list(by), "shares": list(shares), "seed": seed}
-        _describe(partial, source, by, settings, counts)
-    return Split(source=source, dataset=Path(out), counts=counts, components=len(sizes), largest=int(sizes.max()))
+        settings = {"by": list(by), "shares": list(shares), "cut": cut, "seed": seed}
+        _describe(partial, source, by, settings, counts, dropped)
+    return Split(source=source, dataset=Path(out), counts=counts, components=len(sizes), largest=int(sizes.max()), dropped=dropped)
 
 
 def _named(by: str | Sequence[str]) -> list[str]:
@@ -111,12 +118,21 @@ def _write(source: QuestionSet, place: npt.NDArray[np.int8], folder: Path, progr
     return counts
 
 
-def _describe(folder: Path, source: QuestionSet, by: Sequence[str], settings: dict[str, object], counts: dict[str, int]) -> None:
+def _describe(
+    folder: Path, source: QuestionSet, by: Sequence[str], settings: dict[str, object], counts: dict[str, int], dropped: int
+) -> None:
     """The card, and the manifest last."""
     rows = "\n".join(f"| {name} | {count:,} |" for name, count in counts.items())
     kinds = ", ".join(f"{name} ({BY[name]})" for name in dict.fromkeys(("group", *by)))
     card = f"# {source.name}\n\nDealt out anew by kgqa; no two splits share: {kinds}.\n\n| split | questions |\n|---|---|\n{rows}\n"
+    card += f"\n{dropped:,} questions were left out, as they share such things with several splits.\n" if dropped else ""
     (folder / "README.md").write_text(card, "utf-8", "backslashreplace")
     manifest = run_record(passed={"dataset": source.name, **settings}, resolved=settings, inputs=source.hashes())
-    manifest |= {"recipe": "split", "from": source.origin, "counts": counts, "files": hashes_of(sorted(folder.glob("*.parquet")))}
+    manifest |= {
+        "recipe": "split",
+        "from": source.origin,
+        "counts": counts,
+        "dropped": dropped,
+        "files": hashes_of(sorted(folder.glob("*.parquet"))),
+    }
     write_manifest(manifest, folder)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from kgqa.arrays.rows import Adjacency
 from kgqa.formats.native import batched
 from kgqa.records import Instance
 from kgqa.splits.items import ItemBatch, keys_of
@@ -22,12 +23,17 @@ BY = MappingProxyType(
         "answer": "the canonical answer, yes and no left out",
         "paragraph": "the text of a paragraph that is shown",
         "supporting-paragraph": "the text of a paragraph that is marked as supporting",
+        "hop": "a single-hop question with its answer, of a decomposition or of the graph",
+        "hop-answer": "the answer of a hop, the last one included",
     }
 )
 """What questions can have in common → what is compared."""
 _ITEMS = MappingProxyType(
-    {"question": "wordings", "answer": "answers", "paragraph": "paragraphs", "supporting-paragraph": "supporting-paragraphs"}
-)
+    {
+        "question": "wordings", "answer": "answers", "paragraph": "paragraphs", "supporting-paragraph": "supporting-paragraphs",
+        "hop": "facts", "hop-answer": "hop-answers",
+    }
+)  # fmt: skip
 _TEXTS: Mapping[str, Callable[[Instance], Iterable[str]]] = MappingProxyType(
     {
         "group": lambda instance: (instance.group,),
@@ -67,16 +73,28 @@ class Together:
 
     def components(self) -> npt.NDArray[np.int32]:
         """For each question the number of its component: whoever has something in common, also by way of others, has the same."""
-        if not self.count:
-            return np.zeros(0, np.int32)
+        return components_of(self.items()) if self.count else np.zeros(0, np.int32)
+
+    def items(self) -> Adjacency:
+        """Question → the things that it has, numbered from 0."""
         owners, keys = np.concatenate(self._owners), np.concatenate(self._keys)
         order = np.lexsort((keys[:, 1], keys[:, 0]))
-        sorted_keys, sorted_owners = keys[order], owners[order]
-        same = (sorted_keys[1:] == sorted_keys[:-1]).all(axis=1)
-        edges = sorted_owners[:-1][same], sorted_owners[1:][same]
-        graph = coo_array((np.ones(len(edges[0]), np.bool_), edges), shape=(self.count, self.count))
-        found: npt.NDArray[np.int32] = connected_components(graph, directed=False)[1]
-        return found
+        keys = keys[order]
+        new = np.ones(len(keys), np.bool_)
+        new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+        return Adjacency.from_pairs(owners[order], np.cumsum(new) - 1, self.count)
+
+
+def components_of(items: Adjacency) -> npt.NDArray[np.int32]:
+    """For each row the number of its component: rows with an item in common, also by way of others, have the same."""
+    count = len(items.offsets) - 1
+    order = np.argsort(items.targets, kind="stable")
+    owners, numbers = items.sources()[order], items.targets[order]
+    same = numbers[1:] == numbers[:-1]
+    edges = owners[:-1][same], owners[1:][same]
+    graph = coo_array((np.ones(len(edges[0]), np.bool_), edges), shape=(count, count))
+    found: npt.NDArray[np.int32] = connected_components(graph, directed=False)[1]
+    return found
 
 
 def deal(components: npt.NDArray[np.int32], shares: tuple[float, ...], *, seed: int) -> npt.NDArray[np.int8]:

@@ -24,6 +24,8 @@ SHARED: dict[str, Callable[[Instance], set[object]]] = {
     "answer": lambda each: {answer.lower() for answer in each.answers[:1]},
     "paragraph": lambda each: {shown.text for shown in each.paragraphs},
     "supporting-paragraph": lambda each: {shown.text for shown in each.paragraphs if shown.supporting},
+    "hop": lambda each: {(step.question, step.answer) for step in each.decomposition or ()},
+    "hop-answer": lambda each: {step.answer for step in each.decomposition or ()},
 }
 DRAWN = st.lists(
     st.tuples(st.integers(0, 8), st.integers(0, 15), st.lists(st.integers(0, 15), max_size=2, unique=True)), min_size=1, max_size=30
@@ -118,3 +120,24 @@ def test_what_it_prints(tmp_path: Path, cli: Cli) -> None:
     assert found.status == 0, found.err
     assert "Questions that stay together: 1 sets, the largest of 8." in found.out
     assert "More than half of the questions hang together" in found.out
+
+
+@settings(max_examples=20, deadline=None)
+@given(DRAWN, st.lists(st.sampled_from(sorted(BY)), max_size=3), st.integers(0, 100))
+def test_a_cut_keeps_the_rest_apart_and_counts_what_it_drops(drawn: list[tuple[int, int, list[int]]], by: list[str], seed: int) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder, some = Path(name), made(drawn)
+        done = kgqa.split(write_set(folder / "set", train=some), out=folder / "out", by=by, seed=seed, shares=(0.5, 0.3, 0.2), cut=True)
+        found = read(folder / "out") if sum(done.counts.values()) else {}
+    assert sum(done.counts.values()) + done.dropped == len(some)
+    for kind in {"group", *by}:
+        seen = [{thing for each in part for thing in SHARED[kind](each)} for part in found.values()]
+        assert sum(map(len, seen)) == len(set().union(*seen))
+
+
+@pytest.mark.real_data
+def test_musique_comes_apart_without_its_hops_and_their_answers(real_data: Path, tmp_path: Path) -> None:
+    source = real_data / "musique" / "musique_ans_dev_2417_no_paragraphs.jsonl"
+    cut = kgqa.split(source, out=tmp_path / "cut", by="hop,hop-answer", cut=True)
+    assert (cut.dropped, sum(cut.counts.values())) == (0, 2_417)
+    assert cut.counts == {"train": 1935, "dev": 241, "test": 241}
