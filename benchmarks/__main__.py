@@ -10,7 +10,20 @@ from pathlib import Path
 from benchmarks.measure import Section, machine
 from benchmarks.process import ROOT
 
-NAMES = ("startup", "pipeline", "server", "explore", "audit", "reading", "linking", "contrast", "scoring", "training", "traversal")
+NAMES = (
+    "startup",
+    "pipeline",
+    "server",
+    "explore",
+    "audit",
+    "reading",
+    "linking",
+    "contrast",
+    "scoring",
+    "composition",
+    "training",
+    "traversal",
+)
 """In this order: a program that is started counts the memory of who starts it as its own, so whole runs come before large arrays."""
 HEAD = """<!-- Written by `python -m benchmarks`; do not edit. -->
 # Benchmarks

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-PACKAGES = ("kgqa", "numpy", "numba", "polars", "pyarrow", "ladybug", "duckdb", "ahocorasick_rs")
+PACKAGES = ("kgqa", "numpy", "numba", "polars", "pyarrow", "ladybug", "duckdb", "ahocorasick_rs", "bm25s", "rank_bm25")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

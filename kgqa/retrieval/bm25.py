@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Rows, find
+from kgqa.arrays.search import lower_bound
 from kgqa.arrays.tokens import word_hashes
 
 K1, B = 1.2, 0.75
@@ -76,14 +77,30 @@ class Bm25:
                 advance(done)
         return rows, scores
 
-    def scores_of(self, words: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> npt.NDArray[np.float32]:
-        """The scores of ``rows``, which ascend, for a query of these words."""
-        found = np.zeros(len(rows), np.float32)
-        for word in words.tolist():
-            held = slice(self._begins[word], self._begins[word + 1])
-            place = find(self._rows[held], rows)
-            found[place >= 0] += self._scores[held][place[place >= 0]]
+    def best_of(self, queries: Rows, candidates: Rows) -> npt.NDArray[np.int32]:
+        """For each query the best of its candidates (rows that ascend, at least one), the first of equal ones."""
+        found: npt.NDArray[np.int32] = _best_of(
+            self._begins, self._rows, self._scores, queries.offsets, queries.targets, candidates.offsets, candidates.targets
+        )
         return found
+
+
+@kernel
+def _best_of(begins, rows, scores, offsets, words, candidate_offsets, candidates):  # type: ignore[no-untyped-def]
+    out = np.empty(len(offsets) - 1, np.int32)
+    for query in range(len(out)):
+        best, most = candidates[candidate_offsets[query]], np.float32(-1)
+        for k in range(candidate_offsets[query], candidate_offsets[query + 1]):
+            total = np.float32(0)
+            for at in range(offsets[query], offsets[query + 1]):
+                last = begins[words[at] + 1]
+                place = lower_bound(rows, begins[words[at]], last, candidates[k])
+                if place < last and rows[place] == candidates[k]:
+                    total += scores[place]
+            if total > most:
+                best, most = candidates[k], total
+        out[query] = best
+    return out
 
 
 @kernel

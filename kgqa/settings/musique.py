@@ -86,10 +86,10 @@ class SingleHopSettings(Settings):
 class PairSettings(Settings):
     """Which pairs of questions can be composed (step S2)."""
 
-    max_heads: Positive = 50
+    max_heads: Positive = 25
     """Questions with one answer that are paired, and questions that name it, at most, drawn: all pairs over a common answer would be
     as many as the square of its questions."""
-    max_tails: Positive = 200
+    max_tails: Positive = 100
     capital_share: Annotated[float, Field(ge=0, le=1)] = 0.8
     """A name is written with a capital in this share of its places in the paragraphs; else it is a word like others ("First", "Women")."""
 

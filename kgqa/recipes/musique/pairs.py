@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, paired
 from kgqa.arrays.texts import text_buffers
 from kgqa.recipes.musique.mentions import Mentions, find_names
@@ -74,7 +75,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 def composable_pairs(
-    single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings, lengths: ShapeSettings, *, seed: int, workers: int = 1
+    single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings, lengths: ShapeSettings, *, seed: int
 ) -> tuple[pa.Table, list[FunnelRow]]:
     """``pairs`` and the funnel of the conditions. O(questions and pairs): no question is compared with all others.
 
@@ -89,7 +90,7 @@ def composable_pairs(
     pairs = _filtered(pairs, kept_linked, "linked", rows)
     pairs = _filtered(pairs, _two_subjects(pairs, single_hop), "given", rows)
     pairs = _filtered(pairs, same_type(pairs, single_hop, paragraphs), "type", rows)
-    pairs = _filtered(pairs, same_search_result(pairs, single_hop, paragraphs, workers=workers), "search", rows)
+    pairs = _filtered(pairs, same_search_result(pairs, single_hop, paragraphs), "search", rows)
     return arrow(pairs.select(PAIRS.names)).cast(PAIRS), rows
 
 
@@ -275,16 +276,17 @@ def _stands_alone(named: Mentions, questions: pa.ChunkedArray) -> Bools:
     return found
 
 
-def _name_before(data: npt.NDArray[np.uint8], begin: npt.NDArray[np.int64], start: npt.NDArray[np.int64]) -> Bools:
+@kernel
+def _name_before(data, begin, start):  # type: ignore[no-untyped-def]
     """Whether the word before begins with a capital and is not the question's first."""
     found = np.zeros(len(start), np.bool_)
-    for row in np.flatnonzero(start - begin > 1).tolist():
-        before = data[begin[row] : start[row] - 1]
-        if data[start[row] - 1] != ord(" "):
+    for i in range(len(start)):
+        at = start[i] - 2
+        if at < begin[i] or data[start[i] - 1] != 32:
             continue
-        space = np.flatnonzero(before == ord(" "))
-        first = int(space[-1]) + 1 if len(space) else 0
-        found[row] = first > 0 and first < len(before) and ord("A") <= before[first] <= ord("Z")
+        while at > begin[i] and data[at - 1] != 32:
+            at -= 1
+        found[i] = at > begin[i] and 65 <= data[at] <= 90
     return found
 
 
@@ -338,54 +340,68 @@ def _linked(pairs: pl.DataFrame, single_hop: pa.Table) -> tuple[pl.DataFrame, Bo
 
     Where they are known, the place becomes that of the whole name, its article included.
     """
-    answers = single_hop["answer_entity"].to_numpy(zero_copy_only=False)
-    entities = single_hop["entities"].to_pylist()
-    names, questions = single_hop["names"].to_pylist(), single_hop["question"].to_pylist()
-    slots, kept = np.full(pairs.height, -1, np.int32), np.ones(pairs.height, np.bool_)
-    starts, ends = pairs["start"].to_numpy().copy(), pairs["end"].to_numpy().copy()
-    for row, (head, tail) in enumerate(zip(pairs["head"].to_list(), pairs["tail"].to_list(), strict=True)):
-        known = entities[tail]
-        if known and answers[head] is not None:
-            kept[row] = answers[head] in known
-            if kept[row]:
-                slots[row] = known.index(answers[head])
-                starts[row] = questions[tail].find(names[tail][slots[row]], max(0, starts[row] - ARTICLE))
-                ends[row] = starts[row] + len(names[tail][slots[row]])
-    return pairs.with_columns(slot=pl.Series(slots), start=pl.Series(starts), end=pl.Series(ends)), kept
+    pool = (
+        frame(single_hop.select(["question", "answer_entity", "entities", "names"]))
+        .with_row_index("row")
+        .with_columns(pl.col("row").cast(pl.Int32))
+    )
+    asked = pool.filter(pl.col("entities").list.len() > 0)
+    slots = asked.select("question", "entities", "names", tail="row").explode("entities", "names")
+    slots = slots.with_columns(slot=pl.int_range(pl.len(), dtype=pl.Int32).over("tail")).rename({"entities": "entity", "names": "name"})
+    rows = pairs.with_row_index("pair").join(pool.select(head="row", entity="answer_entity"), on="head", maintain_order="left")
+    known = rows["entity"].is_not_null() & rows["tail"].is_in(asked["row"].implode())
+    found = rows.filter(known).join(slots, on=["tail", "entity"]).unique("pair", keep="first", maintain_order=True)
+    told = found.select("question", "name", "start").unique(maintain_order=True)
+    begins = [question.find(name, max(0, start - ARTICLE)) for question, name, start in told.iter_rows()]
+    told = told.with_columns(begin=pl.Series(begins, dtype=pl.Int32), length=pl.col("name").str.len_chars().cast(pl.Int32))
+    found = found.join(told, on=["question", "name", "start"]).select("pair", "slot", "begin", "length")
+    both = rows.join(found, on="pair", how="left", maintain_order="left")
+    kept: Bools = (~known | both["slot"].is_not_null()).to_numpy()
+    placed = both.with_columns(
+        slot=pl.col("slot").fill_null(-1),
+        start=pl.coalesce("begin", "start"),
+        end=pl.coalesce(pl.col("begin") + pl.col("length"), "end"),
+    )
+    return placed.select("head", "tail", "start", "end", "bridge", "slot"), kept
 
 
 def _two_subjects(pairs: pl.DataFrame, single_hop: pa.Table) -> Bools:
     """Whether no entity of the graph is asked about in both questions."""
-    entities = [frozenset(some) for some in single_hop["entities"].to_pylist()]
-    both = zip(pairs["head"].to_list(), pairs["tail"].to_list(), strict=True)
-    return np.array([not entities[head] & entities[tail] for head, tail in both], np.bool_)
+    entities = frame(single_hop.select(["entities"])).with_row_index("row").explode("entities").drop_nulls()
+    entities = entities.with_columns(pl.col("row").cast(pl.Int32))
+    rows = pairs.select("head", "tail").with_row_index("pair")
+    ones = rows.join(entities.rename({"row": "head"}), on="head")
+    both = ones.join(entities.rename({"row": "tail"}), on=["tail", "entities"], how="semi")["pair"].unique()
+    kept = np.ones(pairs.height, np.bool_)
+    kept[both.to_numpy()] = False
+    return kept
 
 
 def same_type(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table) -> Bools:
     """Whether nothing says that answer and name are of different types: what the head asks for, and what texts called so are about."""
-    kinds = single_hop["kind"].to_pylist()
-    questions, answers = single_hop["question"].to_pylist(), single_hop["answer"].to_pylist()
-    titles, texts = paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist()
-    own = single_hop["paragraph"].to_pylist()
-    about: dict[str, set[str]] = {}
-    for title, text in zip(titles, texts, strict=True):
+    numbers: dict[str, int] = {}
+    about: dict[str, int] = {}
+    for title, text in zip(paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist(), strict=True):
         known = title_kinds(title or "", text)
         if known and known[0][0]:
-            about.setdefault(split_title(title)[0].lower(), set()).add(known[0][0])
-    of_head: dict[int, str] = {}
-    kept = np.ones(pairs.height, np.bool_)
-    for row, (head, tail) in enumerate(zip(pairs["head"].to_list(), pairs["tail"].to_list(), strict=True)):
-        if kinds[head] != ASKED and kinds[tail] != ASKED:
-            continue
-        if head not in of_head:
-            told = answer_kinds(questions[head], answers[head], [_shown(titles[own[head]], texts[own[head]])])
-            of_head[head] = next((kind[0] for kind in told if len(kind) > 1 and kind[0]), "")
-        named = about.get(answers[head].lower())
-        kept[row] = not named or not of_head[head] or of_head[head] in named
+            name = split_title(title)[0].lower()
+            about[name] = about.get(name, 0) | 1 << numbers.setdefault(known[0][0], len(numbers))
+    asked = pc.equal(single_hop["kind"], ASKED).to_numpy()
+    of_head, of_name = np.zeros(len(asked), np.int64), np.zeros(len(asked), np.int64)
+    some = pairs["head"].unique().filter(pl.Series(asked).gather(pairs["head"].unique()))
+    for row, values in zip(
+        some.to_list(), single_hop.select(["question", "answer", "paragraph"]).take(some.to_arrow()).to_pylist(), strict=True
+    ):
+        of_name[row] = about.get(values["answer"].lower(), 0)
+        shown = {name: paragraphs[name][values["paragraph"]].as_py() for name in ("title", "text")} if of_name[row] else None
+        told = answer_kinds(values["question"], values["answer"], [_shown(shown["title"], shown["text"])]) if shown else []
+        of_head[row] = next((1 << numbers[kind[0]] for kind in told if len(kind) > 1 and kind[0] in numbers), 0)
+    heads = pairs["head"].to_numpy()
+    kept: Bools = (of_head[heads] == 0) | (of_name[heads] == 0) | ((of_head[heads] & of_name[heads]) != 0)
     return kept
 
 
-def same_search_result(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, *, workers: int) -> Bools:
+def same_search_result(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table) -> Bools:
     """Whether answer and name, each searched with its own question among the texts that have the name in their title, find the same one.
 
     What no title or only one has can find nothing else, and entities of a graph are compared by their ids.
@@ -393,30 +409,21 @@ def same_search_result(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa
     asked = pc.equal(single_hop["kind"], ASKED).to_numpy()
     head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
     kept = np.ones(len(head), np.bool_)
-    look = np.flatnonzero(asked[head] | asked[tail])
     answers, titles = single_hop["answer"].combine_chunks(), paragraphs["title"].combine_chunks()
     found, group = find_names(answers, titles)
     titled = Adjacency.from_pairs(found.name, found.text, int(group.max(initial=-1)) + 1)
-    own = group[head[look]]
-    look = look[(own >= 0) & (titled.counts()[np.maximum(own, 0)] > 1)] if len(titled.offsets) > 1 else look[:0]
+    own = group[head]
+    several = (own >= 0) & (titled.counts()[np.maximum(own, 0)] > 1) if len(titled.offsets) > 1 else np.zeros(len(head), np.bool_)
+    look = np.flatnonzero((asked[head] | asked[tail]) & several)
     if not len(look):
         return kept
     index = Bm25(pc.binary_join_element_wise(titles, paragraphs["text"].combine_chunks().cast(pa.string()), "\n"))
-    first = {
-        side: _first_among(index, titled.take(group[head[look]]), single_hop["question"].combine_chunks().take(pa.array(rows[look])))
-        for side, rows in (("head", head), ("tail", tail))
-    }
-    names = np.array(frame(paragraphs)["title"].rank("dense").to_numpy())
-    kept[look] = names[first["head"]] == names[first["tail"]]
+    queries = index.queries(single_hop["question"])
+    names = frame(paragraphs)["title"].rank("dense").to_numpy()
+    # A question is searched once for each name, however many pairs it is in.
+    sides = [paired(rows[look], own[look]) for rows in (head, tail)]
+    once, where = np.unique(np.concatenate(sides), return_inverse=True)
+    candidates = titled.take(once & 0xFFFFFFFF)
+    first = names[index.best_of(queries.take(once >> 32), candidates)]
+    kept[look] = first[where[: len(look)]] == first[where[len(look) :]]
     return kept
-
-
-def _first_among(index: Bm25, candidates: Adjacency, queries: pa.Array) -> npt.NDArray[np.int64]:
-    """For each query the best of its candidates, the first of equal ones."""
-    asked = index.queries(queries)
-    best = np.zeros(len(queries), np.int64)
-    for row in range(len(queries)):
-        among = candidates.targets[candidates.offsets[row] : candidates.offsets[row + 1]]
-        words = asked.targets[asked.offsets[row] : asked.offsets[row + 1]]
-        best[row] = among[int(np.argmax(index.scores_of(words, among)))]
-    return best

@@ -76,9 +76,7 @@ def find_pairs(run: Run) -> StageOutput:
     tables = run.tables("single_hop", "paragraphs")
     run.progress.start("Finding composable pairs", tables["single_hop"].num_rows, "questions")
     settings = _settings(run)
-    pairs, funnel = composable_pairs(
-        tables["single_hop"], tables["paragraphs"], settings.pairs, settings.shapes, seed=run.seed, workers=run.workers
-    )
+    pairs, funnel = composable_pairs(tables["single_hop"], tables["paragraphs"], settings.pairs, settings.shapes, seed=run.seed)
     if not pairs.num_rows:
         raise EmptyResult(f"no two questions can be composed: {_reasons(funnel)}; give more questions, or change [musique.pairs].")
     if run.limit is not None and pairs.num_rows > run.limit:
