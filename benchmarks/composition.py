@@ -44,7 +44,7 @@ def main(*, rounds: int = ROUNDS, sizes: tuple[int, ...] = SIZES, pool: int = PO
     data, source = data_folder("squad"), data_folder("wikidata")
     if data is None or source is None:
         return Section(title=TITLE, skipped=absent("squad"))
-    single_hop, paragraphs, _ = set_questions([open_dataset(data.parent / name) for name in SETS], SingleHopSettings())
+    single_hop, paragraphs, _, _ = set_questions([open_dataset(data.parent / name) for name in SETS], SingleHopSettings())
     tables = [of_pairs(single_hop, paragraphs, sizes, rounds=rounds), of_contexts(single_hop, paragraphs, source, pool, rounds=rounds)]
     return Section(title=TITLE, tables=[*tables, *of_a_run(source)])
 

@@ -89,6 +89,7 @@ def test_the_shipped_domain(tmp_path: Path, cli: Cli) -> None:
     card = (dataset / "README.md").read_text("utf-8")
     assert "weaker than the paper's filter" in card
     assert "Leakage certificate" in card
+    assert "before the filter" in card
 
 
 def test_a_limit_takes_so_many_pairs(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from kgqa.recipes.musique.guesses import COUNTING, HOPS
 from kgqa.records import SPLITS, Instance
 from kgqa.runs.card import front_matter, funnel_table, settings_table, table
 from kgqa.runs.funnel import FunnelRow
@@ -25,9 +27,20 @@ WEAKER = "**Filtered by readers that count words. This is weaker than the paper'
 
 
 def dataset_card(
-    settings: DomainSettings, *, seed: int, counts: Mapping[str, int], shapes: Mapping[str, Mapping[str, int]], funnel: Iterable[FunnelRow],
-    samples: Sequence[Instance], digest: str, is_seed: bool, proof: Certificate, unpaired: int,
-) -> str:  # fmt: skip
+    settings: DomainSettings,
+    *,
+    seed: int,
+    counts: Mapping[str, int],
+    shapes: Mapping[str, Mapping[str, int]],
+    funnel: Iterable[FunnelRow],
+    samples: Sequence[Instance],
+    digest: str,
+    is_seed: bool,
+    proof: Certificate,
+    unpaired: int,
+    hops: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    guessed: Mapping[str, Mapping[str, Any]],
+) -> str:
     """The text of README.md; depends on data and settings alone, never on the clock."""
     own = settings.section(MusiqueSettings)
     used = own.disconnection.use
@@ -41,6 +54,7 @@ def dataset_card(
         "## What was dropped, and why\n\n" + funnel_table(funnel),
         f"## How the questions were written\n\nBy `{own.composition.composer}`: {COMPOSERS[own.composition.composer]}. Disconnected pairs "
         f"were found by `{used}`{': ' + FILTERS[used] if used in FILTERS else ''}.",
+        "## How far it can be guessed\n\n" + _guessed(hops, guessed),
         "## Splits\n\n" + proof.to_markdown().strip(),
         "## Samples\n\n" + "\n".join(_sample(instance) for instance in samples),
         f"## Limits\n\n{settings.limits}",
@@ -49,6 +63,25 @@ def dataset_card(
         "All settings, inputs and versions are in `manifest.json`.\n\n" + settings_table(settings),
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def _guessed(hops: Mapping[str, Mapping[str, Mapping[str, Any]]], whole: Mapping[str, Mapping[str, Any]]) -> str:
+    parts = []
+    if hops:
+        rows = [[HOPS[name], _shown(found["before"]), _shown(found["after"])] for name, found in hops.items()]
+        parts.append("What the filter's readers reach on single hops, in per cent with 95% bootstrap intervals:\n")
+        parts.append(table(["", "before the filter", "after it"], rows))
+    rows = [[name, what, _shown(whole[name])] for name, what in COUNTING.items()]
+    parts.append(
+        "\nAnswer F1 on dev and test of readers that count, fitted on train; `kgqa audit --readers minimal` lets trained ones try:\n"
+    )
+    return "\n".join([*parts, table(["reader", "what it does", "answer F1"], rows)])
+
+
+def _shown(found: Mapping[str, Any]) -> str:
+    if found["mean"] is None:
+        return "–"
+    return f"{100 * found['mean']:.1f} ({100 * found['low']:.1f} to {100 * found['high']:.1f}) of {found['of']:,}"
 
 
 def _size(split: str, counts: Mapping[str, int], shapes: Mapping[str, Mapping[str, int]]) -> list[str]:

@@ -18,6 +18,7 @@ from kgqa.recipes.contrasts import pool
 from kgqa.recipes.contrasts.unanswerable import unanswerable
 from kgqa.recipes.musique.card import dataset_card
 from kgqa.recipes.musique.chains import Chains
+from kgqa.recipes.musique.guesses import set_figures
 from kgqa.recipes.musique.instances import InstanceMaker
 from kgqa.recipes.rejection import Rejection
 from kgqa.records import SPLITS, Instance
@@ -35,16 +36,18 @@ FILES = frozenset({f"{folder}{split}.parquet" for folder in ("", f"{FULL}/") for
 CERTIFIED = ("questions", "facts", "hop-answers", "supporting-paragraphs")
 """What the certificate compares: of ``kgqa.splits.items.KINDS`` all that the paper's step S5 keeps apart."""
 CHUNK = 2048
+SAMPLES = 12
+"""On the card."""
 PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1}
 
 
 def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
     """Write the whole dataset into ``folder``, all but the manifest; return counts, and hashes of all content and of each file.
 
-    Memory: the questions of one split with their paragraphs, of which equal ones are one.
+    Memory: the questions with their paragraphs, of which equal ones are one.
     """
     settings = run.domain.settings.section(MusiqueSettings)
-    names = ("single_hop", "paragraphs", "connected", "chains", "parted", "contexts", "composed", "refused")
+    names = ("single_hop", "refused_single_hop", "paragraphs", "connected", "chains", "parted", "contexts", "composed", "refused")
     tables = run.tables(*names)
     chains = Chains(tables["chains"], tables["connected"], tables["single_hop"], tables["paragraphs"])
     maker = InstanceMaker(chains)
@@ -52,10 +55,11 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     counts, shapes, unpaired = {}, {}, 0
     shared = {kind: SharedItems() for kind in CERTIFIED}
     samples: list[Instance] = []
+    splits: dict[str, list[Instance]] = {}
     run.progress.start("Writing the dataset", len(tables["composed"]), "questions")
     for split in SPLITS:
         instances = list(_instances(split, tables, maker, settings))
-        counts[split] = len(instances)
+        counts[split], splits[split] = len(instances), instances
         shapes[split] = Counter(instance.id.partition("__")[0] for instance in instances)
         samples += instances[:SAMPLES]
         _write(folder / f"{split}.parquet", iter(instances))
@@ -67,14 +71,28 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     digest = hashlib.sha256("".join(f"{name} {files[name]}\n" for name in sorted(files)).encode()).hexdigest()
     proof = certificate(counts, shared, {}, words={}, threshold=0.0, seed=run.seed)
     card = dataset_card(
-        run.domain.settings, seed=run.seed, counts=counts, shapes={split: dict(found) for split, found in shapes.items()}, funnel=funnel,
-        samples=samples[:SAMPLES], digest=digest, is_seed=run.domain.is_seed, proof=proof, unpaired=unpaired,
-    )  # fmt: skip
+        run.domain.settings,
+        seed=run.seed,
+        counts=counts,
+        shapes={split: dict(found) for split, found in shapes.items()},
+        funnel=funnel,
+        samples=samples[:SAMPLES],
+        digest=digest,
+        is_seed=run.domain.is_seed,
+        proof=proof,
+        unpaired=unpaired,
+        hops=_hops(run),
+        guessed=set_figures(splits, seed=run.seed),
+    )
     (folder / "README.md").write_text(card, "utf-8")
     return {"counts": counts, "content": digest, "files": files, "from": "musique", "shapes": {s: dict(c) for s, c in shapes.items()}}
 
 
-SAMPLES = 12
+def _hops(run: Run) -> dict[str, Any]:
+    """What the filter's readers reached; nothing where there was no filter."""
+    record = run.workspace.finished("filter_pairs")
+    assert record is not None, "the dataset is written from what the last stage left"
+    return dict(record.report.get("guessed", {}))
 
 
 def _instances(split: str, tables: dict[str, pa.Table], maker: InstanceMaker, settings: MusiqueSettings) -> Iterator[Instance]:
@@ -125,7 +143,7 @@ def _compare(shared: dict[str, SharedItems], split: str, instances: list[Instanc
 
 
 def _write_rejected(path: Path, tables: dict[str, pa.Table], chains: Chains) -> None:
-    """``id, split, stage, reason, detail`` of every chain that was chosen and did not become a question."""
+    """``id, split, stage, reason, detail`` of every question that is not good, and every chosen chain that became none."""
     place = dict(zip(tables["parted"]["chain"].to_pylist(), tables["parted"]["split"].to_pylist(), strict=True))
     shown = set(tables["contexts"]["chain"].to_pylist())
     rows = [(row, "", "split", "some of it is shared with another split") for row in range(len(chains)) if row not in place]
@@ -136,4 +154,5 @@ def _write_rejected(path: Path, tables: dict[str, pa.Table], chains: Chains) -> 
     details = [" | ".join(str(names[hop]) for hop in chains.hops[row] if hop >= 0) for row, *_ in rows]
     columns = [[chains.ids[row] for row, *_ in rows], *([entry[place] for entry in rows] for place in (1, 2, 3)), details]
     fields = ("id", "split", "stage", "reason", "detail")
-    write_parquet(pa.table({name: pa.array(column, pa.string()) for name, column in zip(fields, columns, strict=True)}), path)
+    chosen = pa.table({name: pa.array(column, pa.string()) for name, column in zip(fields, columns, strict=True)})
+    write_parquet(pa.concat_tables([tables["refused_single_hop"], chosen]), path)

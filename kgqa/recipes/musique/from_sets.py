@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from kgqa.formats.question_set import QuestionSet
 from kgqa.recipes.musique.from_graph import STAGE
-from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP
+from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, REFUSED, SINGLE_HOP
 from kgqa.recipes.musique.wording import ASKED
 from kgqa.records import Instance, Paragraph
 from kgqa.runs.files import key_of
@@ -33,6 +33,8 @@ class _Collected:
     rows: dict[str, dict[str, object]] = field(default_factory=dict)
     paragraphs: dict[str, tuple[str, str]] = field(default_factory=dict)
     reasons: Counter[str] = field(default_factory=Counter)
+    refused: list[tuple[str, ...]] = field(default_factory=list)
+    """Rows of ``REFUSED``."""
     read: int = 0
 
     def see(self, instance: Instance, source: str) -> None:
@@ -41,13 +43,13 @@ class _Collected:
         shown = _own_paragraph(instance)
         reason = "several paragraphs" if shown is None else self._fault(instance, shown)
         if shown is None or reason:
-            self.reasons[reason] += 1
+            self._refuse(instance, source, reason)
             return
         asked, answer = " ".join(instance.question.split()), " ".join(instance.answers[0].split())
         paragraph = key_of("paragraph", shown.text)[:16]
         key = key_of("question", asked, answer, paragraph)[:16]
         if key in self.rows:
-            self.reasons["repeated"] += 1
+            self._refuse(instance, source, "repeated")
             return
         self.paragraphs.setdefault(paragraph, (shown.title or "", shown.text))
         self.rows[key] = {
@@ -55,6 +57,10 @@ class _Collected:
             "start": shown.text.find(instance.answers[0]), "answer_entity": instance.answer_id, "kind": ASKED, "relations": [],
             "entities": [], "names": [], "noun": None,
         }  # fmt: skip
+
+    def _refuse(self, instance: Instance, source: str, reason: str) -> None:
+        self.reasons[reason] += 1
+        self.refused.append((f"{source}/{instance.id}", "", STAGE, REASONS[reason], instance.question))
 
     def _fault(self, instance: Instance, shown: Paragraph) -> str:
         """A key of ``REASONS``, or empty."""
@@ -85,21 +91,25 @@ class _Collected:
                 )  # fmt: skip
         return rows
 
-    def tables(self) -> tuple[pa.Table, pa.Table]:
-        """``single_hop`` and ``paragraphs``."""
+    def tables(self) -> tuple[pa.Table, pa.Table, pa.Table]:
+        """``single_hop``, ``paragraphs`` and what was refused."""
         ids = sorted(self.paragraphs)
         row_of = {name: row for row, name in enumerate(ids)}
         columns = [self.rows[key] | {"id": key, "paragraph": row_of[str(self.rows[key]["paragraph_id"])]} for key in sorted(self.rows)]
         shown = [{"id": name, "title": self.paragraphs[name][0], "text": self.paragraphs[name][1]} for name in ids]
-        return pa.Table.from_pylist(columns, SINGLE_HOP), arrow(pl.DataFrame(shown, schema=PARAGRAPHS.names)).cast(PARAGRAPHS)
+        lost = [list(column) for column in zip(*self.refused, strict=True)] or [[] for _ in REFUSED]
+        refused = pa.table([pa.array(column, pa.string()) for column in lost], schema=REFUSED)
+        return pa.Table.from_pylist(columns, SINGLE_HOP), arrow(pl.DataFrame(shown, schema=PARAGRAPHS.names)).cast(PARAGRAPHS), refused
 
 
 def set_questions(
     sets: Iterable[QuestionSet], settings: SingleHopSettings, *, advance: Callable[[int], None] = lambda _: None
-) -> tuple[pa.Table, pa.Table, list[FunnelRow]]:
-    """``single_hop`` and ``paragraphs`` (see ``pool.py``) of all splits of ``sets``, and S1's funnel; raises InputError.
+) -> tuple[pa.Table, pa.Table, pa.Table, list[FunnelRow]]:
+    """``single_hop``, ``paragraphs`` and ``refused_single_hop`` (see ``pool.py``) of all splits of ``sets``, and S1's funnel.
 
-    A paragraph is known by its text, and a question by its words, answer and paragraph: ids of two sets may be the same. Memory: the texts.
+
+    A paragraph is known by its text, and a question by its words, answer and paragraph: ids of two sets may be the same. Memory: the
+    texts. Raises InputError.
     """
     collected = _Collected(settings)
     for source in sets:

@@ -23,8 +23,10 @@ from kgqa.recipes.musique.contexts import build_contexts, masked_texts
 from kgqa.recipes.musique.disconnection import connected, judge
 from kgqa.recipes.musique.from_graph import graph_questions, templates_of
 from kgqa.recipes.musique.from_sets import set_questions
+from kgqa.recipes.musique.guesses import hop_figures
 from kgqa.recipes.musique.leakage import shared_items
 from kgqa.recipes.musique.pairs import composable_pairs, names_and_answers
+from kgqa.recipes.musique.pool import REFUSED
 from kgqa.recipes.musique.shapes import REASONS as NOT_CHOSEN, build_chains, choose_chains, hops_of
 from kgqa.recipes.musique.wording import ASKED
 from kgqa.recipes.names.kinds import answer_kinds
@@ -48,23 +50,25 @@ def single_hop_from_graph(run: Run) -> StageOutput:
     run.progress.start("Asking single-hop questions", tables["facts"].num_rows, "facts")
     single_hop, paragraphs, funnel = graph_questions(tables, _settings(run), source=run.domain.settings.name, seed=run.seed)
     run.progress.advance(tables["facts"].num_rows)
-    return _single_hop(run, single_hop, paragraphs, funnel)
+    return _single_hop(single_hop, paragraphs, REFUSED.empty_table(), funnel)
 
 
 def single_hop_from_sets(run: Run) -> StageOutput:
     """Question sets → single_hop, paragraphs (step S1)."""
     run.progress.start("Reading single-hop questions", None, "questions")
     sets = [open_dataset(path) for path in run.sets]
-    single_hop, paragraphs, funnel = set_questions(sets, _settings(run).single_hop, advance=run.progress.advance)
-    return _single_hop(run, single_hop, paragraphs, funnel)
+    single_hop, paragraphs, refused, funnel = set_questions(sets, _settings(run).single_hop, advance=run.progress.advance)
+    return _single_hop(single_hop, paragraphs, refused, funnel)
 
 
-def _single_hop(run: Run, single_hop: pa.Table, paragraphs: pa.Table, funnel: list[FunnelRow]) -> StageOutput:
+def _single_hop(single_hop: pa.Table, paragraphs: pa.Table, refused: pa.Table, funnel: list[FunnelRow]) -> StageOutput:
     if not single_hop.num_rows:
         raise EmptyResult(f"no single-hop question is good: {_reasons(funnel)}; give others, or change [musique.single_hop].")
     note = f"{single_hop.num_rows:,} questions on {paragraphs.num_rows:,} paragraphs"
     report = {"questions": single_hop.num_rows, "paragraphs": paragraphs.num_rows}
-    return StageOutput(tables={"single_hop": single_hop, "paragraphs": paragraphs}, funnel=funnel, report=report, note=note)
+    return StageOutput(
+        tables={"single_hop": single_hop, "paragraphs": paragraphs, "refused_single_hop": refused}, funnel=funnel, report=report, note=note
+    )
 
 
 def _reasons(funnel: list[FunnelRow]) -> str:
@@ -113,7 +117,12 @@ def filter_pairs(run: Run) -> StageOutput:
     if not kept.num_rows:
         raise EmptyResult(f"no pair is connected: {_reasons(funnel)}; give more questions, or change [musique.disconnection].")
     found = {"connected": kept, "judged_heads": judged.heads.to_arrow(), "judged_tails": judged.tails.to_arrow()}
-    return StageOutput(tables=found, funnel=funnel, report={"filter": settings.use}, note=f"{kept.num_rows:,} connected pairs")
+    return StageOutput(
+        tables=found,
+        funnel=funnel,
+        report={"filter": settings.use, "guessed": hop_figures(judged, frame(kept), seed=run.seed)},
+        note=f"{kept.num_rows:,} connected pairs",
+    )
 
 
 def make_chains(run: Run) -> StageOutput:

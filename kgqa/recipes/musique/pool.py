@@ -4,6 +4,8 @@ single_hop    ``id``, ``source`` (the set or domain that it is from), ``question
               ``paragraphs``), ``start`` (of the answer in the paragraph's text, in characters), ``answer_entity``, ``kind`` (one of
               ``wording``'s), and of a question that was made from facts ``relations`` (names of templates), ``entities`` and ``names``
               (what it is asked about) and ``noun`` (what it asks for); sorted by id
+refused_single_hop    ``id`` (with the set's name before it), ``split`` (empty), ``stage``, ``reason``, ``detail`` (the question); of sets
+              alone, as the facts of a graph that cannot be asked are most of it
 paragraphs    ``id``, ``title``, ``text``; sorted by id, no two with the same text
 """
 
@@ -32,6 +34,7 @@ SINGLE_HOP = pa.schema(
     ]
 )
 PARAGRAPHS = pa.schema([("id", pa.string()), ("title", pa.string()), ("text", pa.string())])
+REFUSED = pa.schema([(name, pa.string()) for name in ("id", "split", "stage", "reason", "detail")])
 REASONS = {
     "several paragraphs": "the question has no paragraph, or several that support its answer, so that it is no single-hop one",
     "not asked": "the relation is not asked about",

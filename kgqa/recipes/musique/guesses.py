@@ -1,0 +1,74 @@
+"""How far composed questions can be guessed: what readers reach on single hops before and after the filter, and counting ones on the whole.
+
+All of it is for the card. The first are the scores by which the disconnection filter went, so they cost nothing; the second are readers
+that cannot connect two paragraphs, fitted on train (``kgqa audit --readers`` lets trained ones try).
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from kgqa.arrays.draws import draw
+from kgqa.metrics.bootstrap import interval
+from kgqa.progress import Silent
+from kgqa.readers.registry import find_reader
+from kgqa.readers.scores import answer_score
+from kgqa.recipes.musique.disconnection import Judged
+from kgqa.records import Instance
+from kgqa.settings.base import Settings
+from kgqa.settings.training import TrainingSettings
+from kgqa.training.questions import of_list
+from kgqa.training.reader import Fitting
+
+COUNTING = {
+    "majority": "question only: the commonest answer to this kind of question",
+    "max-mention": "context only: the name that the paragraphs mention most",
+    "tf-idf": "one paragraph: the name in whichever is most like the question",
+}
+"""Reader → what it is kept from, and what it does."""
+HOPS = {
+    "heads": "heads without a paragraph, answer F1",
+    "tails": "tails with their bridge masked, answer F1",
+    "supports": "tails with their bridge masked, support F1",
+}
+"""What was judged → how the card calls it."""
+
+
+def hop_figures(judged: Judged, kept: pl.DataFrame, *, seed: int) -> dict[str, dict[str, Any]]:
+    """``HOPS`` → before and after the filter, each a mean with interval and number; ``kept`` are the pairs that stayed."""
+    heads, tails = judged.heads, judged.tails
+    left = heads.join(kept.select("head").unique(), on="head", how="semi")
+    stayed = tails.join(kept.select("tail", "start").unique(), on=["tail", "start"], how="semi")
+    columns = {"heads": (heads, left, "answer"), "tails": (tails, stayed, "answer"), "supports": (tails, stayed, "support")}
+    return {
+        name: {"before": figure(before[column].to_list(), seed=seed), "after": figure(after[column].to_list(), seed=seed)}
+        for name, (before, after, column) in columns.items()
+    }
+
+
+def figure(scores: Sequence[float], *, seed: int) -> dict[str, Any]:
+    """``mean``, ``low``, ``high`` (95% bootstrap) and ``of``; nulls where there is nothing to score."""
+    if not scores:
+        return {"mean": None, "low": None, "high": None, "of": 0}
+    found = interval(scores, rng=np.random.default_rng(draw(purpose="interval of a score", seed=seed, id="all")))
+    return {"mean": round(found.mean, 4), "low": round(found.low, 4), "high": round(found.high, 4), "of": len(scores)}
+
+
+def set_figures(splits: Mapping[str, Sequence[Instance]], *, seed: int) -> dict[str, dict[str, Any]]:
+    """Each of ``COUNTING`` → its answer F1 on dev and test together, after it has read train."""
+    judged = [*splits["dev"], *splits["test"]]
+    found = {}
+    for name in COUNTING:
+        reader = find_reader(name).make(name, Settings(), TrainingSettings())
+        with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
+            fitting = Fitting(place=Path(folder), settings=TrainingSettings(), seed=seed, progress=Silent(), record=lambda _: None)
+            reader.fit(of_list(splits["train"]), None, fitting)
+            predicted = list(reader.predict(of_list(judged), Silent())) if judged else []
+        found[name] = figure([answer_score(*pair) for pair in zip(judged, predicted, strict=True)], seed=seed)
+    return found
