@@ -56,7 +56,8 @@ def _clauses(templates: Sequence[TemplateSettings], names: Sequence[str], nested
     if len(names) == 1:
         return said(templates[0].clause, names[0])
     first, second = sorted(range(2), key=lambda place: place in nested)
-    if templates[0].clause == templates[1].clause and "{a tail}" not in templates[0].clause:
+    is_plain = first not in nested or " and " not in names[first]  # of "both A and B and C" nobody knows where it is divided
+    if templates[0].clause == templates[1].clause and "{a tail}" not in templates[0].clause and is_plain:
         return said(templates[0].clause, f"both {names[first]} and {names[second]}")
     ones, others = (said(templates[place].clause, names[place]) for place in (first, second))
     joint = ", and " if first in nested else " and "

@@ -76,6 +76,8 @@ def test_wordings_of_facts() -> None:
     nested = question(BOTH, [BORN, WORKED], ["the capital", "painter"], "person", {0})
     assert nested == "Which person was a painter and was born in the capital?"
     assert question(BOTH, [BORN, BORN], ["the capital", "Rome"], "person", {0}) == "Which person was born in both Rome and the capital?"
+    both = question(BOTH, [BORN, BORN], ["the capital of A and B", "the capital of C"], "person", {0, 1})
+    assert both == "Which person was born in the capital of A and B, and was born in the capital of C?"
     assert phrase(BOTH, [WORKED, BORN], ["painter", "Riga"], "person") == "the person who both was a painter and was born in Riga"
     assert phrase(INVERSE, [CAPITAL], ["Riga"], "country") == "the country that has the capital Riga"
 
