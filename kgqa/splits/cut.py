@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,8 @@ STARTS = 8
 LOOKED_AT = 48
 """Questions that lie across, of which the best is pulled next."""
 ROUNDS = 30
+BALANCE = 60
+"""So many dropped questions it is worth to pull one of a kind of which the side has less than of others."""
 NEAR = 0.05
 """A split may be so much larger or smaller than its share, of it, before anything is dropped."""
 Side = npt.NDArray[np.int8]
@@ -45,11 +48,12 @@ class Cut:
         return int((self.split == DROPPED).sum())
 
 
-def leak_free(items: Adjacency, shares: tuple[float, ...], *, seed: int) -> Cut:
+def leak_free(items: Adjacency, shares: tuple[float, ...], *, seed: int, kinds: Side | None = None) -> Cut:
     """Put questions into splits of about these ``shares`` of what stays, so that no two splits have an item in common.
 
-    Nothing is dropped where what hangs together is small enough to be dealt out whole. ``items``: question → its items. Memory: some 50
-    bytes for each item of each question. The same result for the same input and seed.
+    Nothing is dropped where what hangs together is small enough to be dealt out whole. ``items``: question → its items; ``kinds``: for each
+    question a small number, of which all splits are to have their share. Memory: some 50 bytes for each item of each question. The same
+    result for the same input and seed.
     """
     count = len(items.offsets) - 1
     whole = deal(components_of(items), shares, seed=seed) if count else np.zeros(0, np.int8)
@@ -57,15 +61,17 @@ def leak_free(items: Adjacency, shares: tuple[float, ...], *, seed: int) -> Cut:
     wanted = np.array(shares) * count
     if (np.abs(kept - wanted) <= np.maximum(1, NEAR * wanted)).all():
         return Cut(split=whole, kept=tuple(kept.tolist()))
-    return _parted(items, shares, seed, _bisected)
+    return _parted(items, shares, seed, np.zeros(count, np.int8) if kinds is None else kinds, _bisected)
 
 
 def greedy(items: Adjacency, shares: tuple[float, ...], *, seed: int) -> Cut:
     """The same by one growth alone, without what is mended afterwards."""
-    return _parted(items, shares, seed, lambda part, share, draw: _grown_side(part, share, draw, looked_at=1))
+    return _parted(items, shares, seed, np.zeros(len(items.offsets) - 1, np.int8), partial(_grown_side, looked_at=1))
 
 
-def _parted(items: Adjacency, shares: tuple[float, ...], seed: int, bisect: Callable[[Adjacency, float, int], Side]) -> Cut:
+def _parted(
+    items: Adjacency, shares: tuple[float, ...], seed: int, kinds: Side, bisect: Callable[[Adjacency, float, int, Side], Side]
+) -> Cut:
     """The first split from the others, the second one from what is left, and so on."""
     count = len(items.offsets) - 1
     split = np.full(count, DROPPED, np.int8)
@@ -75,7 +81,7 @@ def _parted(items: Adjacency, shares: tuple[float, ...], seed: int, bisect: Call
         other = 1 - share / rest if rest else 0.0
         if not len(left):
             break
-        side = bisect(_compact(items.take(left)), other, seed + number) if other else np.zeros(len(left), np.int8)
+        side = bisect(_compact(items.take(left)), other, seed + number, kinds[left]) if other else np.zeros(len(left), np.int8)
         split[left[side == 0]] = number
         left = left[side == 1]
     split[left] = len(shares) - 1
@@ -88,10 +94,10 @@ def _compact(items: Adjacency) -> Adjacency:
     return Adjacency(offsets=items.offsets, targets=numbers.astype(np.int32))
 
 
-def _bisected(items: Adjacency, share: float, seed: int) -> Side:
+def _bisected(items: Adjacency, share: float, seed: int, kinds: Side) -> Side:
     best: Side | None = None
     for start in range(STARTS):
-        side = _grown_side(items, share, seed * STARTS + start, looked_at=LOOKED_AT)
+        side = _grown_side(items, share, seed * STARTS + start, kinds, looked_at=LOOKED_AT)
         if best is None or _worth(side, share) > _worth(best, share):
             best = side
     assert best is not None
@@ -105,11 +111,13 @@ def _worth(side: Side, share: float) -> float:
     return one + min(other, wanted) - 2 * max(0.0, wanted - other)
 
 
-def _grown_side(items: Adjacency, share: float, seed: int, *, looked_at: int) -> Side:
+def _grown_side(items: Adjacency, share: float, seed: int, kinds: Side, *, looked_at: int) -> Side:
     rows = int(items.targets.max(initial=-1)) + 1
     questions = items.reversed(rows)
-    rounds = ROUNDS if looked_at > 1 else 0
-    return _cut(items.offsets, items.targets, questions.offsets, questions.targets, share, np.uint64(seed), looked_at, rounds)  # type: ignore[no-any-return]
+    rounds, balance = (ROUNDS, BALANCE) if looked_at > 1 else (0, 0)
+    arrays = (items.offsets, items.targets, questions.offsets, questions.targets)
+    found: Side = _cut(*arrays, share, np.uint64(seed), looked_at, rounds, kinds, balance)
+    return found
 
 
 @kernel(inline=True)
@@ -145,8 +153,8 @@ def _change(graph, question, to, moving):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _move(graph, question, to, kept):  # type: ignore[no-untyped-def]
-    """Do it; ``kept`` (2) counts the questions of each side."""
+def _move(graph, question, to, kept, kinds):  # type: ignore[no-untyped-def]
+    """Do it; ``kept`` (2 × kinds) counts the questions of each side and kind."""
     offsets, items, question_offsets, questions, side, across = graph
     for at in range(offsets[question], offsets[question + 1]):
         item = items[at]
@@ -156,24 +164,25 @@ def _move(graph, question, to, kept):  # type: ignore[no-untyped-def]
         for k in range(question_offsets[item], question_offsets[item + 1]):
             other = questions[k]
             whole = offsets[other + 1] - offsets[other]
-            kept[0] -= across[other] == 0
-            kept[1] -= across[other] == whole
+            kept[0, kinds[other]] -= across[other] == 0
+            kept[1, kinds[other]] -= across[other] == whole
             across[other] += 1 if to == 1 else -1
-            kept[0] += across[other] == 0
-            kept[1] += across[other] == whole
+            kept[0, kinds[other]] += across[other] == 0
+            kept[1, kinds[other]] += across[other] == whole
 
 
 @kernel
-def _cut(offsets, items, question_offsets, questions, share, seed, looked_at, rounds):  # type: ignore[no-untyped-def]
+def _cut(offsets, items, question_offsets, questions, share, seed, looked_at, rounds, kinds, balance):  # type: ignore[no-untyped-def]
     """For each question its side, or -1: side 1 is grown until it has ``share`` of what stays, and then mended."""
     count = len(offsets) - 1
     side = np.zeros(len(question_offsets) - 1, np.int8)
     across = np.zeros(count, np.int32)
-    kept = np.zeros(2, np.int64)
-    kept[0] = count
+    kept = np.zeros((2, int(kinds.max()) + 1 if count else 1), np.int64)
+    for question in range(count):
+        kept[0, kinds[question]] += 1
     graph = (offsets, items, question_offsets, questions, side, across)
-    _grow(graph, kept, share, mixed(seed + np.uint64(77)), looked_at)
-    _mend(graph, kept, share, rounds)
+    _grow(graph, kept, share, mixed(seed + np.uint64(77)), looked_at, kinds, balance)
+    _mend(graph, kept, share, rounds, kinds)
     out = np.full(count, -1, np.int8)
     for question in range(count):
         if _is_apart(across, offsets, question):
@@ -182,14 +191,14 @@ def _cut(offsets, items, question_offsets, questions, share, seed, looked_at, ro
 
 
 @kernel
-def _grow(graph, kept, share, state, looked_at):  # type: ignore[no-untyped-def]
+def _grow(graph, kept, share, state, looked_at, kinds, balance):  # type: ignore[no-untyped-def]
     """Pull questions to side 1: of some that lie across the one that drops least, or of some others where none does."""
     offsets, items, question_offsets, questions, _, across = graph
     count = len(offsets) - 1
     moving = np.zeros(count, np.int32)
     waiting, is_waiting = np.empty(count, np.int32), np.zeros(count, np.bool_)
     many = 0  # questions that wait: they lay across when they were put there
-    while kept[1] < share * (kept[0] + kept[1]) and kept[0] > 0:
+    while kept[1].sum() < share * kept.sum() and kept[0].sum() > 0:
         chosen, best = np.int64(-1), -(1 << 60)
         looked = 0
         while looked < looked_at and many > 0:
@@ -203,6 +212,8 @@ def _grow(graph, kept, share, state, looked_at):  # type: ignore[no-untyped-def]
                 continue
             looked += 1
             gain = _change(graph, question, 1, moving)
+            if kept[1, kinds[question]] * kept.sum() < kept[1].sum() * kept[:, kinds[question]].sum():
+                gain += balance
             if gain > best:
                 chosen, best = question, gain
         for _ in range(0 if chosen >= 0 else looked_at):
@@ -213,7 +224,7 @@ def _grow(graph, kept, share, state, looked_at):  # type: ignore[no-untyped-def]
                 chosen, best = question, gain
         if chosen < 0:
             continue
-        _move(graph, chosen, 1, kept)
+        _move(graph, chosen, 1, kept, kinds)
         for at in range(offsets[chosen], offsets[chosen + 1]):
             for k in range(question_offsets[items[at]], question_offsets[items[at] + 1]):
                 other = questions[k]
@@ -224,7 +235,7 @@ def _grow(graph, kept, share, state, looked_at):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _mend(graph, kept, share, rounds):  # type: ignore[no-untyped-def]
+def _mend(graph, kept, share, rounds, kinds):  # type: ignore[no-untyped-def]
     """Pull questions that lie across to either side as long as that saves some and the sides stay about as large as they should be."""
     offsets, across = graph[0], graph[5]
     moving = np.zeros(len(offsets) - 1, np.int32)
@@ -233,14 +244,14 @@ def _mend(graph, kept, share, rounds):  # type: ignore[no-untyped-def]
         for question in range(len(offsets) - 1):
             if _is_apart(across, offsets, question):
                 continue
-            wanted = share * (kept[0] + kept[1])
-            first = 1 if kept[1] < wanted else 0
+            wanted = share * kept.sum()
+            first = 1 if kept[1].sum() < wanted else 0
             for turn in range(2):
                 to = first if turn == 0 else 1 - first
-                room = kept[1] < 1.1 * wanted if to == 1 else kept[1] > 0.98 * wanted
+                room = kept[1].sum() < 1.1 * wanted if to == 1 else kept[1].sum() > 0.98 * wanted
                 gain = _change(graph, question, to, moving) if room else 0
                 if gain > 0:
-                    _move(graph, question, to, kept)
+                    _move(graph, question, to, kept, kinds)
                     saved += gain
                     break
         if saved == 0:

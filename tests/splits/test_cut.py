@@ -63,3 +63,20 @@ def test_less_is_dropped_than_by_the_greedy_search() -> None:
     best, first = leak_free(items, (0.8, 0.1, 0.1), seed=0), greedy(items, (0.8, 0.1, 0.1), seed=0)
     assert best.dropped < 0.8 * first.dropped
     assert min(best.kept[1:]) > 0.08 * sum(best.kept)
+
+
+def test_kinds_are_shared_out() -> None:
+    """Of questions with more to share the smaller sides get their part."""
+    rng = np.random.default_rng(2)
+    places = rng.integers(0, 3000, 2000)
+    kinds = (np.arange(2000) % 5 == 0).astype(np.int8)
+    questions = [
+        sorted({*(place + rng.integers(0, 25 if kind else 8, 7 if kind else 4)).tolist(), 4000 + int(rng.pareto(2.0) * 40)})
+        for place, kind in zip(places.tolist(), kinds.tolist(), strict=True)
+    ]
+    shares = {}
+    for name, told in (("told", kinds), ("untold", None)):
+        made = leak_free(items_of(questions), (0.8, 0.1, 0.1), seed=0, kinds=told)
+        shares[name] = min(float(kinds[made.split == number].mean()) / float(kinds[made.split == 0].mean()) for number in (1, 2))
+    assert shares["told"] > 0.7
+    assert shares["told"] >= shares["untold"]

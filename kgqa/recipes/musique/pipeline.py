@@ -200,7 +200,8 @@ def split_chains(run: Run) -> StageOutput:
     hops = hops_of(chains["shape"].to_numpy(), edges, tables["connected"])
     shares = (settings.train, settings.dev, settings.test)
     if settings.leak_free:
-        split = leak_free(shared_items(hops, tables["single_hop"]), shares, seed=run.seed).split
+        kinds = chains["shape"].to_numpy()
+        split = leak_free(shared_items(hops, tables["single_hop"]), shares, seed=run.seed, kinds=kinds).split
     else:
         split = assign_splits(pa.array([str(draw) for draw in chains["draw"].to_pylist()]), shares, seed=run.seed)
     kept = np.flatnonzero(split != DROPPED)
