@@ -15,7 +15,8 @@ from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.base import GraphStore
 from kgqa.store.embedded import EmbeddedStore, build, engine
 from kgqa.store.neo4j.connection import Neo4jStore
-from kgqa.store.neo4j.graph import CONSTRAINTS, erase, load, read_marker
+from kgqa.store.neo4j.graph import erase, load, read_marker
+from kgqa.store.neo4j.layouts import GRAPH
 from kgqa.store.queries import read_queries
 
 MARK = "doctor"
@@ -94,7 +95,7 @@ class Neo4jBench:
         queries = read_queries()
         try:
             if self._index_names() != self._indexes:
-                for name in CONSTRAINTS:
+                for name in GRAPH.constraints:
                     drop = queries[f"drop_{name}"]
                     if drop.text.split()[2] not in self._indexes:
                         self._store.write(drop)

@@ -325,7 +325,7 @@ def test_nodes_that_vanish_during_a_load_are_noticed_as_often_as_it_is_run(
                 change(neo4j_database, "MATCH (e:Entity) WHERE e.row < 20 DETACH DELETE e")
 
         for _ in range(2):
-            with pytest.raises(StoreError, match=r"entities or documents are missing from the graph|somebody changed it"):
+            with pytest.raises(StoreError, match=r"nodes are missing from the graph|somebody changed it"):
                 load(store, "hash", SEVERAL, advance=remove)
             seen = 10**6
 
