@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kgqa.settings.defaults import COMPOSED, SEED, WORKSPACE
+from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
+from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 
 if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
@@ -37,6 +38,14 @@ def compose(
     seed: Annotated[int, Option(help="Draws pairs, chains, splits and contexts.")] = SEED,
     workers: Annotated[int | None, Option(help="Threads, by default one for each core; the result does not depend on them.")] = None,
     limit: Annotated[int | None, Option(help="Take only so many pairs of questions, for a first try.")] = None,
+    by: Annotated[
+        str,
+        Option(help="Who finds pairs and chains, kernel: compiled, in memory; cypher: queries in the store. Both find the same."),
+    ] = TRAVERSAL,
+    store: Store = STORE,
+    neo4j_uri: Neo4jUri = None,
+    neo4j_user: Neo4jUser = None,
+    neo4j_database: Neo4jDatabase = None,
 ) -> None:
     """Compose multi-hop questions from single-hop ones, as MuSiQue."""
     import kgqa
@@ -44,10 +53,11 @@ def compose(
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
+    neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
     with ConsoleProgress(console) as progress:
         made = kgqa.compose(
             sets or (), domain=domain, source=source, name=name, filter=filter, composer=composer, workspace=workspace, seed=seed,
-            workers=workers, limit=limit, progress=progress,
+            workers=workers, limit=limit, by=by, store=store, neo4j=neo4j, progress=progress,
         )  # fmt: skip
     _print(console, made)
 

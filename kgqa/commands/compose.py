@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgqa.commands.generate import input_files
+from kgqa.commands.generate import TRAVERSALS, input_files
 from kgqa.domains import load_domain
 from kgqa.errors import SettingsError, check_seed, storage_errors, suggestion
 from kgqa.formats import native
@@ -22,10 +22,14 @@ from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.runner import Runner, held
 from kgqa.runs.stage import Run
 from kgqa.runs.workspace import Workspace
-from kgqa.settings.defaults import COMPOSED, SEED, WORKSPACE
+from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.musique import COMPOSERS, MusiqueSettings
+from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.settings.source import QUESTIONS
 from kgqa.settings.workers import worker_count
+from kgqa.store.base import check_store
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.questions import check_can_put
 from kgqa.training.extra import require_readers
 
 FILTERS = ("readers", "lexical", "none")
@@ -67,6 +71,9 @@ def compose(
     seed: int = SEED,
     workers: int | None = None,
     limit: int | None = None,
+    by: str = TRAVERSAL,
+    store: str = STORE,
+    neo4j: Neo4jSettings | None = None,
     progress: Progress | None = None,
 ) -> Composition:
     """Compose multi-hop questions as MuSiQue (Trivedi et al. 2022) does; return what was made.
@@ -74,11 +81,14 @@ def compose(
     ``sets`` are single-hop question sets of any format; without them the facts of a ``domain``, with its ``source`` as for
     :func:`kgqa.generate`, are asked. With sets, ``domain`` may be a TOML file that extends ``questions``. ``name`` is the dataset's, by
     default ``musique``. ``filter`` finds pairs that can be answered disconnected: ``readers`` are trained, and take hours on a CPU;
-    ``lexical`` ones count words, in seconds, and find fewer; ``none`` is for comparison. ``limit`` takes only so many pairs. The same
-    input, settings and seed give the same bytes for any ``workers``. Raises KgqaError.
+    ``lexical`` ones count words, in seconds, and find fewer; ``none`` is for comparison. ``limit`` takes only so many pairs. Pairs and
+    reasoning graphs are searched ``by`` the compiled ``kernel``, or by ``cypher`` in a graph of the questions: in the ``embedded`` store or
+    in a ``neo4j`` server (``neo4j`` says where; by default the environment does). The same input, settings and seed give the same bytes for
+    any ``workers``, ``by`` and ``store``. Raises KgqaError.
     """
     check_seed(seed)
     threads = worker_count(workers)
+    _check_search(by, store, neo4j)
     if limit is not None and limit < 1:
         raise SettingsError(f"limit {limit} is not at least 1; leave it out to take all pairs.")
     given = tuple(str(each) for each in ([sets] if isinstance(sets, (str, Path)) else sets))
@@ -94,6 +104,11 @@ def compose(
     if (loaded.settings.source.layout == QUESTIONS) != bool(given):
         what = "holds no graph; give question sets too" if not given else "has a graph; leave out the question sets"
         raise SettingsError(f"the domain {loaded.settings.name} {what}.")
+    if store == "neo4j":
+        neo4j = neo4j or Neo4jSettings.from_environment()
+        # Before anything is read: a server that is away, or that holds something else, is noticed now.
+        with Neo4jStore(neo4j) as server:
+            check_can_put(server)
     inputs = _hashes(given) if given else _source_hashes(loaded)
     run = Run(
         domain=loaded,
@@ -103,6 +118,9 @@ def compose(
         limit=limit,
         progress=progress or Silent(),
         sets=given,
+        store=store,
+        traversal=by,
+        neo4j=neo4j,
     )
     runner = Runner(recipe=SETS if given else RECIPE, run=run, inputs=inputs)
     with held(run.workspace):
@@ -114,6 +132,7 @@ def compose(
             "domain": None if domain is None else str(domain),
             "source": None if source is None else Path(source).name,
             "name": name, "filter": filter, "composer": composer, "seed": seed, "workers": workers, "limit": limit,
+            "by": by, "store": store,
         }  # fmt: skip
         counts, replaced = runner.write(passed)
     return Composition(
@@ -127,6 +146,16 @@ def compose(
         is_seed=loaded.is_seed,
         replaced=replaced,
     )
+
+
+def _check_search(by: str, store: str, neo4j: Neo4jSettings | None) -> None:
+    if by not in TRAVERSALS:
+        raise SettingsError(f"--by {by!r} is not known; {suggestion(by, TRAVERSALS)}")
+    check_store(store)
+    if store == "neo4j" and by == "kernel":
+        raise SettingsError("--store neo4j is where cypher searches, but the kernel does; add --by cypher, or leave out --store.")
+    if neo4j is not None and store != "neo4j":
+        raise SettingsError(f"neo4j says where a server is, but the {store} store needs none; leave it out, or give store='neo4j'.")
 
 
 def _changes(name: str | None, filter: str | None, composer: str | None) -> Mapping[str, Any]:  # noqa: A002

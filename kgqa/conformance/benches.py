@@ -15,7 +15,8 @@ from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.base import GraphStore
 from kgqa.store.embedded import EmbeddedStore, build, engine
 from kgqa.store.neo4j.connection import Neo4jStore
-from kgqa.store.neo4j.graph import CONSTRAINTS, erase, load, read_marker
+from kgqa.store.neo4j.graph import erase, load, read_marker
+from kgqa.store.neo4j.layouts import GRAPH, QUESTIONS
 from kgqa.store.queries import read_queries
 
 MARK = "doctor"
@@ -94,7 +95,7 @@ class Neo4jBench:
         queries = read_queries()
         try:
             if self._index_names() != self._indexes:
-                for name in CONSTRAINTS:
+                for name in GRAPH.constraints:
                     drop = queries[f"drop_{name}"]
                     if drop.text.split()[2] not in self._indexes:
                         self._store.write(drop)
@@ -109,5 +110,7 @@ def _what_it_holds(store: Neo4jStore) -> str:
     marker = read_marker(store)
     if marker is not None:
         return "random graphs of another examination" if marker.tables.startswith(MARK) else "a graph of kgqa"
+    if read_marker(store, QUESTIONS) is not None:
+        return "a graph of questions of kgqa"
     nodes = store.run(read_queries()["count_nodes"])["nodes"][0].as_py()
     return f"{nodes:,} nodes that kgqa did not write" if nodes else ""

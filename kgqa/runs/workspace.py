@@ -66,6 +66,11 @@ class Workspace:
         """The embedded graph."""
         return self.path / "store" / "graph.lbug"
 
+    @property
+    def questions(self) -> Path:
+        """The embedded graph of single-hop questions."""
+        return self.path / "store" / "questions.lbug"
+
     def __enter__(self) -> Workspace:
         """Create the folder if need be and lock it; raises WorkspaceBusy, WorkspaceError or StorageError."""
         self.check()

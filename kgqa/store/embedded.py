@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import resource
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -163,18 +163,26 @@ class EmbeddedStore:
 
 
 def build(
-    path: Path, rows: Mapping[str, pa.Table], *, threads: int = 0, advance: Advance = lambda _: None, any_version: bool = False
+    path: Path,
+    rows: Mapping[str, pa.Table],
+    *,
+    tables: Sequence[str] = TABLES,
+    threads: int = 0,
+    advance: Advance = lambda _: None,
+    any_version: bool = False,
 ) -> None:
     """Write a new graph at ``path`` from its ``rows`` (:func:`kgqa.store.graph.graph_rows`); the path must be free.
+
+    ``tables`` are those of another graph; each has a query that makes it, ``schema_x``, and one that fills it, ``load_x``.
 
     Memory: the rows, plus the engine's buffer of half a GiB.
     """
     queries = read_queries()
     database, connection = _open(path, read_only=False, threads=threads, any_version=any_version)
     try:
-        for name in TABLES:
+        for name in tables:
             _execute(connection, queries[f"schema_{name}"], {})
-        for name in TABLES:
+        for name in tables:
             if rows[name].num_rows:
                 _execute(connection, queries[f"load_{name}"], {"rows": rows[name]})
             advance(rows[name].num_rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,14 @@ import pytest
 import kgqa
 from kgqa.errors import EmptyResult, MissingInput, SettingsError
 from kgqa.records import Instance, Paragraph
+from kgqa.runs.workspace import Workspace
+from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.store.neo4j.connection import Neo4jStore
 from tests import contents
 from tests.conftest import Cli
 from tests.recipes.musique.official import check_export
 from tests.small_questions import write_set
+from tests.store.graphs import ad_hoc
 
 RULERS = ("Ada", "Bo", "Cy", "Di", "Eli", "Fay", "Gus", "Hal", "Ida", "Jo", "Kim", "Lou", "Max", "Ned", "Ona", "Pat")
 LANDS = (
@@ -77,6 +82,60 @@ def test_the_same_bytes_for_any_number_of_workers_and_after_a_stop(tmp_path: Pat
         assert stage not in again.reused
         assert "find_pairs" in again.reused
         assert made_of(again.dataset) == made_of(one.dataset)
+
+
+def same(one: Path, other: Path) -> bool:
+    """Whether two datasets are the same but for what says how they were made."""
+    ones, others = contents.files(one), contents.files(other)
+    return {**ones, "manifest.json": b""} == {**others, "manifest.json": b""}
+
+
+@pytest.mark.parametrize("store", ["embedded", "neo4j"])
+def test_cypher_finds_in_sets_what_the_kernel_finds(store: str, tmp_path: Path, neo4j_database: Neo4jSettings) -> None:
+    source = single_hop(tmp_path / "set")
+    kernel = kgqa.compose(source, filter="lexical", workspace=tmp_path / "w", workers=1)
+    whole = Path(shutil.copytree(kernel.dataset, tmp_path / "kernel"))
+    made = kgqa.compose(source, filter="lexical", workspace=tmp_path / "w", by="cypher", store=store, workers=2)
+    assert same(made.dataset, whole)
+    assert made.funnel == kernel.funnel
+    assert "find_pairs" not in made.reused  # whoever asks for the other way wants to see it done
+    manifest = json.loads((made.dataset / "manifest.json").read_text("utf-8"))
+    assert (manifest["passed"]["by"], manifest["passed"]["store"]) == ("cypher", store)
+    assert (tmp_path / "w" / "store" / "questions.lbug").exists() == (store == "embedded")
+    again = kgqa.compose(source, filter="lexical", workspace=tmp_path / "w", by="cypher", store=store)
+    assert "write_dataset" in again.reused
+
+
+@pytest.mark.parametrize("store", ["embedded", pytest.param("neo4j", marks=pytest.mark.slow)])
+def test_cypher_finds_in_facts_what_the_kernel_finds(store: str, tmp_path: Path, neo4j_database: Neo4jSettings) -> None:
+    kernel = kgqa.compose(domain="wikidata", filter="none", workspace=tmp_path / "kernel")
+    made = kgqa.compose(domain="wikidata", filter="none", workspace=tmp_path / "cypher", by="cypher", store=store)
+    assert same(made.dataset, kernel.dataset)
+    assert made.funnel == kernel.funnel
+    # The facts' own graph is a file all the same: a database holds one graph.
+    assert Workspace(tmp_path / "cypher").finished("build_store", None) is not None
+    assert Workspace(tmp_path / "cypher").graph.is_file()
+
+
+def test_a_server_that_cannot_be_used_is_told_before_anything_is_made(tmp_path: Path, cli: Cli, neo4j_database: Neo4jSettings) -> None:
+    source = single_hop(tmp_path / "set")
+    asked = ("compose", source, "--filter", "none", "--workspace", tmp_path / "w", "--by", "cypher", "--store", "neo4j")
+    cli(*asked, "--neo4j-uri", "bolt://localhost:1").sentence("no Neo4j server answers here")
+    with Neo4jStore(neo4j_database) as server:
+        server.write(ad_hoc("CREATE (:Film {name: 'Alien'})", "none"))
+    cli(*asked).sentence("1 nodes are here that kgqa did not write; give it an empty database")
+    assert not (tmp_path / "w").exists()
+
+
+def test_how_it_is_searched_must_make_sense(tmp_path: Path, cli: Cli) -> None:
+    asked = ("compose", single_hop(tmp_path / "set"), "--filter", "none", "--workspace", tmp_path / "w")
+    cli(*asked, "--by", "kernels").sentence("--by 'kernels' is not known; did you mean kernel")
+    cli(*asked, "--store", "neo4j").sentence("--store neo4j is where cypher searches, but the kernel does; add --by cypher")
+    cli(*asked, "--by", "cypher", "--store", "neo").sentence("store 'neo' is not known; did you mean neo4j")
+    cli(*asked, "--by", "cypher", "--neo4j-uri", "bolt://x").sentence("--neo4j-uri goes with --store neo4j")
+    with pytest.raises(SettingsError, match="the embedded store needs none"):
+        kgqa.compose("x", filter="none", workspace=tmp_path / "w", by="cypher", neo4j=Neo4jSettings())
+    assert not (tmp_path / "w").exists()
 
 
 def test_the_shipped_domain(tmp_path: Path, cli: Cli) -> None:

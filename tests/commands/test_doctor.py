@@ -21,6 +21,7 @@ from kgqa.conformance.oracles.registry import ORACLES, expected_rows, templates
 from kgqa.conformance.pieces import pieces
 from kgqa.conformance.replay import replay_script
 from kgqa.errors import SettingsError, StoreConflict
+from kgqa.recipes.musique.in_cypher import ASKED
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import load
@@ -37,6 +38,11 @@ def test_every_query_that_reads_has_an_oracle() -> None:
     queries = read_queries().values()
     compared = {query.name for query in queries if query.file.startswith(READ) or query.name.startswith("conformance_")}
     assert compared == set(ORACLES)
+    # Those over questions have another graph, on which tests/recipes/musique/test_in_cypher.py compares them with the kernels.
+    over_questions = {query.name for query in queries if query.file == "compose.cypher"}
+    assert over_questions == set(ASKED)
+    reading = {query.name for query in queries if set(query.stores) == {"embedded", "neo4j"}}
+    assert reading == compared | over_questions
     assert len(compared) >= 90
     assert all(set(query.stores) == {"embedded", "neo4j"} for query in templates())
 

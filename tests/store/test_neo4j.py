@@ -296,11 +296,11 @@ def test_an_interrupted_load_goes_on_where_it_stopped(neo4j_database: Neo4jSetti
 def test_a_commit_whose_answer_was_lost_is_not_repeated(neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     write = Neo4jStore.write
 
-    def twice(store: Neo4jStore, query: Query, arguments: Any = None, *, expect: Any = None) -> list[list[Any]]:
+    def twice(store: Neo4jStore, query: Query, arguments: Any = None, **expected: Any) -> list[list[Any]]:
         """The driver tries again what it believes has failed."""
         if query.name.startswith("add_"):
-            write(store, query, arguments, expect=expect)
-        return write(store, query, arguments, expect=expect)
+            write(store, query, arguments, **expected)
+        return write(store, query, arguments, **expected)
 
     with Neo4jStore(neo4j_database) as store:
         load(store, "hash", SEVERAL)
@@ -325,7 +325,7 @@ def test_nodes_that_vanish_during_a_load_are_noticed_as_often_as_it_is_run(
                 change(neo4j_database, "MATCH (e:Entity) WHERE e.row < 20 DETACH DELETE e")
 
         for _ in range(2):
-            with pytest.raises(StoreError, match=r"entities or documents are missing from the graph|somebody changed it"):
+            with pytest.raises(StoreError, match=r"nodes are missing from the graph|somebody changed it"):
                 load(store, "hash", SEVERAL, advance=remove)
             seen = 10**6
 

@@ -14,6 +14,7 @@ from kgqa.domains import built_in, load_domain
 from kgqa.errors import KgqaError, QueryError, SettingsError
 from kgqa.store.graph import TABLES
 from kgqa.store.queries import HEADERS, askable_queries, parse_queries, read_queries
+from kgqa.store.questions import QUESTION_TABLES
 from tests.command import ROOT
 
 ONE = """\
@@ -37,7 +38,7 @@ def test_all_queries_have_whole_headers_and_unique_names() -> None:
 
 
 def test_every_query_is_used() -> None:
-    used = {f"{step}_{table}" for step in ("schema", "load", "add", "count") for table in TABLES}
+    used = {f"{step}_{table}" for step in ("schema", "load", "add", "count") for table in (*TABLES, *QUESTION_TABLES)}
     for domain in built_in():
         projection = load_domain(domain).settings.projection
         used |= {*projection.document_to_entity, *projection.entity_to_document, *projection.candidates, *projection.chains}

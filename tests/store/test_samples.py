@@ -212,11 +212,11 @@ def test_an_answer_that_was_lost_is_not_written_again(server: Neo4jStore, worksp
     real = server.write
     lost: list[list[list[object]]] = []
 
-    def write(query: Query, arguments: Any = None, *, expect: Any = None) -> list[list[Any]]:
+    def write(query: Query, arguments: Any = None, **expected: Any) -> list[list[Any]]:
         # The first commit's answer never came, and the driver sent the batch again.
         if query.name == "add_samples" and not lost:
-            lost.append(real(query, arguments, expect=expect))
-        return real(query, arguments, expect=expect)
+            lost.append(real(query, arguments, **expected))
+        return real(query, arguments, **expected)
 
     server.write = write  # type: ignore[method-assign]
     assert add(server, workspace, _samples(folder))

@@ -8,6 +8,7 @@ pairs   ``head``, ``tail`` (rows of ``single_hop``), ``bridge`` (number of the a
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,23 +76,47 @@ Bools = npt.NDArray[np.bool_]
 
 
 def composable_pairs(
-    single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings, lengths: ShapeSettings, *, seed: int
+    single_hop: pa.Table,
+    paragraphs: pa.Table,
+    settings: PairSettings,
+    lengths: ShapeSettings,
+    *,
+    seed: int,
+    ask: Callable[[Sides], pl.DataFrame] | None = None,
 ) -> tuple[pa.Table, list[FunnelRow]]:
     """``pairs`` and the funnel of the conditions. O(questions and pairs): no question is compared with all others.
 
-    What is too long for any chain (``lengths``) is left out at once, so that no reader has to judge it.
+    What is too long for any chain (``lengths``) is left out at once, so that no reader has to judge it. ``ask`` finds the pairs elsewhere:
+    ``head``, ``tail``, ``bridge``, ``start``, ``end``, and as ``fault`` the first of ``KNOWN`` that speaks against one, else an empty text.
     """
-    work = _Work.of(single_hop)
-    rows: list[FunnelRow] = []
-    pairs = _joined(work, entity_answers(single_hop, paragraphs, settings), tokens_of(single_hop), settings, lengths, rows, seed)
-    for name, kept in (("itself", _different), ("paragraph", _two_paragraphs), ("circle", _no_circle)):
-        pairs = _filtered(pairs, kept(pairs, work), name, rows)
-    pairs, kept_linked = _linked(pairs, single_hop)
-    pairs = _filtered(pairs, kept_linked, "linked", rows)
-    pairs = _filtered(pairs, _two_subjects(pairs, single_hop), "given", rows)
+    sides = Sides.of(single_hop, paragraphs, settings, lengths, seed=seed)
+    rows, left = _counted(sides)
+    found = _joined(sides, settings, lengths) if ask is None else ask(sides)
+    pairs = found.sort("tail", "start", "head", "bridge").unique(["head", "tail"], keep="first", maintain_order=True)
+    rows.append(_row("many", left - pairs.height, pairs.height, "musique.pairs.max_heads"))
+    pairs = _without_faults(pairs, sides.work, rows) if ask is None else _without_known(pairs, single_hop, rows)
     pairs = _filtered(pairs, same_type(pairs, single_hop, paragraphs), "type", rows)
     pairs = _filtered(pairs, same_search_result(pairs, single_hop, paragraphs), "search", rows)
     return arrow(pairs.select(PAIRS.names)).cast(PAIRS), rows
+
+
+KNOWN = ("itself", "paragraph", "circle", "linked", "given")
+"""Those of ``CONDITIONS`` that a graph of the questions knows, in order."""
+
+
+def _without_faults(pairs: pl.DataFrame, work: _Work, rows: list[FunnelRow]) -> pl.DataFrame:
+    for name, kept in (("itself", _different), ("paragraph", _two_paragraphs), ("circle", _no_circle)):
+        pairs = _filtered(pairs, kept(pairs, work), name, rows)
+    pairs, kept_linked = _linked(pairs, work.single_hop)
+    pairs = _filtered(pairs, kept_linked, "linked", rows)
+    return _filtered(pairs, _two_subjects(pairs, work.single_hop), "given", rows)
+
+
+def _without_known(pairs: pl.DataFrame, single_hop: pa.Table, rows: list[FunnelRow]) -> pl.DataFrame:
+    """The same for pairs whose faults are known."""
+    for name in KNOWN:
+        pairs = _filtered(pairs, (pairs["fault"] != name).to_numpy(), name, rows)
+    return _linked(pairs.drop("fault"), single_hop)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,43 +223,71 @@ def _is_small(letters: npt.NDArray[np.uint8]) -> Bools:
     return (letters >= ord("a")) & (letters <= ord("z"))
 
 
-def _joined(
-    work: _Work,
-    is_entity: Bools,
-    tokens: npt.NDArray[np.int32],
-    settings: PairSettings,
-    lengths: ShapeSettings,
-    rows: list[FunnelRow],
-    seed: int,
-) -> pl.DataFrame:
-    """Heads and tails over each bridge, those of common ones drawn; counted without being made where they are not kept."""
-    named = work.mentions
-    start, end = _characters(work.single_hop["question"], named)
-    whole = ~named.inside & _stands_alone(named, work.single_hop["question"])
-    heads = pl.DataFrame({"head": work.owners, "group": work.groups}).filter(pl.col("group") >= 0).unique()
-    heads = heads.with_columns(short=pl.Series(tokens <= lengths.max_tokens).gather(heads["head"]))
-    heads = heads.with_columns(entity=pl.col("short") & pl.Series(is_entity).gather(heads["head"]))
-    tails = pl.DataFrame({"tail": named.text, "group": named.name, "start": start, "end": end, "whole": whole})
-    tails = tails.sort("tail", "group", pl.col("whole") != True, "start").unique(["tail", "group"], keep="first", maintain_order=True)  # noqa: E712
-    tails = tails.with_columns(short=pl.Series(tokens <= lengths.max_tokens).gather(tails["tail"]))
-    tails = tails.with_columns(whole=pl.col("short") & pl.col("whole"))
-    left = _products(heads, tails, None, None)
-    rows.append(FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], removed=None, left=left))
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Which questions have which answers, and which name them, before both are joined to pairs.
+
+    ``turn`` is the place among the questions with the answer, or among those that name it: first those that can be in a pair, as drawn.
+    """
+
+    work: _Work
+    tokens: npt.NDArray[np.int32]
+    """Words of each question."""
+    is_entity: Bools
+    """For each question whether its answer is a named entity."""
+    heads: pl.DataFrame
+    """``head``, ``group`` (the answer), ``short``, ``entity`` (and short), ``turn``."""
+    tails: pl.DataFrame
+    """``tail``, ``group``, ``start``, ``end``, ``alone`` (no part of a longer name), ``short``, ``whole`` (alone and short), ``turn``."""
+
+    @classmethod
+    def of(cls, single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings, lengths: ShapeSettings, *, seed: int) -> Sides:
+        """Look for all answers in all questions, once. O(bytes)."""
+        work, tokens = _Work.of(single_hop), tokens_of(single_hop)
+        is_entity = entity_answers(single_hop, paragraphs, settings)
+        short = pl.Series(tokens <= lengths.max_tokens)
+        heads = pl.DataFrame({"head": work.owners, "group": work.groups}).filter(pl.col("group") >= 0).unique()
+        heads = heads.with_columns(short=short.gather(heads["head"]))
+        heads = heads.with_columns(entity=pl.col("short") & pl.Series(is_entity).gather(heads["head"]))
+        named = work.mentions
+        start, end = _characters(single_hop["question"], named)
+        alone = ~named.inside & _stands_alone(named, single_hop["question"])
+        tails = pl.DataFrame({"tail": named.text, "group": named.name, "start": start, "end": end, "alone": alone})
+        tails = tails.sort("tail", "group", ~pl.col("alone"), "start").unique(["tail", "group"], keep="first", maintain_order=True)
+        tails = tails.with_columns(short=short.gather(tails["tail"]))
+        tails = tails.with_columns(whole=pl.col("short") & pl.col("alone"))
+        heads, tails = _drawn(heads, "head", "entity", single_hop, seed), _drawn(tails, "tail", "whole", single_hop, seed)
+        return cls(work=work, tokens=tokens, is_entity=is_entity, heads=heads, tails=tails)
+
+
+def _counted(sides: Sides) -> tuple[list[FunnelRow], int]:
+    """The funnel of what is known of each side by itself, and how many pairs it leaves: they are counted without being made."""
+    left = _products(sides.heads, sides.tails, None, None)
+    rows = [FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], removed=None, left=left)]
     for reason, head, tail, setting in (
         ("long", "short", "short", "musique.shapes.max_tokens"),
         ("entity", "entity", "short", "musique.pairs.capital_share"),
         ("whole", "entity", "whole", ""),
     ):
-        fewer = _products(heads, tails, head, tail)
+        fewer = _products(sides.heads, sides.tails, head, tail)
         rows.append(_row(reason, left - fewer, fewer, setting))
         left = fewer
-    heads = _drawn(heads.filter("entity"), "head", settings.max_heads, work.single_hop, seed)
-    tails = _drawn(tails.filter("whole"), "tail", settings.max_tails, work.single_hop, seed)
-    pairs = heads.join(tails, on="group").sort("tail", "start", "head", "group").unique(["head", "tail"], keep="first", maintain_order=True)
-    total = pl.Series(tokens).gather(pairs["head"]) + pl.Series(tokens).gather(pairs["tail"])
-    pairs = pairs.filter(total <= max(lengths.max_tokens_short, lengths.max_tokens_long))
-    rows.append(_row("many", left - pairs.height, pairs.height, "musique.pairs.max_heads"))
+    return rows, left
+
+
+def _joined(sides: Sides, settings: PairSettings, lengths: ShapeSettings) -> pl.DataFrame:
+    """Heads and tails over each bridge, those of common ones drawn."""
+    heads = sides.heads.filter(pl.col("entity") & (pl.col("turn") < settings.max_heads))
+    tails = sides.tails.filter(pl.col("whole") & (pl.col("turn") < settings.max_tails))
+    pairs = heads.join(tails, on="group")
+    tokens = pl.Series(sides.tokens)
+    pairs = pairs.filter(tokens.gather(pairs["head"]) + tokens.gather(pairs["tail"]) <= most_tokens(lengths))
     return pairs.select("head", "tail", "start", "end", bridge="group")
+
+
+def most_tokens(lengths: ShapeSettings) -> int:
+    """Words that two questions can have together in any shape."""
+    return max(lengths.max_tokens_short, lengths.max_tokens_long)
 
 
 def _products(heads: pl.DataFrame, tails: pl.DataFrame, head: str | None, tail: str | None) -> int:
@@ -251,12 +304,12 @@ def _products(heads: pl.DataFrame, tails: pl.DataFrame, head: str | None, tail: 
     )
 
 
-def _drawn(table: pl.DataFrame, column: str, most: int, single_hop: pa.Table, seed: int) -> pl.DataFrame:
-    """Of each group at most so many rows, drawn by the question's id."""
+def _drawn(table: pl.DataFrame, column: str, first: str, single_hop: pa.Table, seed: int) -> pl.DataFrame:
+    """Adds ``turn``: the place in the group, those for which ``first`` holds before the others, as drawn by the question's id."""
     ids = text_hashes(single_hop["id"])[table[column].to_numpy()]
     draws = shuffling(ids, table["group"].to_numpy(), purpose=f"{column}s of a bridge", seed=seed)
-    ordered = table.with_columns(drawn=pl.Series(draws)).sort("group", "drawn", column)
-    return ordered.filter(pl.int_range(pl.len()).over("group") < most).drop("drawn")
+    ordered = table.with_columns(drawn=pl.Series(draws)).sort("group", ~pl.col(first), "drawn", column)
+    return ordered.with_columns(turn=pl.int_range(pl.len()).over("group")).drop("drawn")
 
 
 def _stands_alone(named: Mentions, questions: pa.ChunkedArray) -> Bools:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +26,7 @@ from kgqa.recipes.musique.disconnection import connected, judge
 from kgqa.recipes.musique.from_graph import graph_questions, templates_of
 from kgqa.recipes.musique.from_sets import set_questions
 from kgqa.recipes.musique.guesses import hop_figures
+from kgqa.recipes.musique.in_cypher import InStore, asked_texts
 from kgqa.recipes.musique.leakage import shared_items
 from kgqa.recipes.musique.pairs import composable_pairs, names_and_answers
 from kgqa.recipes.musique.pool import REFUSED
@@ -35,6 +38,7 @@ from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, Stage, StageOutput
+from kgqa.settings.defaults import STORE
 from kgqa.settings.musique import SHAPES, MusiqueSettings, TemplateSettings
 from kgqa.sources.tables import frame
 from kgqa.splits.cut import DROPPED, leak_free
@@ -80,7 +84,10 @@ def find_pairs(run: Run) -> StageOutput:
     tables = run.tables("single_hop", "paragraphs")
     run.progress.start("Finding composable pairs", tables["single_hop"].num_rows, "questions")
     settings = _settings(run)
-    pairs, funnel = composable_pairs(tables["single_hop"], tables["paragraphs"], settings.pairs, settings.shapes, seed=run.seed)
+    pairs, funnel = composable_pairs(
+        tables["single_hop"], tables["paragraphs"], settings.pairs, settings.shapes, seed=run.seed,
+        ask=InStore(run).pairs if run.traversal == "cypher" else None,
+    )  # fmt: skip
     if not pairs.num_rows:
         raise EmptyResult(f"no two questions can be composed: {_reasons(funnel)}; give more questions, or change [musique.pairs].")
     if run.limit is not None and pairs.num_rows > run.limit:
@@ -134,7 +141,8 @@ def make_chains(run: Run) -> StageOutput:
     funnel: list[FunnelRow] = []
     usable = _sayable(run, tables, funnel)
     said, groups = names_and_answers(single_hop)
-    every = build_chains(single_hop, pairs, usable, said, groups, settings.shapes, seed=run.seed)
+    ask = partial(InStore(run).chains, pairs) if run.traversal == "cypher" else None
+    every = build_chains(single_hop, pairs, usable, said, groups, settings.shapes, seed=run.seed, ask=ask)
     funnel.append(FunnelRow(stage="shapes", what="chains", reason="of short questions, in six shapes", removed=None, left=len(every)))
     kept, reasons = choose_chains(every, pairs, _types(every, pairs, single_hop), settings.shapes)
     left = len(every)
@@ -304,6 +312,11 @@ def _lengths(run: Run) -> object:
     return _settings(run).shapes.model_dump(mode="json", include={"max_tokens", "max_tokens_short", "max_tokens_long"})
 
 
+def _searched(depends_on: Callable[[Run], object]) -> Callable[[Run], object]:
+    """The settings, and what searches: all ways find the same, but whoever asks for another one wants to see it done."""
+    return lambda run: depends_on(run) if run.traversal == "kernel" else [depends_on(run), run.store, asked_texts()]
+
+
 def _all_entities(run: Run, tables: dict[str, pa.Table]) -> npt.NDArray[np.bool_]:
     """Every entity can be an answer."""
     return np.ones(len(tables["entities"]), np.bool_)
@@ -314,17 +327,35 @@ COMPOSITION = (
         name="find_pairs",
         version=1,
         doing="Finding composable pairs",
-        depends_on=lambda run: [_only("pairs")(run), _lengths(run), run.limit],
+        depends_on=_searched(lambda run: [_only("pairs")(run), _lengths(run), run.limit]),
         run=find_pairs,
     ),
     Stage(name="filter_pairs", version=1, doing="Filtering disconnected pairs", depends_on=_only("disconnection"), run=filter_pairs),
-    Stage(name="make_chains", version=1, doing="Building reasoning graphs", depends_on=_only("shapes", "composition"), run=make_chains),
+    Stage(
+        name="make_chains",
+        version=1,
+        doing="Building reasoning graphs",
+        depends_on=_searched(_only("shapes", "composition")),
+        run=make_chains,
+    ),
     Stage(name="split_chains", version=1, doing="Splitting", depends_on=_only("split"), run=split_chains),
     Stage(name="show_paragraphs", version=1, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
     Stage(name="compose_questions", version=1, doing="Composing", depends_on=_only("composition"), run=compose_questions),
 )
+
+
+def _in_workspace(stage: Stage) -> Stage:
+    """The stage with the embedded store: a run's other store is for its questions, and a database holds one graph."""
+    return replace(
+        stage,
+        depends_on=lambda run: stage.depends_on(replace(run, store=STORE)),
+        run=lambda run: stage.run(replace(run, store=STORE)),
+        outside=lambda run: stage.outside(replace(run, store=STORE)),
+    )
+
+
 FROM_GRAPH = (
-    *preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False),
+    *map(_in_workspace, preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False)),
     Stage(
         name="single_hop",
         version=1,

@@ -8,7 +8,7 @@ The order of the edges of each shape is that of ``EDGES``, and its questions com
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import numpy as np
@@ -39,7 +39,7 @@ HOPS: Mapping[str, int] = MappingProxyType({name: len(edges) + 1 for name, edges
 CHAINS = pa.schema([("shape", pa.int8()), ("edge_1", pa.int32()), ("edge_2", pa.int32()), ("edge_3", pa.int32()), ("draw", pa.uint64())])
 Bools = npt.NDArray[np.bool_]
 Rows4 = npt.NDArray[np.int32]
-"""Chains × 4 rows of ``single_hop``, -1 where a chain has fewer hops."""
+"""Chains × 4 rows of ``single_hop``, -1 where a chain has fewer hops; or × a shape's number and rows of ``pairs``."""
 
 
 def hops_of(shape: npt.NDArray[np.integer], edges: npt.NDArray[np.int32], pairs: pa.Table) -> Rows4:
@@ -55,27 +55,51 @@ def hops_of(shape: npt.NDArray[np.integer], edges: npt.NDArray[np.int32], pairs:
 
 
 def build_chains(
-    single_hop: pa.Table, pairs: pa.Table, usable: Bools, said: Adjacency, groups: Adjacency, settings: ShapeSettings, *, seed: int
+    single_hop: pa.Table,
+    pairs: pa.Table,
+    usable: Bools,
+    said: Adjacency,
+    groups: Adjacency,
+    settings: ShapeSettings,
+    *,
+    seed: int,
+    ask: Callable[[npt.NDArray[np.int32]], Rows4] | None = None,
 ) -> pa.Table:
     """Every chain of the ``usable`` ones of ``pairs`` in each shape, but of the heads of one place in a question only ``fan_in``, drawn.
 
     ``said``: question → the answers' groups that it names; ``groups``: question → those of its answer. In a chain no two questions have the
     same paragraph or answer, and none names the answer of another but by the edge that leads from it. Sorted by shape and edges.
+
+    ``ask`` finds them elsewhere: from the rows of ``pairs`` that may be used, the shape and three edges (-1: none) of each chain.
     """
     ids = text_hashes(single_hop["id"])
     tokens = tokens_of(single_hop)
     edges = _drawn_edges(pairs, usable, ids, tokens, settings, seed)
-    head, tail, start = (pairs[name].to_numpy() for name in ("head", "tail", "start"))
-    first = np.searchsorted(tail[edges], np.arange(len(single_hop) + 1)).astype(np.int64)
-    arrays = (head, tail, start, edges, first, single_hop["paragraph"].to_numpy(), tokens)
-    limits = (settings.max_tokens_short, settings.max_tokens_long)
-    found = _chains(*arrays, said.offsets, said.targets, groups.offsets, groups.targets, *limits)
+    found = ask(edges) if ask else _found(pairs, edges, single_hop["paragraph"].to_numpy(), tokens, said, groups, settings)
     shape = found[:, 0].astype(np.int8)
     hops = hops_of(shape, found[:, 1:], pairs)
     draw = _draws(shape, hops, np.append(ids, np.uint64(0)), np.uint64(seed))
     order = np.lexsort((found[:, 3], found[:, 2], found[:, 1], shape))
     columns = [shape[order], *(np.ascontiguousarray(found[order, place]) for place in (1, 2, 3)), draw[order]]
     return pa.table([pa.array(column) for column in columns], schema=CHAINS)
+
+
+def _found(
+    pairs: pa.Table,
+    edges: npt.NDArray[np.int32],
+    paragraph: npt.NDArray[np.int32],
+    tokens: npt.NDArray[np.int32],
+    said: Adjacency,
+    groups: Adjacency,
+    settings: ShapeSettings,
+) -> Rows4:
+    head, tail, start = (pairs[name].to_numpy() for name in ("head", "tail", "start"))
+    first = np.searchsorted(tail[edges], np.arange(len(tokens) + 1)).astype(np.int64)
+    limits = (settings.max_tokens_short, settings.max_tokens_long)
+    rows: Rows4 = _chains(
+        head, tail, start, edges, first, paragraph, tokens, said.offsets, said.targets, groups.offsets, groups.targets, *limits
+    )
+    return rows
 
 
 def _drawn_edges(

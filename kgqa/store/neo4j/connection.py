@@ -93,18 +93,25 @@ class Neo4jStore:
         check_reads_only(text, parameters=False)
         return self._first_rows(text, {}, Asked(what=THE_QUERY), limits)
 
-    def write(self, query: Query, arguments: Mapping[str, Any] | None = None, *, expect: list[list[Any]] | None = None) -> list[list[Any]]:
+    def write(
+        self,
+        query: Query,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        expect: list[list[Any]] | None = None,
+        anew: str = "load it anew with kgqa load --store neo4j --replace",
+    ) -> list[list[Any]]:
         """Run a query that changes the database, in one transaction; its rows.
 
-        Where it gives rows that are not those to ``expect``, everything is taken back, and StoreError raised.
+        Where it gives rows that are not those to ``expect``, everything is taken back, and StoreError raised, which says what to do:
+        ``anew``.
         """
         check_runs_on(query, self.name)
 
         def work(transaction: neo4j.ManagedTransaction) -> list[list[Any]]:
             rows = transaction.run(_literal(query.text), dict(arguments or {})).values()
             if expect is not None and rows and rows != expect:
-                again = "load it anew with kgqa load --store neo4j --replace"
-                raise StoreError(f"{self.settings.place}: entities or documents are missing from the graph; {again}.")
+                raise StoreError(f"{self.settings.place}: nodes are missing from the graph; {anew}.")
             return rows
 
         with self._sentences(Asked(what=f"query {query.name}")), self._session(write=True) as session:

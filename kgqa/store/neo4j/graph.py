@@ -1,8 +1,8 @@
 """Tables → a Neo4j database: in batches, each with its own place in a marker node, so that nothing is written twice and nothing is lost.
 
-The marker (``KgqaGraph``) holds the hash of the tables and how many rows of each are there. A batch and the marker's new counts are one
-transaction, which does nothing if the counts are not what the loader believes: an interrupted load goes on where it stopped, a commit whose
-answer was lost is not repeated, and of two loaders the one that came last goes on.
+The marker (``KgqaGraph``, of questions ``KgqaQuestions``) holds the hash of the tables and how many rows of each are there. A batch and
+the marker's new counts are one transaction, which does nothing if the counts are not what the loader believes: an interrupted load goes on
+where it stopped, a commit whose answer was lost is not repeated, and of two loaders the one that came last goes on.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from kgqa.errors import HeaderMismatch, StoreConflict, StoreError
 from kgqa.progress import Advance
 from kgqa.store.graph import TABLES
 from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.layouts import GRAPH, QUESTIONS, Layout
 from kgqa.store.queries import read_queries
 
 BATCH_ROWS = 20_000
 BATCH_BYTES = 16 << 20
 ERASE_NODES = 1_000
 """In one transaction, with all their relationships: of hubs, 5,000 took more than the 300 MiB that a server may allow, and no less time."""
-CONSTRAINTS = ("constrain_marker", "constrain_entity", "constrain_document", "constrain_sample", "index_sample")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +39,11 @@ class Marker:
     """How many rows of each table are there."""
 
 
-def read_marker(store: Neo4jStore) -> Marker | None:
-    """The marker of the database, if it has one."""
+def read_marker(store: Neo4jStore, layout: Layout = GRAPH) -> Marker | None:
+    """The marker of the database for a graph of this ``layout``, if it has one."""
     damaged = StoreConflict(f"{store.settings.place}: the marker of kgqa's graph is damaged; give kgqa an empty database.")
     try:
-        rows = store.run(read_queries()["graph_marker"]).to_pylist()
+        rows = store.run(read_queries()[layout.marker]).to_pylist()
     except HeaderMismatch:
         raise damaged from None
     if not rows:
@@ -54,7 +54,7 @@ def read_marker(store: Neo4jStore) -> Marker | None:
         tables=rows[0]["tables"],
         loader=rows[0]["loader"],
         finished=rows[0]["finished"],
-        rows={name: rows[0][name] for name in TABLES},
+        rows={name: rows[0][name] for name in layout.tables},
     )
 
 
@@ -67,13 +67,16 @@ def check_holds(store: Neo4jStore, tables: str | None = None) -> None:
         raise _other_graph(store)
     if not marker.finished:
         raise StoreConflict(f"{store.settings.place}: the graph is not loaded to its end; run kgqa load --store neo4j again.")
-    _check_whole(store, marker)
+    _check_whole(store, marker, GRAPH)
 
 
-def check_can_load(store: Neo4jStore, tables: str | None = None) -> Marker | None:
+def check_can_load(store: Neo4jStore, tables: str | None = None, layout: Layout = GRAPH) -> Marker | None:
     """The database's marker; raise StoreConflict if it holds something else than the graph made from ``tables``, or anything where None."""
-    marker = read_marker(store)
+    marker = read_marker(store, layout)
     if marker is None:
+        other = QUESTIONS if layout is GRAPH else GRAPH
+        if read_marker(store, other) is not None:
+            raise StoreConflict(f"{store.settings.place}: the database holds kgqa's {other.holds}; give the {layout.holds} another one.")
         if nodes := store.run(read_queries()["count_nodes"])["nodes"][0].as_py():
             raise StoreConflict(f"{store.settings.place}: {nodes:,} nodes are here that kgqa did not write; give it an empty database.")
     elif tables is not None and marker.tables != tables:
@@ -81,75 +84,77 @@ def check_can_load(store: Neo4jStore, tables: str | None = None) -> Marker | Non
     return marker
 
 
-def _check_whole(store: Neo4jStore, marker: Marker) -> None:
+def _check_whole(store: Neo4jStore, marker: Marker, layout: Layout) -> None:
     """Raise StoreConflict where there are not as many rows of each table as ``marker`` says, also of a graph that is not yet whole."""
-    for name, count in _counts(store).items():
+    for name, count in _counts(store, layout).items():
         if count != marker.rows[name]:
             raise StoreConflict(
                 f"{store.settings.place}: the graph has {count:,} {name} rows, kgqa loaded {marker.rows[name]:,}; somebody changed it: "
-                "load it anew with kgqa load --store neo4j --replace."
+                f"{layout.anew}."
             )
 
 
-def check_can_erase(store: Neo4jStore, marker: Marker) -> None:
+def check_can_erase(store: Neo4jStore, marker: Marker, layout: Layout = GRAPH) -> None:
     """Raise StoreConflict if the database holds more than kgqa loaded: other kinds of nodes or relationships, or more of its own."""
-    strangers = sum(store.run(read_queries()["strangers"])["strangers"].to_pylist())
-    if strangers or any(count > marker.rows[name] for name, count in _counts(store).items()):
+    strangers = sum(store.run(read_queries()[layout.strangers])["strangers"].to_pylist())
+    if strangers or any(count > marker.rows[name] for name, count in _counts(store, layout).items()):
         raise StoreConflict(
             f"{store.settings.place}: somebody added nodes or relationships to kgqa's graph, so it is not erased; "
             "give kgqa an empty database."
         )
 
 
-def _counts(store: Neo4jStore) -> dict[str, int]:
+def _counts(store: Neo4jStore, layout: Layout) -> dict[str, int]:
     queries = read_queries()
-    return {name: int(store.run(queries[f"count_{name}"])["rows"][0].as_py()) for name in TABLES}
+    return {name: int(store.run(queries[f"count_{name}"])["rows"][0].as_py()) for name in layout.tables}
 
 
-def load(store: Neo4jStore, tables: str, rows: Mapping[str, pa.Table], *, advance: Advance = lambda _: None) -> bool:
-    """Load ``rows`` (:func:`kgqa.store.graph.graph_rows`), go on with what an earlier load left, or do nothing; whether anything was done.
+def load(
+    store: Neo4jStore, tables: str, rows: Mapping[str, pa.Table], *, layout: Layout = GRAPH, advance: Advance = lambda _: None
+) -> bool:
+    """Load ``rows`` of the layout's tables, go on with what an earlier load left, or do nothing; whether anything was done.
 
     ``tables`` is the hash of the tables that the rows come from. Raises StoreConflict where the database holds something else, or where
     another run takes the load over.
     """
     queries = read_queries()
-    marker = check_can_load(store, tables)
-    for name in CONSTRAINTS:
+    marker = check_can_load(store, tables, layout)
+    for name in layout.constraints:
         store.write(queries[name])
     loader = uuid.uuid4().hex
     if marker is not None and marker.finished:
-        _check_whole(store, marker)
+        _check_whole(store, marker, layout)
         advance(sum(table.num_rows for table in rows.values()))
         return False
-    marker = _claim(store, tables, loader) if marker is None else _take_over(store, tables, loader)
+    marker = (_claim if marker is None else _take_over)(store, tables, loader, layout)
     # Only now, when whoever loaded before can write no more, do the marker and the rows hold still.
-    _check_whole(store, marker)
-    for name in TABLES:
+    _check_whole(store, marker, layout)
+    for name in layout.tables:
         done = marker.rows[name]
         advance(done)
         for batch in _batches(rows[name], done):
             arguments = {"loader": loader, "from": done, "rows": list(zip(*(column.to_pylist() for column in batch.columns), strict=True))}
             done += batch.num_rows
-            if not store.write(queries[f"add_{name}"], arguments, expect=[[batch.num_rows]]):
-                _check_written(store, loader, name, done)
+            if not store.write(queries[f"add_{name}"], arguments, expect=[[batch.num_rows]], anew=layout.anew):
+                _check_written(store, loader, name, done, layout)
             advance(batch.num_rows)
-    if store.write(queries["finish_load"], {"loader": loader}) != [[1]]:
+    if store.write(queries[layout.finish], {"loader": loader}) != [[1]]:
         raise _taken_over(store)
     return True
 
 
-def erase(store: Neo4jStore, *, advance: Advance = lambda _: None) -> None:
+def erase(store: Neo4jStore, *, layout: Layout = GRAPH, advance: Advance = lambda _: None) -> None:
     """Remove the graph that kgqa made, in batches; raises StoreConflict if the database holds what kgqa did not write."""
     queries = read_queries()
-    marker = read_marker(store)
+    marker = read_marker(store, layout)
     if marker is None:
         return
-    check_can_erase(store, marker)
+    check_can_erase(store, marker, layout)
     loader = uuid.uuid4().hex
-    store.write(queries["begin_erasing"], {"loader": loader})
-    while erased := store.write(queries["erase_batch"], {"loader": loader, "limit": ERASE_NODES})[0][0]:
+    store.write(queries[layout.begin_erasing], {"loader": loader})
+    while erased := store.write(queries[layout.erase_batch], {"loader": loader, "limit": ERASE_NODES})[0][0]:
         advance(int(erased))
-    if store.write(queries["erase_marker"], {"loader": loader}) == [[0]]:
+    if store.write(queries[layout.erase_marker], {"loader": loader}) == [[0]]:
         raise _taken_over(store)
 
 
@@ -159,18 +164,18 @@ def _batches(table: pa.Table, done: int) -> list[pa.Table]:
     return [table.slice(at, size) for at in range(done, table.num_rows, size)]
 
 
-def _claim(store: Neo4jStore, tables: str, loader: str) -> Marker:
+def _claim(store: Neo4jStore, tables: str, loader: str, layout: Layout) -> Marker:
     try:
-        store.write(read_queries()["claim_database"], {"tables": tables, "loader": loader})
+        store.write(read_queries()[layout.claim], {"tables": tables, "loader": loader})
     except StoreError:
         # Somebody else was faster: the constraint lets only one marker be made.
-        return _take_over(store, tables, loader)
-    return Marker(tables=tables, loader=loader, finished=False, rows=dict.fromkeys(TABLES, 0))
+        return _take_over(store, tables, loader, layout)
+    return Marker(tables=tables, loader=loader, finished=False, rows=dict.fromkeys(layout.tables, 0))
 
 
-def _take_over(store: Neo4jStore, tables: str, loader: str) -> Marker:
-    taken = store.write(read_queries()["take_over"], {"tables": tables, "loader": loader})
-    marker = read_marker(store)
+def _take_over(store: Neo4jStore, tables: str, loader: str, layout: Layout) -> Marker:
+    taken = store.write(read_queries()[layout.take_over], {"tables": tables, "loader": loader})
+    marker = read_marker(store, layout)
     if taken != [[1]] or marker is None:
         raise StoreConflict(
             f"{store.settings.place}: another run of kgqa changes this database; wait for it, then run the same command again."
@@ -178,9 +183,9 @@ def _take_over(store: Neo4jStore, tables: str, loader: str) -> Marker:
     return marker
 
 
-def _check_written(store: Neo4jStore, loader: str, name: str, done: int) -> None:
+def _check_written(store: Neo4jStore, loader: str, name: str, done: int, layout: Layout) -> None:
     """A batch that did nothing was there already, because the answer to its commit was lost; or it is no longer ours to write."""
-    marker = read_marker(store)
+    marker = read_marker(store, layout)
     if marker is None or marker.loader != loader or marker.rows[name] != done:
         raise _taken_over(store)
 

@@ -1,0 +1,118 @@
+"""Steps S2 and S4 asked of a graph store: composable pairs and the six shapes as patterns over questions (``cypher/compose.cypher``).
+
+The answers are those of the kernels (``pairs.py``, ``shapes.py``): a dataset depends neither on who searches nor on the store.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from kgqa.recipes.musique.pairs import Sides, most_tokens
+from kgqa.recipes.musique.question_graph import composed_rows, question_rows
+from kgqa.recipes.musique.shapes import EDGES, HOPS, Rows4
+from kgqa.runs.stage import Run
+from kgqa.settings.musique import SHAPES, MusiqueSettings, PairSettings, ShapeSettings
+from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.sources.tables import frame
+from kgqa.store import embedded
+from kgqa.store.base import GraphStore
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.questions import put_questions
+from kgqa.store.queries import read_queries
+from kgqa.store.questions import QUESTION_TABLES
+
+CHAINS_OF = {
+    "2hop": "chains_2hop",
+    "3hop1": "chains_3hop1",
+    "3hop2": "chains_3hop2",
+    "4hop1": "chains_4hop1",
+    "4hop2": "chains_4hop2",
+    "4hop3": "chains_4hop3",
+}
+"""Shape → the query that finds it."""
+ASKED = ("composable_pairs", *CHAINS_OF.values())
+
+
+def asked_texts() -> list[str]:
+    """The text of all that is asked, on which the result depends."""
+    queries = read_queries()
+    return [queries[name].text for name in ASKED]
+
+
+class InStore:
+    """What a run asks of its store instead of the kernels."""
+
+    def __init__(self, run: Run) -> None:
+        """Nothing is written before the first question."""
+        self.run, self.settings = run, run.domain.settings.section(MusiqueSettings)
+
+    def pairs(self, sides: Sides) -> pl.DataFrame:
+        """As :func:`kgqa.recipes.musique.pairs.composable_pairs` wants them."""
+        with self._holding(question_rows(sides)) as store:
+            return pairs_in(store, self.settings.pairs, self.settings.shapes)
+
+    def chains(self, pairs: pa.Table, edges: npt.NDArray[np.int32]) -> Rows4:
+        """As :func:`kgqa.recipes.musique.shapes.build_chains` wants them."""
+        tables, settings = self.run.tables("single_hop", "paragraphs"), self.settings
+        sides = Sides.of(tables["single_hop"], tables["paragraphs"], settings.pairs, settings.shapes, seed=self.run.seed)
+        with self._holding({**question_rows(sides), "composes": composed_rows(pairs, edges)}) as store:
+            return chains_in(store, settings.shapes)
+
+    @contextmanager
+    def _holding(self, rows: Mapping[str, pa.Table]) -> Iterator[GraphStore]:
+        """The run's store, with these rows in it and no others; the embedded one is a file of the workspace, apart from the graph."""
+        run, advance = self.run, self.run.progress.advance
+        run.progress.start("Loading questions", sum(table.num_rows for table in rows.values()), "rows")
+        if run.store == "neo4j":
+            with Neo4jStore(run.neo4j or Neo4jSettings.from_environment()) as server:
+                put_questions(server, rows_hash(rows), rows, advance=advance)
+                run.progress.start("Asking Neo4j")
+                yield server
+            return
+        path = run.workspace.questions
+        make = partial(embedded.build, rows=rows, tables=QUESTION_TABLES, threads=run.workers, advance=advance)
+        run.workspace.replace(path, make)
+        run.progress.start("Asking the store")
+        with embedded.EmbeddedStore(path, threads=run.workers) as store:
+            yield store
+
+
+def rows_hash(rows: Mapping[str, pa.Table]) -> str:
+    """SHA-256 of what the rows say, by which a server's questions are known."""
+    digest = hashlib.sha256()
+    for name in QUESTION_TABLES:
+        with pa.ipc.new_stream(sink := pa.BufferOutputStream(), rows[name].schema) as writer:
+            writer.write_table(rows[name].combine_chunks())
+        digest.update(f"{name} ".encode())
+        digest.update(sink.getvalue())
+    return digest.hexdigest()
+
+
+def pairs_in(store: GraphStore, settings: PairSettings, lengths: ShapeSettings) -> pl.DataFrame:
+    """``head``, ``tail``, ``bridge``, ``start``, ``end`` and ``fault`` of all pairs that the store knows."""
+    limits = {"max_heads": settings.max_heads, "max_tails": settings.max_tails}
+    limits |= {"max_tokens": lengths.max_tokens, "max_both": most_tokens(lengths)}
+    found = frame(store.run(read_queries()["composable_pairs"], limits)).rename({"stop": "end"})
+    return found.with_columns(pl.selectors.numeric().cast(pl.Int32))
+
+
+def chains_in(store: GraphStore, lengths: ShapeSettings) -> Rows4:
+    """Shape and edges of all chains that the store knows."""
+    queries, parts = read_queries(), []
+    for number, name in enumerate(SHAPES):
+        most = lengths.max_tokens_short if HOPS[name] < 4 else lengths.max_tokens_long
+        found = store.run(queries[CHAINS_OF[name]], {"max_tokens": most})
+        rows = np.full((len(found), 4), -1, np.int32)
+        rows[:, 0] = number
+        for place in range(1, len(EDGES[name]) + 1):
+            rows[:, place] = found[f"edge_{place}"].to_numpy()
+        parts.append(rows)
+    return np.concatenate(parts)

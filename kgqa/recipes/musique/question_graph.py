@@ -1,0 +1,64 @@
+"""The pool of single-hop questions as a graph: the rows of :mod:`kgqa.store.questions`."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from kgqa.recipes.musique.pairs import Sides, answer_names
+from kgqa.sources.tables import arrow, frame
+
+
+def question_rows(sides: Sides) -> dict[str, pa.Table]:
+    """The rows of every table, that of ``composes`` empty. No nulls, and numbers of 64 bits; O(questions and names in them)."""
+    pool = frame(sides.work.single_hop).with_row_index("row")
+    questions = pool.select(
+        "row",
+        "id",
+        "question",
+        "answer",
+        tokens=pl.Series(sides.tokens),
+        paragraph="paragraph",
+        entity=pl.col("answer_entity").fill_null(""),
+        own=pl.Series(sides.work.group_of_question),
+        named=pl.Series(sides.is_entity, dtype=pl.Boolean),
+    )
+    subjects, about = _subjects(pool)
+    found = {
+        "question": questions,
+        "answer": _answers(sides),
+        "subject": subjects,
+        "answered_by": sides.heads.select(question="head", answer="group", turn="turn").sort("question", "answer"),
+        "names": sides.tails.select(question="tail", answer="group", start="start", stop="end", whole="alone", turn="turn").sort(
+            "question", "answer"
+        ),
+        "asks_about": about,
+        "composes": pl.DataFrame(schema=["question", "other", "row", "start", "bridge"]).cast(pl.Int64),
+    }
+    return {name: arrow(table.with_columns(pl.selectors.numeric().cast(pl.Int64))) for name, table in found.items()}
+
+
+def _answers(sides: Sides) -> pl.DataFrame:
+    """Of the names with the same words the first stands for all."""
+    names, _ = answer_names(sides.work.single_hop)
+    every = pl.DataFrame({"row": sides.work.groups, "name": pl.Series(names)}).filter(pl.col("row") >= 0)
+    return every.unique("row", keep="first", maintain_order=True).sort("row")
+
+
+def _subjects(pool: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The entities that questions are about, and which question is about which; one that it names twice has the first place."""
+    about = pool.select(question="row", entity="entities").explode("entity").drop_nulls()
+    about = about.with_columns(slot=pl.int_range(pl.len()).over("question"))
+    about = about.unique(["question", "entity"], keep="first", maintain_order=True)
+    subjects = about.select("entity").unique().sort("entity").with_row_index("row").select("row", "entity")
+    joined = about.join(subjects.rename({"row": "subject"}), on="entity", maintain_order="left")
+    return subjects, joined.select("question", "subject", "slot")
+
+
+def composed_rows(pairs: pa.Table, edges: npt.NDArray[np.int32]) -> pa.Table:
+    """The rows of ``composes`` for these rows of ``pairs``."""
+    table = frame(pairs).with_row_index("row")[np.sort(edges)]
+    chosen = table.select(question="head", other="tail", row="row", start="start", bridge="bridge")
+    return arrow(chosen.with_columns(pl.selectors.numeric().cast(pl.Int64)))
