@@ -133,6 +133,10 @@ class QueryMemory(QueryLimit):
     """A query took more memory than it may."""
 
 
+class EndpointError(KgqaError):
+    """A model behind an address could not be asked, or may not be asked any more."""
+
+
 class TrainingError(KgqaError):
     """A reader cannot be trained any further."""
 

@@ -38,6 +38,18 @@ def compose(
     seed: Annotated[int, Option(help="Draws pairs, chains, splits and contexts.")] = SEED,
     workers: Annotated[int | None, Option(help="Threads, by default one for each core; the result does not depend on them.")] = None,
     limit: Annotated[int | None, Option(help="Take only so many pairs of questions, for a first try.")] = None,
+    reader: Annotated[
+        list[str] | None,
+        Option(help="Folder of a run of kgqa train; one of these readers must answer a single-hop question. Several times, if wanted."),
+    ] = None,
+    model: Annotated[
+        str | None, Option(help="Of --composer model the folder of a run of kgqa train composer; of llm what the endpoint calls its model.")
+    ] = None,
+    endpoint: Annotated[
+        str | None, Option(help="Address of a chat-completions endpoint; else OPENAI_BASE_URL, or OpenAI's own. The key is OPENAI_API_KEY.")
+    ] = None,
+    max_cost: Annotated[float | None, Option(help="What the endpoint's answers may cost in all; the domain says the prices.")] = None,
+    answers: Annotated[Path | None, Option(help="What people wrote: the tasks of --composer people, filled in.")] = None,
     by: Annotated[
         str,
         Option(help="Who finds pairs and chains, kernel: compiled, in memory; cypher: queries in the store. Both find the same."),
@@ -57,7 +69,8 @@ def compose(
     with ConsoleProgress(console) as progress:
         made = kgqa.compose(
             sets or (), domain=domain, source=source, name=name, filter=filter, composer=composer, workspace=workspace, seed=seed,
-            workers=workers, limit=limit, by=by, store=store, neo4j=neo4j, progress=progress,
+            workers=workers, limit=limit, readers=reader or (), model=model, endpoint=endpoint, max_cost=max_cost, answers=answers,
+            by=by, store=store, neo4j=neo4j, progress=progress,
         )  # fmt: skip
     _print(console, made)
 
@@ -77,7 +90,7 @@ def _print(console: Terminal, made: Composition) -> None:
     times = Table("stage", "seconds", title="Time")
     for stage, seconds in made.seconds.items():
         times.add_row(stage, f"{seconds:,.2f}" + (" (finished before)" if stage in made.reused else ""))
-    console.print(funnel, shapes, times)
+    console.print(funnel, *([shapes] if made.counts else []), times)
     if made.filter == "lexical":
         console.print("Filtered by counting readers, which is weaker than trained ones (--filter readers).", style="yellow")
     if made.filter == "none":
@@ -86,6 +99,10 @@ def _print(console: Terminal, made: Composition) -> None:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
     if made.replaced:
         console.print("It replaced a dataset that was made with other settings; to keep several, give each a --name.", style="yellow")
+    if made.tasks is not None:
+        console.say(f"{made.tasks}: what people are to write", style="bold")
+        console.say(f"Next: the same command with --answers {quote(str(made.tasks))}, once the lines of it (or of a copy) are filled in")
+        return
     total = ", ".join(f"{split} {count:,}" for split, count in made.counts.items())
     console.say(f"{made.dataset}: {total}", style="bold")
     place = quote(str(made.dataset))

@@ -10,11 +10,17 @@ from typing import Any
 
 from kgqa.commands.generate import TRAVERSALS, input_files
 from kgqa.domains import load_domain
-from kgqa.errors import SettingsError, check_seed, storage_errors, suggestion
+from kgqa.errors import MissingInput, SettingsError, check_seed, storage_errors, suggestion
 from kgqa.formats import native
 from kgqa.formats.question_set import open_dataset
 from kgqa.progress import Progress, Silent
+from kgqa.readers.trained import reader_name
+from kgqa.recipes.musique.composers.endpoint import Endpoint
+from kgqa.recipes.musique.composers.llm import SCHEMA
+from kgqa.recipes.musique.composers.model import check_run
+from kgqa.recipes.musique.composing import write_tasks
 from kgqa.recipes.musique.disconnection import readers_of
+from kgqa.recipes.musique.pipeline import UNWRITTEN
 from kgqa.recipes.musique.recipe import RECIPE, SETS
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import hashes_of
@@ -23,16 +29,18 @@ from kgqa.runs.runner import Runner, held
 from kgqa.runs.stage import Run
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
-from kgqa.settings.musique import COMPOSERS, MusiqueSettings
+from kgqa.settings.musique import COMPOSERS, CompositionSettings, MusiqueSettings
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.settings.source import QUESTIONS
 from kgqa.settings.workers import worker_count
 from kgqa.store.base import check_store
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.questions import check_can_put
-from kgqa.training.extra import require_readers
+from kgqa.training.extra import NETWORKS, require_readers
 
 FILTERS = ("readers", "lexical", "none")
+UNASKED = ("composer", "decomposer")
+"""Readers that answer no question."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
@@ -41,7 +49,9 @@ class Composition:
     """What a run made."""
 
     dataset: Path
-    """The finished folder."""
+    """The finished folder; with ``tasks`` where it will be."""
+    tasks: Path | None
+    """The file with what people are asked to write, where no question is composed before they have."""
     counts: dict[str, int]
     """Questions per split."""
     shapes: dict[str, dict[str, int]]
@@ -71,6 +81,11 @@ def compose(
     seed: int = SEED,
     workers: int | None = None,
     limit: int | None = None,
+    readers: Sequence[str | Path] = (),
+    model: str | Path | None = None,
+    endpoint: str | None = None,
+    max_cost: float | None = None,
+    answers: str | Path | None = None,
     by: str = TRAVERSAL,
     store: str = STORE,
     neo4j: Neo4jSettings | None = None,
@@ -81,7 +96,12 @@ def compose(
     ``sets`` are single-hop question sets of any format; without them the facts of a ``domain``, with its ``source`` as for
     :func:`kgqa.generate`, are asked. With sets, ``domain`` may be a TOML file that extends ``questions``. ``name`` is the dataset's, by
     default ``musique``. ``filter`` finds pairs that can be answered disconnected: ``readers`` are trained, and take hours on a CPU;
-    ``lexical`` ones count words, in seconds, and find fewer; ``none`` is for comparison. ``limit`` takes only so many pairs. Pairs and
+    ``lexical`` ones count words, in seconds, and find fewer; ``none`` is for comparison. ``limit`` takes only so many pairs. With
+    ``readers``, folders of :func:`kgqa.train`, a single-hop question is good only if one of them answers it.
+
+    ``composer`` writes the questions: ``rules``; ``model``, whose run's folder is ``model``; ``llm``, the ``model`` of a chat-completions
+    ``endpoint`` (else ``OPENAI_BASE_URL`` says where; the key is ``OPENAI_API_KEY``), whose recorded answers may cost ``max_cost`` in all;
+    ``people``, for whom tasks are written, until ``answers`` is the file with what they wrote. Pairs and
     reasoning graphs are searched ``by`` the compiled ``kernel``, or by ``cypher`` in a graph of the questions: in the ``embedded`` store or
     in a ``neo4j`` server (``neo4j`` says where; by default the environment does). The same input, settings and seed give the same bytes for
     any ``workers``, ``by`` and ``store``. Raises KgqaError.
@@ -97,10 +117,15 @@ def compose(
     if not given and domain is None:
         raise SettingsError("nothing says what to compose; give question sets, or --domain with --source for a graph.")
     loaded = load_domain(
-        domain or QUESTIONS, source=None if source is None else Path(source), made_by="musique", change=_changes(name, filter, composer)
+        domain or QUESTIONS,
+        source=None if source is None else Path(source),
+        made_by="musique",
+        change=_changes(name, filter, composer, readers, model, max_cost),
     )
     settings = loaded.settings.section(MusiqueSettings)
     _check_readers(settings)
+    people = None if answers is None else Path(answers)
+    _check_composer(settings.composition, model=model, endpoint=endpoint, max_cost=max_cost, answers=people)
     if (loaded.settings.source.layout == QUESTIONS) != bool(given):
         what = "holds no graph; give question sets too" if not given else "has a graph; leave out the question sets"
         raise SettingsError(f"the domain {loaded.settings.name} {what}.")
@@ -121,29 +146,44 @@ def compose(
         store=store,
         traversal=by,
         neo4j=neo4j,
+        endpoint=endpoint,
+        answers=people,
     )
     runner = Runner(recipe=SETS if given else RECIPE, run=run, inputs=inputs)
     with held(run.workspace):
         run.workspace.claim(domain=loaded.settings.name, inputs=inputs)
         runner.refuse_strangers()
+        if settings.composition.composer == "people" and people is None:
+            runner.perform(last=UNWRITTEN)
+            return _made(runner, loaded, settings, tasks=write_tasks(run))
         runner.perform()
         passed: dict[str, Any] = {
             "sets": [Path(each).name for each in given],
             "domain": None if domain is None else str(domain),
             "source": None if source is None else Path(source).name,
             "name": name, "filter": filter, "composer": composer, "seed": seed, "workers": workers, "limit": limit,
-            "by": by, "store": store,
+            "readers": [Path(each).name for each in readers],
+            "model": None if model is None else Path(model).name if settings.composition.composer == "model" else str(model),
+            "max_cost": max_cost, "answers": None if people is None else people.name, "by": by, "store": store,
         }  # fmt: skip
         counts, replaced = runner.write(passed)
+    return _made(runner, loaded, settings, counts=counts, replaced=replaced)
+
+
+def _made(
+    runner: Runner, domain: Domain, settings: MusiqueSettings, *, tasks: Path | None = None, counts: dict[str, int] | None = None,
+    replaced: bool = False,
+) -> Composition:  # fmt: skip
     return Composition(
         dataset=runner.folder,
-        counts=counts,
-        shapes=native.manifest_of(runner.folder)["shapes"],
+        tasks=tasks,
+        counts=counts or {},
+        shapes=native.manifest_of(runner.folder)["shapes"] if tasks is None else {},
         funnel=runner.funnel,
         seconds=runner.seconds,
         reused=runner.reused,
         filter=settings.disconnection.use,
-        is_seed=loaded.is_seed,
+        is_seed=domain.is_seed,
         replaced=replaced,
     )
 
@@ -158,7 +198,14 @@ def _check_search(by: str, store: str, neo4j: Neo4jSettings | None) -> None:
         raise SettingsError(f"neo4j says where a server is, but the {store} store needs none; leave it out, or give store='neo4j'.")
 
 
-def _changes(name: str | None, filter: str | None, composer: str | None) -> Mapping[str, Any]:  # noqa: A002
+def _changes(
+    name: str | None,
+    filter: str | None,  # noqa: A002
+    composer: str | None,
+    readers: Sequence[str | Path],
+    model: str | Path | None,
+    max_cost: float | None,
+) -> Mapping[str, Any]:
     """What the arguments say, as a domain's file would."""
     if name is not None and not _NAME.fullmatch(name):
         raise SettingsError(f"--name {name!r}: small letters, figures, - and _ make the name of a dataset; give another.")
@@ -169,13 +216,47 @@ def _changes(name: str | None, filter: str | None, composer: str | None) -> Mapp
     own: dict[str, Any] = {}
     if filter is not None:
         own["disconnection"] = {"use": filter}
-    if composer is not None:
-        own["composition"] = {"composer": composer}
+    if readers:
+        own["single_hop"] = {"readers": [str(each) for each in ([readers] if isinstance(readers, (str, Path)) else readers)]}
+    if composer is not None or model is not None or max_cost is not None:
+        said = {"composer": composer, "model": None if model is None else str(model)}
+        own["composition"] = {key: value for key, value in said.items() if value is not None}
+    if max_cost is not None:
+        own["composition"]["llm"] = {"max_cost": max_cost}
     return {"dataset": name or COMPOSED, "musique": own}
+
+
+def _check_composer(
+    settings: CompositionSettings, *, model: str | Path | None, endpoint: str | None, max_cost: float | None, answers: Path | None
+) -> None:
+    """Everything that can be wrong with the composer is said before anything is read."""
+    composer = settings.composer
+    places = {
+        "--model": (model, ("model", "llm")), "--endpoint": (endpoint, ("llm",)), "--max-cost": (max_cost, ("llm",)),
+        "--answers": (answers, ("people",)),
+    }  # fmt: skip
+    for option, (value, users) in places.items():
+        if value is not None and composer not in users:
+            raise SettingsError(
+                f"{option} is for --composer {' or '.join(users)}, but the composer is {composer}; leave out one of the two."
+            )
+    if composer in {"model", "llm"} and settings.model is None:
+        what = "the folder of a run of kgqa train composer" if composer == "model" else "what the endpoint calls its model"
+        raise SettingsError(f"--composer {composer} needs --model, {what}.")
+    if composer == "model":
+        check_run(str(settings.model))
+        require_readers("--composer model", needed=NETWORKS)
+    if composer == "llm":
+        Endpoint(endpoint, str(settings.model), settings.llm, SCHEMA)
+    if answers is not None and not answers.is_file():
+        raise MissingInput(f"{answers}: there is no such file; give the tasks that people have filled in.")
 
 
 def _check_readers(settings: MusiqueSettings) -> None:
     """Everything that can be wrong with the readers is said before anything is read."""
+    for run in settings.single_hop.readers:
+        if reader_name(run) in UNASKED:
+            raise SettingsError(f"{run}: this run trained the reader {reader_name(run)}, which answers nothing; give one that does.")
     used = settings.disconnection
     if used.use == "none":
         return

@@ -6,21 +6,16 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgqa.errors import InputError, MissingInput, SettingsError, suggestion
+from kgqa.errors import MissingInput, SettingsError, suggestion
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
-from kgqa.readers import saved
-from kgqa.readers.specification import Specification, specification
+from kgqa.readers.trained import load_reader
 from kgqa.runs.files import check_new_file
 from kgqa.scoring.default_metric import default_metric
 from kgqa.scoring.dire_gold import notes_of
 from kgqa.scoring.metrics import METRICS
 from kgqa.scoring.prediction_files import TRANSFORMED, write_predictions
-from kgqa.training.extra import NETWORKS, require_readers
 from kgqa.training.questions import of_split
-from kgqa.training.reader import Reader
-
-READER = "reader"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +59,7 @@ def predict(
     source.check_outside(out)
     chosen = _split(source, split)
     form = metric or default_metric(source)[0]
-    reader = load_reader(run, device=device, precision=precision)
+    reader = load_reader(run, device=device, precision=precision, what="kgqa predict")
     questions = of_split(source, chosen)
     if not len(questions):
         raise MissingInput(f"{source.path}: its {chosen} split has no question; give another --split.")
@@ -74,21 +69,6 @@ def predict(
     return Predicted(
         source=source, split=chosen, metric=form, file=out, questions=len(questions), remarks=remarks, seconds=time.perf_counter() - begin
     )
-
-
-def load_reader(run: str | Path, *, device: str | None = None, precision: str | None = None) -> Reader:
-    """The reader of a finished run. Raises InputError, SettingsError."""
-    folder = Path(run) / READER
-    if not folder.is_dir():
-        if (Path(run) / "run.json").is_file():
-            raise InputError(f"{run}: this run is not finished; run the same kgqa train again, and it goes on.")
-        raise MissingInput(f"{run}: there is no run of kgqa train here; give the folder that was its --out.")
-    name = str(saved.read(folder)["reader"])
-    asked: Specification = specification(name, settings={}, training={"device": device, "precision": precision})
-    require_readers("kgqa predict", needed=NETWORKS if asked.steps else ())
-    reader = asked.make()
-    reader.load(folder)
-    return reader
 
 
 def _split(source: QuestionSet, wanted: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 HEADER = ("stage", "what", "reason", "removed", "left")
@@ -33,3 +34,8 @@ class FunnelRow:
         """The row of a table."""
         numbers = ("" if number is None else f"{number:,}" for number in (self.removed, self.left))
         return [self.stage, self.what, self.reason, *numbers]
+
+
+def reasons_of(rows: Iterable[FunnelRow]) -> str:
+    """What took something away, and how much, for a message."""
+    return "; ".join(f"{row.reason} ({row.removed:,})" for row in rows if row.removed) or "there is none"

@@ -68,13 +68,15 @@ class Runner:
         """What the stage left behind where it need not be done again."""
         return None if stage.outside(self.run) else self.run.workspace.finished(stage.name, key)
 
-    def perform(self) -> None:
-        """Do all stages that are not finished, in a workspace that is held. Raises KgqaError."""
+    def perform(self, *, last: str | None = None) -> None:
+        """Do all stages that are not finished, or those up to ``last``, in a workspace that is held. Raises KgqaError."""
         for stage, key in self.stage_keys():
             record = self.finished(stage, key)
             if record:
                 self.reused.append(stage.name)
             self.records.append(record or self._perform(stage, key))
+            if stage.name == last:
+                break
         self.seconds = {record.stage: record.seconds for record in self.records}
 
     def _perform(self, stage: Stage, key: str) -> StageRecord:

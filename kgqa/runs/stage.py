@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -31,6 +32,10 @@ class Run:
     """None: what the environment says."""
     sets: tuple[str, ...] = ()
     """Question sets that are read instead of the domain's files."""
+    endpoint: str | None = None
+    """Address of a chat-completions endpoint; None: what the environment says."""
+    answers: Path | None = None
+    """What people wrote."""
 
     def table(self, name: str) -> pa.Table:
         """A table that an earlier stage wrote."""

@@ -81,6 +81,8 @@ class SingleHopSettings(Settings):
     """Questions that ask for one entity by two of its facts, at most, drawn; 0: none."""
     min_both: Annotated[int, Field(ge=1)] = 2
     """Each of the two facts must be true of so many entities, so that neither is enough."""
+    readers: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """Folders of runs of ``kgqa train``: one of these readers must find a part of the answer in the paragraph."""
 
 
 class PairSettings(Settings):
@@ -174,12 +176,47 @@ class ContextSettings(Settings):
     """The supporting ones included."""
 
 
+class LlmSettings(Settings):
+    """How a chat-completions endpoint is asked (step S7); its address and key come from the command line and the environment alone."""
+
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    """Left to the endpoint where nothing is said."""
+    structured: Literal["schema", "object"] = "schema"
+    """How the form of the answer is asked for: by a JSON schema, or, where an endpoint knows none, as any JSON object."""
+    max_output_tokens: Positive = 1000
+    """Of one answer, thoughts included."""
+    tries: Annotated[int, Field(ge=1, le=10)] = 2
+    """Times that one chain is asked about at most; from the second on with what was wrong."""
+    at_once: Annotated[int, Field(ge=1, le=256)] = 4
+    """Requests that wait for their answers at a time."""
+    timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
+    """So long an endpoint may be silent."""
+    retries: Annotated[int, Field(ge=0, le=20)] = 5
+    """Of a request that finds no one, too many others, or a fault of the server."""
+    input_price: Annotated[float, Field(ge=0)] | None = None
+    """Of a million tokens; so is ``output_price``."""
+    output_price: Annotated[float, Field(ge=0)] | None = None
+    max_cost: Annotated[float, Field(gt=0)] | None = None
+    """What all answers that the workspace has recorded may have cost; in the currency of the prices, which are needed with it."""
+
+    @model_validator(mode="after")
+    def _costs_need_prices(self) -> LlmSettings:
+        if (self.input_price is None) != (self.output_price is None):
+            raise ValueError("input_price and output_price go together; give both or none")
+        if self.max_cost is not None and self.input_price is None:
+            raise ValueError("max_cost needs input_price and output_price, of a million tokens; give them too")
+        return self
+
+
 class CompositionSettings(Settings):
     """How the steps become one question (step S7)."""
 
     composer: Literal["rules", "model", "llm", "people"] = "rules"
     max_words: Positive = 60
     """A longer question is left out."""
+    model: Annotated[str, Field(min_length=1)] | None = None
+    """Of ``model`` the folder of a run of ``kgqa train composer``; of ``llm`` what the endpoint calls its model."""
+    llm: LlmSettings = LlmSettings()
 
 
 class MusiqueSettings(RecipeSettings):

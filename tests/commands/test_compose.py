@@ -18,18 +18,8 @@ from tests import contents
 from tests.conftest import Cli
 from tests.recipes.musique.official import check_export
 from tests.small_questions import write_set
+from tests.small_single_hops import FILLER, single_hop
 from tests.store.graphs import ad_hoc
-
-RULERS = ("Ada", "Bo", "Cy", "Di", "Eli", "Fay", "Gus", "Hal", "Ida", "Jo", "Kim", "Lou", "Max", "Ned", "Ona", "Pat")
-LANDS = (
-    "Arlia", "Bemia", "Coria", "Dunia", "Eftia", "Fimia", "Golia", "Huria", "Ilmia", "Jatia", "Kepia", "Lodia", "Munia", "Naria",
-    "Ostia", "Pilia",
-)  # fmt: skip
-TOWNS = (
-    "Vaxton", "Wimton", "Zorton", "Yabton", "Tukton", "Sefton", "Rogton", "Quaton", "Pebton", "Olkton", "Nimton", "Mavton", "Lutton",
-    "Koston", "Jinton", "Hapton",
-)  # fmt: skip
-FILLER = "It lies by the sea and many ships call there every year because the water is deep and calm in all seasons of it."
 
 
 def made_of(dataset: Path) -> dict[str, bytes]:
@@ -38,26 +28,6 @@ def made_of(dataset: Path) -> dict[str, bytes]:
     manifest = json.loads(found["manifest.json"])
     del manifest["seconds"], manifest["passed"]["workers"]
     return {**found, "manifest.json": json.dumps(manifest, sort_keys=True).encode()}
-
-
-def single_hop(folder: Path) -> Path:
-    """Towns where rulers were born, lands whose capital they are, and what these export."""
-    some = []
-    for number, (ruler, land, town) in enumerate(zip(RULERS, LANDS, TOWNS, strict=True)):
-        texts = {
-            f"Where was {ruler} born?": (town, f"{ruler} was born in {town}. {FILLER}", ruler),
-            f"What country is {town} the capital of?": (land, f"{town} is the capital of {land}. {FILLER}", town),
-            f"What is exported by {land}?": (f"goods{number}", f"{land} exports goods{number}. {FILLER}", land),
-        }
-        for place, (question, (answer, text, title)) in enumerate(texts.items()):
-            shown = Paragraph(id="0", title=title, text=text, supporting=True)
-            some.append(
-                Instance(
-                    id=f"{number}-{place}", question=question, paragraphs=(shown,), answers=(answer,), answer_type="span", answerable=True,
-                    group=f"{number}-{place}", provenance=None,
-                )
-            )  # fmt: skip
-    return write_set(folder, train=some)
 
 
 def test_from_sets_to_the_official_files(tmp_path: Path) -> None:

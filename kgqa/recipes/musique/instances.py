@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kgqa.formats.provenance import note
 from kgqa.recipes.musique.chains import Chains
-from kgqa.recipes.musique.composers.chain import Chain, Hop
-from kgqa.recipes.musique.contexts import without
+from kgqa.recipes.musique.composers.chain import Chain, referring
 from kgqa.records import Instance, Paragraph, Step
 
 NAME = "compose"
@@ -65,11 +64,3 @@ def steps(chain: Chain, paragraphs: Sequence[str]) -> tuple[Step, ...]:
         )
         for hop, paragraph in zip(chain.hops, paragraphs, strict=True)
     )  # fmt: skip
-
-
-def referring(hop: Hop) -> str:
-    """A hop's question with ``#k`` in its places."""
-    text = hop.question
-    for need in sorted(hop.needs, key=lambda need: -need.start):
-        text = without(text, [(need.start, need.end)], f"#{need.hop + 1}")
-    return text

@@ -19,11 +19,12 @@ from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
 from kgqa.errors import EmptyResult
 from kgqa.formats.question_set import open_dataset
-from kgqa.recipes.musique.chains import Chains, Pool
-from kgqa.recipes.musique.composers import checks, rules
+from kgqa.readers.trained import reader_hashes
+from kgqa.recipes.musique.answerable import without_unread
+from kgqa.recipes.musique.composing import compose_questions, depends_on, sayable
 from kgqa.recipes.musique.contexts import build_contexts, masked_texts
 from kgqa.recipes.musique.disconnection import connected, judge
-from kgqa.recipes.musique.from_graph import graph_questions, templates_of
+from kgqa.recipes.musique.from_graph import graph_questions
 from kgqa.recipes.musique.from_sets import set_questions
 from kgqa.recipes.musique.guesses import hop_figures
 from kgqa.recipes.musique.in_cypher import InStore, asked_texts
@@ -36,10 +37,10 @@ from kgqa.recipes.names.kinds import answer_kinds
 from kgqa.recipes.preparation import preparation
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
-from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.funnel import FunnelRow, reasons_of
 from kgqa.runs.stage import Run, Stage, StageOutput
 from kgqa.settings.defaults import STORE
-from kgqa.settings.musique import SHAPES, MusiqueSettings, TemplateSettings
+from kgqa.settings.musique import SHAPES, MusiqueSettings
 from kgqa.sources.tables import frame
 from kgqa.splits.cut import DROPPED, leak_free
 from kgqa.splits.groups import assign_splits
@@ -54,7 +55,7 @@ def single_hop_from_graph(run: Run) -> StageOutput:
     run.progress.start("Asking single-hop questions", tables["facts"].num_rows, "facts")
     single_hop, paragraphs, funnel = graph_questions(tables, _settings(run), source=run.domain.settings.name, seed=run.seed)
     run.progress.advance(tables["facts"].num_rows)
-    return _single_hop(single_hop, paragraphs, REFUSED.empty_table(), funnel)
+    return _single_hop(run, single_hop, paragraphs, REFUSED.empty_table(), funnel)
 
 
 def single_hop_from_sets(run: Run) -> StageOutput:
@@ -62,21 +63,19 @@ def single_hop_from_sets(run: Run) -> StageOutput:
     run.progress.start("Reading single-hop questions", None, "questions")
     sets = [open_dataset(path) for path in run.sets]
     single_hop, paragraphs, refused, funnel = set_questions(sets, _settings(run).single_hop, advance=run.progress.advance)
-    return _single_hop(single_hop, paragraphs, refused, funnel)
+    return _single_hop(run, single_hop, paragraphs, refused, funnel)
 
 
-def _single_hop(single_hop: pa.Table, paragraphs: pa.Table, refused: pa.Table, funnel: list[FunnelRow]) -> StageOutput:
+def _single_hop(run: Run, single_hop: pa.Table, paragraphs: pa.Table, refused: pa.Table, funnel: list[FunnelRow]) -> StageOutput:
+    made = {"single_hop": single_hop, "refused_single_hop": refused, "paragraphs": paragraphs}
+    single_hop, refused = without_unread(made, funnel, _settings(run).single_hop.readers, run.progress)
     if not single_hop.num_rows:
-        raise EmptyResult(f"no single-hop question is good: {_reasons(funnel)}; give others, or change [musique.single_hop].")
+        raise EmptyResult(f"no single-hop question is good: {reasons_of(funnel)}; give others, or change [musique.single_hop].")
     note = f"{single_hop.num_rows:,} questions on {paragraphs.num_rows:,} paragraphs"
     report = {"questions": single_hop.num_rows, "paragraphs": paragraphs.num_rows}
     return StageOutput(
         tables={"single_hop": single_hop, "paragraphs": paragraphs, "refused_single_hop": refused}, funnel=funnel, report=report, note=note
     )
-
-
-def _reasons(funnel: list[FunnelRow]) -> str:
-    return "; ".join(f"{row.reason} ({row.removed:,})" for row in funnel if row.removed) or "there is none"
 
 
 def find_pairs(run: Run) -> StageOutput:
@@ -89,7 +88,7 @@ def find_pairs(run: Run) -> StageOutput:
         ask=InStore(run).pairs if run.traversal == "cypher" else None,
     )  # fmt: skip
     if not pairs.num_rows:
-        raise EmptyResult(f"no two questions can be composed: {_reasons(funnel)}; give more questions, or change [musique.pairs].")
+        raise EmptyResult(f"no two questions can be composed: {reasons_of(funnel)}; give more questions, or change [musique.pairs].")
     if run.limit is not None and pairs.num_rows > run.limit:
         pairs = _limited(pairs, tables["single_hop"], run.limit, run.seed)
         reason = "only so many pairs are wanted for a try (--limit)"
@@ -122,7 +121,7 @@ def filter_pairs(run: Run) -> StageOutput:
     )  # fmt: skip
     kept, funnel = connected(tables["pairs"], judged, settings)
     if not kept.num_rows:
-        raise EmptyResult(f"no pair is connected: {_reasons(funnel)}; give more questions, or change [musique.disconnection].")
+        raise EmptyResult(f"no pair is connected: {reasons_of(funnel)}; give more questions, or change [musique.disconnection].")
     found = {"connected": kept, "judged_heads": judged.heads.to_arrow(), "judged_tails": judged.tails.to_arrow()}
     return StageOutput(
         tables=found,
@@ -139,7 +138,7 @@ def make_chains(run: Run) -> StageOutput:
     single_hop, pairs = tables["single_hop"], tables["connected"]
     run.progress.start("Building reasoning graphs", pairs.num_rows, "pairs")
     funnel: list[FunnelRow] = []
-    usable = _sayable(run, tables, funnel)
+    usable = sayable(run, tables, funnel)
     said, groups = names_and_answers(single_hop)
     ask = partial(InStore(run).chains, pairs) if run.traversal == "cypher" else None
     every = build_chains(single_hop, pairs, usable, said, groups, settings.shapes, seed=run.seed, ask=ask)
@@ -153,35 +152,12 @@ def make_chains(run: Run) -> StageOutput:
         )
     chains = every.take(kept)
     if not len(chains):
-        raise EmptyResult(f"no reasoning graph can be built: {_reasons(funnel)}; raise musique.shapes.max_tokens, or give more questions.")
+        raise EmptyResult(
+            f"no reasoning graph can be built: {reasons_of(funnel)}; raise musique.shapes.max_tokens, or give more questions."
+        )
     counts = Counter(SHAPES[number] for number in chains["shape"].to_pylist())
     note = ", ".join(f"{name} {counts[name]:,}" for name in SHAPES if counts[name])
     return StageOutput(tables={"chains": chains}, funnel=funnel, report={"shapes": dict(counts)}, note=note)
-
-
-def _sayable(run: Run, tables: dict[str, pa.Table], funnel: list[FunnelRow]) -> npt.NDArray[np.bool_]:
-    """For each pair whether the composer can say it: what rules refuse would only take the place of better questions."""
-    pairs = tables["connected"]
-    kept = np.ones(len(pairs), np.bool_)
-    if _settings(run).composition.composer != "rules":
-        return kept
-    pool = Pool(tables["single_hop"], tables["paragraphs"])
-    questions, kinds = pool.rows["question"], pool.rows["kind"]
-    heads = pairs["head"].to_numpy()
-    used = np.unique(heads).tolist()
-    says = {row: rules.can_say(questions[row], kinds[row], is_person=pool.is_person(row)) for row in used}
-    said = np.array([says[row] for row in heads.tolist()], np.bool_)
-    places = zip(*(pairs[name].to_pylist() for name in ("tail", "start", "end")), strict=True)
-    taken = np.array([kinds[tail] != ASKED or rules.can_take(questions[tail], start, end) for tail, start, end in places], np.bool_)
-    for reason, mask in (("form", said), ("place", said & taken)):
-        funnel.append(
-            FunnelRow(
-                stage="compose", what="pairs", reason=rules.REFUSED[reason], removed=int(kept.sum() - mask.sum()), left=int(mask.sum()),
-                setting="musique.composition.composer",
-            )
-        )  # fmt: skip
-        kept = mask
-    return kept
 
 
 def _types(chains: pa.Table, pairs: pa.Table, single_hop: pa.Table) -> npt.NDArray[np.int64]:
@@ -251,61 +227,17 @@ def show_paragraphs(run: Run) -> StageOutput:
     return StageOutput(tables={"contexts": contexts}, funnel=[row], note=f"{int(whole.sum()):,} contexts")
 
 
-def compose_questions(run: Run) -> StageOutput:
-    """contexts → composed (``chain``, ``question``), refused (step S7)."""
-    settings = _settings(run).composition
-    tables = run.tables("single_hop", "paragraphs", "connected", "chains", "contexts")
-    rows = tables["contexts"]["chain"].to_pylist()
-    run.progress.start("Composing", len(rows), "questions")
-    chains = Chains(tables["chains"], tables["connected"], tables["single_hop"], tables["paragraphs"])
-    templates, reasons = _templates(run), Counter[str]()
-    done: list[tuple[int, str]] = []
-    refused: list[tuple[int, str]] = []
-    for row in rows:
-        chain = chains[row]
-        try:
-            question = rules.compose(chain, templates)
-            fault = next(checks.faults(question, chain, max_words=settings.max_words), None)
-            reason = None if fault is None else checks.REASONS[fault]
-        except rules.Refused as why:
-            reason = rules.REFUSED[str(why)]
-        if reason is None:
-            done.append((row, question))
-        else:
-            reasons[reason] += 1
-            refused.append((row, reason))
-        run.progress.advance(1)
-    left = len(rows)
-    funnel = []
-    for reason, removed in reasons.most_common():
-        left -= removed
-        funnel.append(
-            FunnelRow(stage="compose", what="questions", reason=reason, removed=removed, left=left, setting="musique.composition")
-        )
-    funnel.append(FunnelRow(stage="compose", what="questions", reason=f"composed by {settings.composer}", removed=None, left=left))
-    if not done:
-        raise EmptyResult(f"no question could be composed: {_reasons(funnel)}.")
-    found = {
-        "composed": pa.table(
-            {"chain": pa.array([row for row, _ in done], pa.int32()), "question": pa.array([text for _, text in done], pa.string())}
-        ),
-        "refused": pa.table(
-            {"chain": pa.array([row for row, _ in refused], pa.int32()), "reason": pa.array([said for _, said in refused], pa.string())}
-        ),
-    }
-    return StageOutput(tables=found, funnel=funnel, note=f"{len(done):,} questions")
-
-
-def _templates(run: Run) -> dict[str, TemplateSettings]:
-    return {} if run.sets else templates_of(run.table("relations"), _settings(run))
-
-
 def _settings(run: Run) -> MusiqueSettings:
     return run.domain.settings.section(MusiqueSettings)
 
 
 def _only(*names: str) -> Callable[[Run], object]:
     return lambda run: [_settings(run).model_dump(mode="json", include=set(names)), run.seed]
+
+
+def _asked(*names: str) -> Callable[[Run], object]:
+    """The settings, and the trained readers themselves, of which settings say the folders."""
+    return lambda run: [_only(*names)(run), *map(reader_hashes, _settings(run).single_hop.readers)]
 
 
 def _lengths(run: Run) -> object:
@@ -322,6 +254,8 @@ def _all_entities(run: Run, tables: dict[str, pa.Table]) -> npt.NDArray[np.bool_
     return np.ones(len(tables["entities"]), np.bool_)
 
 
+UNWRITTEN = "show_paragraphs"
+"""The last stage that needs no composer."""
 COMPOSITION = (
     Stage(
         name="find_pairs",
@@ -335,12 +269,12 @@ COMPOSITION = (
         name="make_chains",
         version=1,
         doing="Building reasoning graphs",
-        depends_on=_searched(_only("shapes", "composition")),
+        depends_on=_searched(lambda run: [_only("shapes")(run), _settings(run).composition.composer]),
         run=make_chains,
     ),
     Stage(name="split_chains", version=1, doing="Splitting", depends_on=_only("split"), run=split_chains),
-    Stage(name="show_paragraphs", version=1, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
-    Stage(name="compose_questions", version=1, doing="Composing", depends_on=_only("composition"), run=compose_questions),
+    Stage(name=UNWRITTEN, version=1, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
+    Stage(name="compose_questions", version=1, doing="Composing", depends_on=depends_on, run=compose_questions),
 )
 
 
@@ -360,13 +294,13 @@ FROM_GRAPH = (
         name="single_hop",
         version=1,
         doing="Asking single-hop questions",
-        depends_on=_only("templates", "neutral", "unasked", "single_hop"),
+        depends_on=_asked("templates", "neutral", "unasked", "single_hop"),
         run=single_hop_from_graph,
     ),
     *COMPOSITION,
 )
 FROM_SETS = (
-    Stage(name="single_hop", version=1, doing="Reading single-hop questions", depends_on=_only("single_hop"), run=single_hop_from_sets),
+    Stage(name="single_hop", version=1, doing="Reading single-hop questions", depends_on=_asked("single_hop"), run=single_hop_from_sets),
     *COMPOSITION,
 )
 

@@ -39,6 +39,14 @@ class Hop:
     """In the order of their places."""
 
 
+def referring(hop: Hop) -> str:
+    """A hop's question as decompositions have it: with ``#k`` where it names the answer to the k-th one."""
+    text = hop.question
+    for need in sorted(hop.needs, key=lambda need: -need.start):
+        text = f"{text[: need.start]}#{need.hop + 1}{text[need.end :]}"
+    return text
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chain:
     """The hops of one multi-hop question; the last one's answer is its answer."""

@@ -15,8 +15,10 @@ REASONS = {
     "answer": "the question says its answer, or that of one of its hops",
     "lost": "a name that one of the hops is given stands nowhere in the question",
     "copy": "the question is that of one of its hops",
+    "sign": "the question holds signs that cannot be printed",
 }
 """Why a composed question is left out → the sentence that reports show."""
+ALIKE = "another chain makes the same question"
 _NAME = re.compile(r"(?<![\w'])(?:[^\W\d_]*[A-Z][\w.'’-]*|\d[\w.,:-]*)")
 
 
@@ -33,6 +35,8 @@ def faults(question: str, chain: Chain, *, max_words: int) -> Iterator[str]:
         yield "lost"
     if any(normalize(hop.question) == words for hop in chain.hops):
         yield "copy"
+    if not question.isprintable():
+        yield "sign"
 
 
 def said(hop: Hop) -> tuple[str, ...]:

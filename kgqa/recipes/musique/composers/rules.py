@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from kgqa.progress import Progress
 from kgqa.recipes.musique import wording
 from kgqa.recipes.musique.composers.chain import Chain, Hop
 from kgqa.recipes.musique.composers.forms import DETERMINERS, PREPOSITIONS, can_be_asked, noun_phrase
 from kgqa.recipes.musique.composers.verbs import AUXILIARIES, COPULAS, is_participle, is_past
+from kgqa.recipes.musique.composers.written import Written
 from kgqa.recipes.musique.wording import ASKED
 from kgqa.recipes.names.kinds import NOUNS
 from kgqa.settings.musique import TemplateSettings
@@ -52,6 +54,24 @@ FUNCTION = PREPOSITIONS | {
 
 class Refused(Exception):
     """The rules cannot compose a chain; its text is a key of ``REFUSED``."""
+
+
+class RuleComposer:
+    """Needs no person and no model."""
+
+    def __init__(self, templates: Mapping[str, TemplateSettings]) -> None:
+        """``templates`` are those with which questions were made from facts."""
+        self._templates = templates
+
+    def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
+        """One by one."""
+        progress.start("Composing", len(chains), "questions")
+        for chain in chains:
+            progress.advance(1)
+            try:
+                yield Written(question=compose(chain, self._templates))
+            except Refused as why:
+                yield Written(reason=REFUSED[str(why)])
 
 
 def compose(chain: Chain, templates: Mapping[str, TemplateSettings]) -> str:

@@ -1,0 +1,45 @@
+"""A reader as ``kgqa train`` left it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kgqa.errors import InputError, MissingInput
+from kgqa.readers import saved
+from kgqa.readers.specification import Specification, specification
+from kgqa.runs.files import file_hashes
+from kgqa.training.extra import NETWORKS, require_readers
+from kgqa.training.reader import Reader
+
+READER = "reader"
+"""The folder of a finished run that holds its reader."""
+
+
+def load_reader(run: str | Path, *, device: str | None = None, precision: str | None = None, what: str = "a trained reader") -> Reader:
+    """The reader of a finished run; ``what`` needs it, as a message has it. Raises InputError, SettingsError."""
+    folder = reader_folder(run)
+    asked: Specification = specification(reader_name(run), settings={}, training={"device": device, "precision": precision})
+    require_readers(what, needed=NETWORKS if asked.steps else ())
+    reader = asked.make()
+    reader.load(folder)
+    return reader
+
+
+def reader_folder(run: str | Path) -> Path:
+    """Where a finished run's reader is. Raises InputError."""
+    folder = Path(run) / READER
+    if not folder.is_dir():
+        if (Path(run) / "run.json").is_file():
+            raise InputError(f"{run}: this run is not finished; run the same kgqa train again, and it goes on.")
+        raise MissingInput(f"{run}: there is no run of kgqa train here; give the folder that was its --out.")
+    return folder
+
+
+def reader_name(run: str | Path) -> str:
+    """Which reader a run trained. Raises InputError."""
+    return str(saved.read(reader_folder(run))["reader"])
+
+
+def reader_hashes(run: str | Path) -> dict[str, str]:
+    """File → SHA-256 of all that the reader consists of. Raises InputError."""
+    return file_hashes(reader_folder(run))

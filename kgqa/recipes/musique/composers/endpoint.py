@@ -1,0 +1,149 @@
+"""A chat-completions endpoint: asking it, and saying in a sentence why it does not answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from kgqa.errors import EndpointError, SettingsError
+from kgqa.recipes.musique.composers.recording import Answer
+from kgqa.settings.musique import LlmSettings
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, OpenAI
+
+KEY = "OPENAI_API_KEY"
+ADDRESS = "OPENAI_BASE_URL"
+"""Variables of the environment."""
+DEFAULT = "https://api.openai.com/v1"
+FILTERED = "content_filter"
+_AGAIN = "what was answered is recorded; run the same command again, and it goes on"
+Message = Mapping[str, str]
+
+
+class Endpoint:
+    """A model behind an address. It may be asked from several threads."""
+
+    def __init__(self, address: str | None, model: str, settings: LlmSettings, schema: Mapping[str, Any]) -> None:
+        """Nothing is sent. ``address`` is the environment's by default; ``schema`` is of what an answer must be. Raises SettingsError."""
+        self.address = address or os.environ.get(ADDRESS) or DEFAULT
+        check_address(self.address)
+        if find_spec("openai") is None:
+            raise SettingsError("--composer llm needs openai, which is not installed; run: pip install 'kgqa[llm]'")
+        self._model, self._settings, self._schema = model, settings, schema
+
+    def request(self, messages: Sequence[Message]) -> dict[str, Any]:
+        """What is sent, all that an answer depends on but who answers."""
+        own = self._settings
+        form: dict[str, Any] = {"type": "json_object"}
+        if own.structured == "schema":
+            form = {"type": "json_schema", "json_schema": {"name": "composed", "strict": True, "schema": dict(self._schema)}}
+        said = {} if own.temperature is None else {"temperature": own.temperature}
+        limit = {"max_completion_tokens": own.max_output_tokens}
+        return {"model": self._model, "messages": list(messages), "response_format": form, **limit, **said}
+
+    @cached_property
+    def _client(self) -> OpenAI:
+        from openai import OpenAI
+
+        key = os.environ.get(KEY)
+        if not key:
+            if self.address == DEFAULT:
+                raise SettingsError(f"{KEY} is not set, without which {DEFAULT} answers nobody; set it, or give another --endpoint.")
+            key = "none"  # servers of one's own ask for none, but the client does
+        return OpenAI(api_key=key, base_url=self.address, timeout=self._settings.timeout_seconds, max_retries=self._settings.retries)
+
+    def ask(self, request: Mapping[str, Any]) -> Answer:
+        """Send a :meth:`request`. Raises EndpointError with what to do, which never holds the key."""
+        import openai
+
+        own = self._settings
+        place = f"{self.address}, model {self._model}"
+        try:
+            got = self._client.chat.completions.create(**request)
+        except openai.APITimeoutError:
+            raise EndpointError(
+                f"{place}: no answer in {own.timeout_seconds:g} s, {own.retries + 1} times; {_AGAIN}, or raise timeout_seconds."
+            ) from None
+        except openai.APIConnectionError as error:
+            raise EndpointError(f"{place}: it cannot be reached ({_short(error.__cause__ or error)}); {_AGAIN}.") from None
+        except openai.APIStatusError as error:
+            filtered = _filtered(error)
+            if filtered:
+                return filtered
+            raise EndpointError(f"{place}: {self._reason(error)}") from None
+        except (openai.OpenAIError, ValueError) as error:
+            raise EndpointError(f"{place}: it answers with no chat completion ({_short(error)}); is the address right?") from None
+        return self._answer(got, place)
+
+    def _reason(self, error: APIStatusError) -> str:
+        status = error.status_code
+        if status in {401, 403}:
+            return f"it refuses the key in {KEY} (status {status}); set another one."
+        said = _short(error)
+        if status == 404:
+            return f"there is no such model, or nothing that completes chats here (status 404: {said}); give another --model or --endpoint."
+        if status == 429:
+            return f"too many requests, or none left to pay for (status 429: {said}); {_AGAIN}, with a lower at_once."
+        if status in {400, 422}:
+            return f'it refuses the request (status {status}: {said}); if it knows no JSON schema, set structured = "object".'
+        return f"it fails (status {status}: {said}); {_AGAIN}."
+
+    def _answer(self, got: object, place: str) -> Answer:
+        """Servers speak the protocol more or less: what is not there counts as nothing."""
+        choices: Any = getattr(got, "choices", None)
+        message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
+        if message is None:
+            raise EndpointError(f"{place}: it answers with no chat completion ({_short(got)}); is the address right?")
+        usage = getattr(got, "usage", None)
+        inputs, outputs = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+        text, refusal = getattr(message, "content", None), getattr(message, "refusal", None)
+        finish = FILTERED if refusal else str(getattr(choices[0], "finish_reason", None) or "stop")
+        return Answer(
+            text=text if isinstance(text, str) else "", finish=finish, input_tokens=inputs, output_tokens=outputs,
+            cost=cost(self._settings, inputs, outputs),
+        )  # fmt: skip
+
+
+def check_address(address: str) -> None:
+    """Raise SettingsError for what cannot be one; what it says leaves out the address, which may hold a secret."""
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise SettingsError(f"--endpoint or {ADDRESS} is no address of a chat-completions endpoint, as http://localhost:8000/v1 is.")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise SettingsError(f"--endpoint or {ADDRESS} holds more than scheme, host, port and path; a key belongs into {KEY}.")
+
+
+def cost(settings: LlmSettings, inputs: float, outputs: float) -> float:
+    """Of so many tokens; 0 where no price is known."""
+    if settings.input_price is None or settings.output_price is None:
+        return 0.0
+    return (inputs * settings.input_price + outputs * settings.output_price) / 1e6
+
+
+def _filtered(error: APIStatusError) -> Answer | None:
+    """A request that the endpoint finds improper concerns its one chain."""
+    if error.status_code == 400 and error.code == FILTERED:
+        return Answer(text="", finish=FILTERED, input_tokens=0, output_tokens=0, cost=0.0)
+    return None
+
+
+def _count(usage: object, name: str) -> int:
+    value = getattr(usage, name, None)
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+def _short(said: object) -> str:
+    """At most 160 characters of what somebody else says, without the key."""
+    text, key = " ".join(str(said).split()), os.environ.get(KEY)
+    if key:
+        text = text.replace(key, "…")
+    return f"{text[:160]}…" if len(text) > 160 else text

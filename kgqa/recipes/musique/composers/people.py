@@ -1,0 +1,101 @@
+"""Composition by people: tasks are written to a file, and what came of them is read from one (Trivedi et al. 2022, section 5, S7)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NotRequired
+
+from pydantic import TypeAdapter
+
+from kgqa.errors import BrokenInput, StorageError, UnknownId, storage_errors
+from kgqa.formats.json.stream import records
+from kgqa.formats.json.validate import Ids, Open
+from kgqa.progress import Progress
+from kgqa.recipes.musique.composers.chain import Chain, referring
+from kgqa.recipes.musique.composers.written import Written
+from kgqa.runs.files import write_whole
+
+OTHER_ENTITY = "people say that an answer and the name in a later question are different things"
+NOT_WRITTEN = "nobody has written it yet"
+NO_QUESTION = "people found no question"
+
+
+class Task(Open):
+    """A line of the file: what people see, and what they fill in."""
+
+    id: str
+    question: NotRequired[str]
+    """Empty, or not there: not written yet."""
+    same_entity: NotRequired[bool | None]
+    """Whether each answer and the name that stands for it in a later question are one thing; false: the chain is dropped."""
+    refusal: NotRequired[str]
+    """Why the steps make no question."""
+
+
+_TASK = TypeAdapter(Task)
+
+
+class PeopleComposer:
+    """Hands on what people wrote."""
+
+    def __init__(self, answers: Path) -> None:
+        """Nothing is read."""
+        self._path = answers
+
+    def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
+        """Raises InputError with the line where the file holds what it must not."""
+        progress.start(f"Reading {self._path.name}", len(chains), "questions")
+        known, ids, found = {chain.id for chain in chains}, Ids(), dict[str, Written]()
+        for where, task in records(self._path, _TASK):
+            ids.add(task["id"], where)
+            if task["id"] not in known:
+                raise UnknownId(
+                    f"{where}: there is no chain {task['id']} among the {len(known):,} of this run; give the answers to its own tasks, "
+                    "with the same sets, settings and seed."
+                )
+            found[task["id"]] = _written(task, where)
+        for chain in chains:
+            progress.advance(1)
+            yield found.get(chain.id, Written(reason=NOT_WRITTEN))
+
+
+def _written(task: Task, where: str) -> Written:
+    if task.get("same_entity") is False:
+        return Written(reason=OTHER_ENTITY)
+    question = " ".join(task.get("question", "").split())
+    if task.get("refusal", "").strip():
+        if question:
+            raise BrokenInput(f"{where}: it has a question and a refusal; leave one of them empty.")
+        return Written(reason=NO_QUESTION)
+    return Written(question=question) if question else Written(reason=NOT_WRITTEN)
+
+
+def task(chain: Chain, paragraphs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A chain as people see it; ``paragraphs`` are those of its hops, each with ``title`` and ``text``."""
+    steps = [
+        {
+            "question": referring(hop),
+            "answer": hop.answer,
+            "names": [
+                {"answer_to": need.hop + 1, "answer": chain.hops[need.hop].answer, "name": hop.question[need.start : need.end]}
+                for need in hop.needs
+            ],
+            "paragraph": dict(paragraph),
+        }
+        for hop, paragraph in zip(chain.hops, paragraphs, strict=True)
+    ]
+    return {"id": chain.id, "shape": chain.shape, "steps": steps, "same_entity": None, "question": "", "refusal": ""}
+
+
+def write_tasks(path: Path, tasks: Sequence[Mapping[str, Any]]) -> None:
+    """JSON lines; a file that is there and says something else, as one that people have begun to fill in, is not touched."""
+    text = "".join(json.dumps(task, ensure_ascii=False) + "\n" for task in tasks)
+    with storage_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and path.read_text("utf-8", errors="replace") != text:
+            raise StorageError(
+                f"{path}: this is there and holds something else, maybe what people wrote; give it as --answers, or move it."
+            )
+    write_whole(path, text)

@@ -1,0 +1,89 @@
+"""What an endpoint answered, kept line by line as it comes: whatever happens later, nothing that was paid for is asked again."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Lock
+
+from pydantic import TypeAdapter, ValidationError
+
+from kgqa.errors import BrokenInput, storage_errors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One answer."""
+
+    text: str
+    finish: str
+    """Why it ends there, in the endpoint's word: ``stop``, ``length``, ``content_filter``."""
+    input_tokens: int
+    """As the endpoint counts them; so is ``output_tokens``."""
+    output_tokens: int
+    cost: float
+    """0 where no price is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    request: str
+    answer: Answer
+
+
+_LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
+
+
+class Recording:
+    """A file of requests' hashes and their answers, for several threads at a time. Memory: all answers."""
+
+    def __init__(self, path: Path) -> None:
+        """Read what is there; a last line that was not written to its end is cut off. Raises BrokenInput, StorageError."""
+        self.path = path
+        self._lock = Lock()
+        self._answers: dict[str, Answer] = {}
+        self.cost = 0.0
+        """Of all answers."""
+        with storage_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists():
+                self._read()
+
+    def _read(self) -> None:
+        with self.path.open("r+b") as file:
+            data = file.read()
+            whole = data.rfind(b"\n") + 1
+            if whole < len(data):
+                file.truncate(whole)
+        for number, line in enumerate(data[:whole].splitlines(), start=1):
+            try:
+                found = _LINE.validate_json(line)
+            except ValidationError:
+                raise BrokenInput(
+                    f"{self.path}, line {number}: this is no recorded answer; remove the line, and it is asked anew."
+                ) from None
+            self._put(found.request, found.answer)
+
+    def _put(self, request: str, answer: Answer) -> None:
+        self._answers[request] = answer
+        self.cost += answer.cost
+
+    def __len__(self) -> int:
+        """How many answers there are."""
+        return len(self._answers)
+
+    def find(self, request: str) -> Answer | None:
+        """What was answered."""
+        return self._answers.get(request)
+
+    def add(self, request: str, answer: Answer) -> None:
+        """Keep an answer; on return it is on the disk."""
+        line = json.dumps(asdict(_Line(request=request, answer=answer)), ensure_ascii=True) + "\n"
+        with self._lock, storage_errors(self.path):
+            with self.path.open("ab") as file:
+                file.write(line.encode("ascii"))
+                file.flush()
+                os.fsync(file.fileno())
+            self._put(request, answer)

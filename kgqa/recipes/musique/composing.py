@@ -1,0 +1,155 @@
+"""The chains that are left become questions (step S7): who writes them, what is kept of it, and what of the pool rules can say at all."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kgqa.errors import EmptyResult
+from kgqa.metrics.normalize import normalize
+from kgqa.readers.trained import reader_hashes
+from kgqa.recipes.musique.chains import Chains, Pool
+from kgqa.recipes.musique.composers import checks, llm, people, rules
+from kgqa.recipes.musique.composers.chain import Chain
+from kgqa.recipes.musique.composers.endpoint import Endpoint
+from kgqa.recipes.musique.composers.model import ModelComposer
+from kgqa.recipes.musique.composers.recording import Recording
+from kgqa.recipes.musique.composers.written import Composer, Written
+from kgqa.recipes.musique.from_graph import templates_of
+from kgqa.recipes.musique.wording import ASKED
+from kgqa.runs.files import file_hash
+from kgqa.runs.funnel import FunnelRow, reasons_of
+from kgqa.runs.stage import Run, StageOutput
+from kgqa.settings.musique import CompositionSettings, MusiqueSettings, TemplateSettings
+
+RECORDING = "recordings/composer.jsonl"
+"""Where a workspace keeps what an endpoint answered."""
+TASKS = "tasks"
+"""The folder of a workspace with what people are to write."""
+
+
+def compose_questions(run: Run) -> StageOutput:
+    """contexts → composed (``chain``, ``question``), refused."""
+    settings = _settings(run)
+    tables = run.tables("single_hop", "paragraphs", "connected", "chains", "contexts")
+    rows = tables["contexts"]["chain"].to_pylist()
+    source = Chains(tables["chains"], tables["connected"], tables["single_hop"], tables["paragraphs"])
+    chains = [source[row] for row in rows]
+    written = list(composer_of(run).write(chains, run.progress))
+    reasons = kept(chains, written, settings)
+    done = [(row, each.question) for row, each, reason in zip(rows, written, reasons, strict=True) if not reason]
+    refused = [(row, reason) for row, reason in zip(rows, reasons, strict=True) if reason]
+    funnel, left = [], len(rows)
+    for reason, removed in Counter(reason for _, reason in refused).most_common():
+        left -= removed
+        funnel.append(
+            FunnelRow(stage="compose", what="questions", reason=reason, removed=removed, left=left, setting="musique.composition")
+        )
+    funnel.append(FunnelRow(stage="compose", what="questions", reason=f"composed by {settings.composer}", removed=None, left=left))
+    if not done:
+        raise EmptyResult(f"no question could be composed: {reasons_of(funnel)}; see musique.composition.")
+    return StageOutput(
+        tables={"composed": _table(done, "question"), "refused": _table(refused, "reason")}, funnel=funnel, note=f"{len(done):,} questions"
+    )
+
+
+def _table(rows: Sequence[tuple[int, str]], name: str) -> pa.Table:
+    return pa.table({"chain": pa.array([row for row, _ in rows], pa.int32()), name: pa.array([text for _, text in rows], pa.string())})
+
+
+def kept(chains: Sequence[Chain], written: Sequence[Written], settings: CompositionSettings) -> list[str]:
+    """Why each question is left out; "" where it stays. Of questions that are alike only the first stays, if they have one answer."""
+    reasons, alike = [], defaultdict[str, list[int]](list)
+    for number, (chain, each) in enumerate(zip(chains, written, strict=True)):
+        fault = each.reason or next(
+            (checks.REASONS[fault] for fault in checks.faults(each.question, chain, max_words=settings.max_words)), ""
+        )
+        reasons.append(fault)
+        if not fault:
+            alike[normalize(each.question)].append(number)
+    for numbers in alike.values():
+        answers = {normalize(chains[number].hops[-1].answer) for number in numbers}
+        for number in numbers[1:] if len(answers) == 1 else numbers:
+            if len(numbers) > 1:
+                reasons[number] = checks.ALIKE
+    return reasons
+
+
+def composer_of(run: Run) -> Composer:
+    """Whom the settings name. Raises SettingsError, InputError."""
+    settings = _settings(run)
+    if settings.composer == "rules":
+        return rules.RuleComposer(_templates(run))
+    if settings.composer == "people":
+        assert run.answers is not None, "without answers tasks are written, and nothing is composed"
+        return people.PeopleComposer(run.answers)
+    assert settings.model is not None, "it is asked for before anything is read"
+    if settings.composer == "model":
+        return ModelComposer(settings.model)
+    endpoint = Endpoint(run.endpoint, settings.model, settings.llm, llm.SCHEMA)
+    return llm.LlmComposer(endpoint, Recording(run.workspace.path / RECORDING), settings.llm, max_words=settings.max_words)
+
+
+def depends_on(run: Run) -> object:
+    """What of settings and files the questions depend on; what an endpoint costs and how patiently it is asked is none of it."""
+    settings = _settings(run)
+    own: list[object] = [settings.model_dump(mode="json", include={"composer", "max_words"})]
+    if settings.composer == "model":
+        own.append(reader_hashes(str(settings.model)))
+    if settings.composer == "llm":
+        own += [settings.model, llm.settings_key(settings.llm)]
+    if settings.composer == "people" and run.answers is not None:
+        own.append(file_hash(run.answers))
+    return own
+
+
+def write_tasks(run: Run) -> Path:
+    """contexts → what people are asked to write; the file."""
+    tables = run.tables("single_hop", "paragraphs", "connected", "chains", "contexts")
+    chains = Chains(tables["chains"], tables["connected"], tables["single_hop"], tables["paragraphs"])
+    titles, texts = (tables["paragraphs"][name].to_pylist() for name in ("title", "text"))
+    made = []
+    for row in tables["contexts"]["chain"].to_pylist():
+        own = [chains.rows["paragraph"][hop] for hop in chains.hops[row].tolist() if hop >= 0]
+        made.append(people.task(chains[row], [{"title": titles[place], "text": texts[place]} for place in own]))
+    path = run.workspace.path / TASKS / f"{run.domain.settings.dataset}.jsonl"
+    people.write_tasks(path, made)
+    return path
+
+
+def sayable(run: Run, tables: dict[str, pa.Table], funnel: list[FunnelRow]) -> npt.NDArray[np.bool_]:
+    """For each pair whether the composer can say it: what rules refuse would only take the place of better questions."""
+    pairs = tables["connected"]
+    usable = np.ones(len(pairs), np.bool_)
+    if _settings(run).composer != "rules":
+        return usable
+    pool = Pool(tables["single_hop"], tables["paragraphs"])
+    questions, kinds = pool.rows["question"], pool.rows["kind"]
+    heads = pairs["head"].to_numpy()
+    used = np.unique(heads).tolist()
+    says = {row: rules.can_say(questions[row], kinds[row], is_person=pool.is_person(row)) for row in used}
+    said = np.array([says[row] for row in heads.tolist()], np.bool_)
+    places = zip(*(pairs[name].to_pylist() for name in ("tail", "start", "end")), strict=True)
+    taken = np.array([kinds[tail] != ASKED or rules.can_take(questions[tail], start, end) for tail, start, end in places], np.bool_)
+    for reason, mask in (("form", said), ("place", said & taken)):
+        funnel.append(
+            FunnelRow(
+                stage="compose", what="pairs", reason=rules.REFUSED[reason], removed=int(usable.sum() - mask.sum()), left=int(mask.sum()),
+                setting="musique.composition.composer",
+            )
+        )  # fmt: skip
+        usable = mask
+    return usable
+
+
+def _templates(run: Run) -> dict[str, TemplateSettings]:
+    return {} if run.sets else templates_of(run.table("relations"), run.domain.settings.section(MusiqueSettings))
+
+
+def _settings(run: Run) -> CompositionSettings:
+    return run.domain.settings.section(MusiqueSettings).composition
