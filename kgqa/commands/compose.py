@@ -22,6 +22,7 @@ from kgqa.recipes.musique.composing import write_tasks
 from kgqa.recipes.musique.disconnection import readers_of
 from kgqa.recipes.musique.pipeline import UNWRITTEN
 from kgqa.recipes.musique.recipe import RECIPE, SETS
+from kgqa.recipes.musique.tags import check_pipeline
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import hashes_of
 from kgqa.runs.funnel import FunnelRow
@@ -124,6 +125,8 @@ def compose(
     )
     settings = loaded.settings.section(MusiqueSettings)
     _check_readers(settings)
+    if settings.pairs.spacy:
+        check_pipeline(settings.pairs.spacy)
     people = None if answers is None else Path(answers)
     _check_composer(settings.composition, model=model, endpoint=endpoint, max_cost=max_cost, answers=people)
     if (loaded.settings.source.layout == QUESTIONS) != bool(given):

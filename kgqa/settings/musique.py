@@ -94,6 +94,8 @@ class PairSettings(Settings):
     max_tails: Positive = 100
     capital_share: Annotated[float, Field(ge=0, le=1)] = 0.8
     """A name is written with a capital in this share of its places in the paragraphs; else it is a word like others ("First", "Women")."""
+    spacy: str = ""
+    """A spaCy pipeline, by its package or folder, which must tag answer and name as entities of one type, where no graph knows them."""
 
 
 class DisconnectionSettings(Settings):

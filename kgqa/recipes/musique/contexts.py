@@ -18,7 +18,7 @@ from kgqa.arrays.hashes import MIX, mixed
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency
 from kgqa.recipes.musique.mentions import find_names
-from kgqa.recipes.musique.pairs import answer_names
+from kgqa.recipes.musique.sides import answer_names
 from kgqa.retrieval.bm25 import Bm25
 from kgqa.sources.tables import frame
 

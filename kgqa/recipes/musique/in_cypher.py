@@ -15,9 +15,10 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.recipes.musique.pairs import Sides, most_tokens
+from kgqa.recipes.musique.pairs import most_tokens
 from kgqa.recipes.musique.question_graph import composed_rows, question_rows
 from kgqa.recipes.musique.shapes import EDGES, HOPS, Rows4
+from kgqa.recipes.musique.sides import Sides
 from kgqa.runs.stage import Run
 from kgqa.settings.musique import SHAPES, MusiqueSettings, PairSettings, ShapeSettings
 from kgqa.settings.neo4j import Neo4jSettings

@@ -29,9 +29,11 @@ from kgqa.recipes.musique.from_sets import set_questions
 from kgqa.recipes.musique.guesses import hop_figures
 from kgqa.recipes.musique.in_cypher import InStore, asked_texts
 from kgqa.recipes.musique.leakage import shared_items
-from kgqa.recipes.musique.pairs import composable_pairs, names_and_answers
+from kgqa.recipes.musique.pairs import composable_pairs
 from kgqa.recipes.musique.pool import REFUSED
 from kgqa.recipes.musique.shapes import REASONS as NOT_CHOSEN, build_chains, choose_chains, hops_of
+from kgqa.recipes.musique.sides import names_and_answers
+from kgqa.recipes.musique.tags import pipeline_version
 from kgqa.recipes.musique.wording import ASKED
 from kgqa.recipes.names.kinds import answer_kinds
 from kgqa.recipes.preparation import preparation
@@ -240,6 +242,12 @@ def _asked(*names: str) -> Callable[[Run], object]:
     return lambda run: [_only(*names)(run), *map(reader_hashes, _settings(run).single_hop.readers)]
 
 
+def _tagger(run: Run) -> list[object]:
+    """The spaCy pipeline itself, of which settings say the name."""
+    name = _settings(run).pairs.spacy
+    return [pipeline_version(name)] if name else []
+
+
 def _lengths(run: Run) -> object:
     return _settings(run).shapes.model_dump(mode="json", include={"max_tokens", "max_tokens_short", "max_tokens_long"})
 
@@ -261,7 +269,7 @@ COMPOSITION = (
         name="find_pairs",
         version=1,
         doing="Finding composable pairs",
-        depends_on=_searched(lambda run: [_only("pairs")(run), _lengths(run), run.limit]),
+        depends_on=_searched(lambda run: [_only("pairs")(run), _lengths(run), run.limit, *_tagger(run)]),
         run=find_pairs,
     ),
     Stage(name="filter_pairs", version=1, doing="Filtering disconnected pairs", depends_on=_only("disconnection"), run=filter_pairs),

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.recipes.musique.pairs import Sides, answer_names
+from kgqa.recipes.musique.sides import Sides, answer_names
 from kgqa.sources.tables import arrow, frame
 
 

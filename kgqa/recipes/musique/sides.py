@@ -1,0 +1,151 @@
+"""Which questions have which answers, and which questions name them, and where: the two sides of a pair (part of step S2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgqa.arrays.column_draws import shuffling
+from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import Adjacency
+from kgqa.arrays.texts import text_buffers
+from kgqa.recipes.musique.mentions import Mentions, find_names
+from kgqa.recipes.musique.named_entities import Bools, entity_answers
+from kgqa.recipes.musique.pool import tokens_of
+from kgqa.recipes.musique.wording import ASKED
+from kgqa.settings.musique import PairSettings, ShapeSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The pool, and which of its questions name which answers."""
+
+    single_hop: pa.Table
+    mentions: Mentions
+    group_of_question: npt.NDArray[np.int32]
+    """For each question the group of its answer; -1 where it has no word."""
+    groups: npt.NDArray[np.int32]
+    """The groups of all names of the answers; ``owners`` are their questions."""
+    owners: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, single_hop: pa.Table) -> Work:
+        """Look for all answers in all questions. O(bytes)."""
+        names, owners = answer_names(single_hop)
+        mentions, groups = find_names(names, single_hop["question"].combine_chunks())
+        return cls(single_hop, mentions, groups[: len(single_hop)], groups, owners)
+
+
+def answer_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int32]]:
+    """All names of the answers and the question of each: first every question's answer; of entities of a graph then their other names.
+
+    What a set lists as further answers are other spans for the same, which need not name it.
+    """
+    answers = single_hop["answer"].combine_chunks()
+    is_entity = pc.and_(pc.is_valid(single_hop["answer_entity"]), pc.not_equal(single_hop["kind"], ASKED))
+    rows = np.flatnonzero(is_entity.to_numpy()).astype(np.int32)
+    lists = single_hop["aliases"].combine_chunks().take(pa.array(rows))
+    owners = rows[lists.value_parent_indices().to_numpy()] if len(rows) else np.zeros(0, np.int32)
+    return pa.concat_arrays([answers, lists.flatten()]), np.concatenate([np.arange(len(answers), dtype=np.int32), owners])
+
+
+def names_and_answers(single_hop: pa.Table) -> tuple[Adjacency, Adjacency]:
+    """Question → the groups of names that it names, and question → those of its answer."""
+    names, owners = answer_names(single_hop)
+    mentions, groups = find_names(names, single_hop["question"].combine_chunks())
+    known = groups >= 0
+    return (
+        Adjacency.from_pairs(mentions.text, mentions.name, len(single_hop)),
+        Adjacency.from_pairs(owners[known], groups[known], len(single_hop)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Which questions have which answers, and which name them, before both are joined to pairs.
+
+    ``turn`` is the place among the questions with the answer, or among those that name it: first those that can be in a pair, as drawn.
+    """
+
+    work: Work
+    tokens: npt.NDArray[np.int32]
+    """Words of each question."""
+    is_entity: Bools
+    """For each question whether its answer is a named entity."""
+    heads: pl.DataFrame
+    """``head``, ``group`` (the answer), ``short``, ``entity`` (and short), ``turn``."""
+    tails: pl.DataFrame
+    """``tail``, ``group``, ``start``, ``end``, ``alone`` (no part of a longer name), ``short``, ``whole`` (alone and short), ``turn``."""
+
+    @classmethod
+    def of(cls, single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings, lengths: ShapeSettings, *, seed: int) -> Sides:
+        """Of a pool."""
+        work, tokens = Work.of(single_hop), tokens_of(single_hop)
+        is_entity = entity_answers(single_hop, paragraphs, settings)
+        short = pl.Series(tokens <= lengths.max_tokens)
+        heads = pl.DataFrame({"head": work.owners, "group": work.groups}).filter(pl.col("group") >= 0).unique()
+        heads = heads.with_columns(short=short.gather(heads["head"]))
+        heads = heads.with_columns(entity=pl.col("short") & pl.Series(is_entity).gather(heads["head"]))
+        named = work.mentions
+        start, end = _characters(single_hop["question"], named)
+        alone = ~named.inside & _stands_alone(named, single_hop["question"])
+        tails = pl.DataFrame({"tail": named.text, "group": named.name, "start": start, "end": end, "alone": alone})
+        tails = tails.sort("tail", "group", ~pl.col("alone"), "start").unique(["tail", "group"], keep="first", maintain_order=True)
+        tails = tails.with_columns(short=short.gather(tails["tail"]))
+        tails = tails.with_columns(whole=pl.col("short") & pl.col("alone"))
+        heads, tails = _drawn(heads, "head", "entity", single_hop, seed), _drawn(tails, "tail", "whole", single_hop, seed)
+        return cls(work=work, tokens=tokens, is_entity=is_entity, heads=heads, tails=tails)
+
+
+def _drawn(table: pl.DataFrame, column: str, first: str, single_hop: pa.Table, seed: int) -> pl.DataFrame:
+    """Adds ``turn``: the place in the group, those for which ``first`` holds before the others, as drawn by the question's id."""
+    ids = text_hashes(single_hop["id"])[table[column].to_numpy()]
+    draws = shuffling(ids, table["group"].to_numpy(), purpose=f"{column}s of a bridge", seed=seed)
+    ordered = table.with_columns(drawn=pl.Series(draws)).sort("group", ~pl.col(first), "drawn", column)
+    return ordered.with_columns(turn=pl.int_range(pl.len()).over("group")).drop("drawn")
+
+
+def _stands_alone(named: Mentions, questions: pa.ChunkedArray) -> Bools:
+    """Whether no capital letter or figure goes on before or after the name, nor a hyphen; in a question without capitals nobody knows."""
+    data, offsets = text_buffers(questions)
+    begin, end = offsets[named.text], offsets[named.text + 1]
+    start, stop = begin + named.start, begin + named.end
+    joined = np.frombuffer(b"-&/", np.uint8)
+    after = data[np.minimum(stop, len(data) - 1)]
+    then = data[np.minimum(stop + 1, len(data) - 1)]
+    left = data[np.maximum(start - 1, 0)]
+    alone = ~((stop < end) & np.isin(after, joined)) & ~((start > begin) & np.isin(left, joined))
+    goes_on = (
+        (stop + 1 < end) & (after == ord(" ")) & (((then >= ord("A")) & (then <= ord("Z"))) | ((then >= ord("0")) & (then <= ord("9"))))
+    )
+    found: Bools = alone & ~goes_on & ~_name_before(data, begin, start)
+    return found
+
+
+@kernel
+def _name_before(data, begin, start):  # type: ignore[no-untyped-def]
+    """Whether the word before begins with a capital and is not the question's first."""
+    found = np.zeros(len(start), np.bool_)
+    for i in range(len(start)):
+        at = start[i] - 2
+        if at < begin[i] or data[start[i] - 1] != 32:
+            continue
+        while at > begin[i] and data[at - 1] != 32:
+            at -= 1
+        found[i] = at > begin[i] and 65 <= data[at] <= 90
+    return found
+
+
+def _characters(texts: pa.ChunkedArray, places: Mentions) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Starts and ends in characters."""
+    data, offsets = text_buffers(texts)
+    leads = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])
+    base = leads[offsets[places.text]]
+    start, end = offsets[places.text] + places.start, offsets[places.text] + places.end
+    return (leads[start] - base).astype(np.int32), (leads[end] - base).astype(np.int32)

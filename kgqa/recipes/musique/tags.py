@@ -1,0 +1,98 @@
+"""Types of entities by a spaCy pipeline, as MuSiQue has them (Trivedi et al. 2022, section 5, S2), where one is wanted."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import warnings
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from kgqa.errors import MissingInput, SettingsError
+from kgqa.recipes.musique.named_entities import Bools
+from kgqa.recipes.musique.wording import ASKED
+from kgqa.runs.files import file_hashes
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+BATCH = 256
+"""Texts that the pipeline reads at a time."""
+Place = tuple[int, int]
+
+
+def check_pipeline(name: str) -> None:
+    """Raise SettingsError or MissingInput where a pipeline cannot be loaded."""
+    _loaded(name)
+
+
+def pipeline_version(name: str) -> object:
+    """What tells one pipeline from another of the same name."""
+    path = Path(name)
+    return file_hashes(path) if path.is_dir() else importlib.metadata.version(name)
+
+
+def _loaded(name: str) -> Language:
+    if find_spec("spacy") is None:
+        raise SettingsError("musique.pairs.spacy needs spaCy, which is not installed; run: pip install 'kgqa[spacy]'")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is old in others' code
+        import spacy
+
+        try:
+            # A name that is neither a folder nor a package is no file to read either.
+            if not Path(name).is_dir() and find_spec(name) is None:
+                raise OSError("there is no such package or folder")
+            found = spacy.load(name)
+        except (OSError, ValueError, ImportError) as error:
+            said = " ".join(str(error).split())[:160]
+            raise MissingInput(
+                f"musique.pairs.spacy: the pipeline {name} cannot be loaded ({said}); install it, or give its folder."
+            ) from None
+    if not {"ner", "entity_ruler", "span_ruler"} & set(found.pipe_names):
+        raise SettingsError(f"musique.pairs.spacy: the pipeline {name} recognises no entities; give another one.")
+    return found
+
+
+def same_tag(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, pipeline: str) -> Bools:
+    """Whether the pipeline tags answer (in its paragraph) and name (in its question) as entities of one type; true where a graph knows.
+
+    O(texts that stand in a pair). Raises SettingsError, MissingInput.
+    """
+    language = _loaded(pipeline)
+    asked = np.array([kind == ASKED for kind in single_hop["kind"].to_pylist()], np.bool_)
+    head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
+    looked = np.flatnonzero(asked[head] | asked[tail])
+    if not len(looked):
+        return np.ones(len(head), np.bool_)
+    answers, starts, own, questions = (single_hop[name].to_pylist() for name in ("answer", "start", "paragraph", "question"))
+    texts = paragraphs["text"].to_pylist()
+    spans = list(zip(pairs["start"].to_list(), pairs["end"].to_list(), strict=True))
+    of_answer = {row: (texts[own[row]], (starts[row], starts[row] + len(answers[row]))) for row in head[looked].tolist()}
+    of_name = {(int(tail[row]), spans[row]): (questions[tail[row]], spans[row]) for row in looked.tolist()}
+    tagged = _tags(language, [*of_answer.values(), *of_name.values()])
+    kept = np.ones(len(head), np.bool_)
+    for row in looked.tolist():
+        one, other = tagged[of_answer[int(head[row])]], tagged[of_name[int(tail[row]), spans[row]]]
+        kept[row] = one is not None and one == other
+    return kept
+
+
+def _tags(language: Language, wanted: Iterable[tuple[str, Place]]) -> dict[tuple[str, Place], str | None]:
+    """Text and place → the type of the first entity that covers a part of it. Each text is read once."""
+    places: dict[str, set[Place]] = {}
+    for text, place in wanted:
+        places.setdefault(text, set()).add(place)
+    found: dict[tuple[str, Place], str | None] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for text, document in zip(places, language.pipe(places, batch_size=BATCH), strict=True):
+            entities = [(entity.start_char, entity.end_char, entity.label_) for entity in document.ents]
+            for start, end in places[text]:
+                found[text, (start, end)] = next((label for begin, stop, label in entities if begin < end and stop > start), None)
+    return found
