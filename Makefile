@@ -25,9 +25,10 @@ $(VENV)/.tools: $(BIN)/kgqa
 	$(BIN)/python -m pip install --quiet --editable '.[llm,readers,spacy]' --group test --group lint --group bench
 	@touch $@
 
-demo: $(BIN)/kgqa  ## Install kgqa, make a dataset from each shipped seed domain, and show one sample.
+demo: $(BIN)/kgqa  ## Install kgqa, make a dataset from each shipped seed domain, composed questions too, and show a sample.
 	$(BIN)/kgqa generate --domain wikidata --workspace $(DEMO)/wikidata
 	$(BIN)/kgqa generate --domain medline --workspace $(DEMO)/medline
+	$(BIN)/kgqa compose --domain wikidata --filter lexical --workspace $(DEMO)/musique
 	$(BIN)/kgqa query hubs --limit 5 --workspace $(DEMO)/wikidata
 	$(BIN)/kgqa show $(DEMO)/wikidata/datasets/wikihop
 

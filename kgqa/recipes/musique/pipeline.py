@@ -21,6 +21,7 @@ from kgqa.errors import EmptyResult
 from kgqa.formats.question_set import open_dataset
 from kgqa.readers.trained import reader_hashes
 from kgqa.recipes.musique.answerable import without_unread
+from kgqa.recipes.musique.choice import REASONS as NOT_CHOSEN, answer_types, choose_chains
 from kgqa.recipes.musique.composing import compose_questions, depends_on, sayable
 from kgqa.recipes.musique.contexts import build_contexts, masked_texts
 from kgqa.recipes.musique.disconnection import connected, judge
@@ -31,11 +32,9 @@ from kgqa.recipes.musique.in_cypher import InStore, asked_texts
 from kgqa.recipes.musique.leakage import shared_items
 from kgqa.recipes.musique.pairs import composable_pairs
 from kgqa.recipes.musique.pool import REFUSED
-from kgqa.recipes.musique.shapes import REASONS as NOT_CHOSEN, build_chains, choose_chains, hops_of
+from kgqa.recipes.musique.shapes import build_chains, hops_of
 from kgqa.recipes.musique.sides import names_and_answers
 from kgqa.recipes.musique.tags import pipeline_version
-from kgqa.recipes.musique.wording import ASKED
-from kgqa.recipes.names.kinds import answer_kinds
 from kgqa.recipes.preparation import preparation
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
@@ -145,7 +144,7 @@ def make_chains(run: Run) -> StageOutput:
     ask = partial(InStore(run).chains, pairs) if run.traversal == "cypher" else None
     every = build_chains(single_hop, pairs, usable, said, groups, settings.shapes, seed=run.seed, ask=ask)
     funnel.append(FunnelRow(stage="shapes", what="chains", reason="of short questions, in six shapes", removed=None, left=len(every)))
-    kept, reasons = choose_chains(every, pairs, _types(every, pairs, single_hop), settings.shapes)
+    kept, reasons = choose_chains(every, pairs, answer_types(every, pairs, single_hop), settings.shapes)
     left = len(every)
     for name, removed in reasons.items():
         left -= removed
@@ -160,20 +159,6 @@ def make_chains(run: Run) -> StageOutput:
     counts = Counter(SHAPES[number] for number in chains["shape"].to_pylist())
     note = ", ".join(f"{name} {counts[name]:,}" for name in SHAPES if counts[name])
     return StageOutput(tables={"chains": chains}, funnel=funnel, report={"shapes": dict(counts)}, note=note)
-
-
-def _types(chains: pa.Table, pairs: pa.Table, single_hop: pa.Table) -> npt.NDArray[np.int64]:
-    """For each chain a number for the type of its last answer: what its question asks for, or how it was made."""
-    hops = hops_of(chains["shape"].to_numpy(), np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1), pairs)
-    last = np.take_along_axis(hops, (hops >= 0).sum(axis=1, keepdims=True) - 1, axis=1)[:, 0]
-    used, where = np.unique(last, return_inverse=True)
-    rows = single_hop.select(["question", "answer", "kind", "relations"]).take(pa.array(used)).to_pylist()
-    names = []
-    for row in rows:
-        kinds = answer_kinds(row["question"], row["answer"]) if row["kind"] == ASKED else [tuple(row["relations"])]
-        names.append(" ".join(kinds[0][:1]) if kinds else "")
-    numbers = {name: number for number, name in enumerate(sorted(set(names)))}
-    return np.array([numbers[name] for name in names], np.int64)[where]
 
 
 def split_chains(run: Run) -> StageOutput:

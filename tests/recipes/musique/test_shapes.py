@@ -10,8 +10,9 @@ import pyarrow as pa
 from hypothesis import given, settings as hypothesis_settings, strategies as st
 
 from kgqa.arrays.rows import Adjacency
+from kgqa.recipes.musique.choice import choose_chains
 from kgqa.recipes.musique.pool import SINGLE_HOP
-from kgqa.recipes.musique.shapes import EDGES, HOPS, build_chains, choose_chains, hops_of
+from kgqa.recipes.musique.shapes import EDGES, HOPS, build_chains, hops_of
 from kgqa.records import Step
 from kgqa.scoring.breakdown import shape_of
 from kgqa.settings.musique import SHAPES, ShapeSettings

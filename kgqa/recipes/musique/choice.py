@@ -1,0 +1,147 @@
+"""Which of the chains become questions: shapes and types of answers take turns, within limits of reuse (the rest of step S4)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from kgqa.arrays.hashes import mixed
+from kgqa.arrays.kernel import kernel
+from kgqa.recipes.musique.shapes import hops_of
+from kgqa.recipes.musique.wording import ASKED
+from kgqa.recipes.names.kinds import answer_kinds
+from kgqa.settings.musique import SHAPES, ShapeSettings
+
+
+def answer_types(chains: pa.Table, pairs: pa.Table, single_hop: pa.Table) -> npt.NDArray[np.int64]:
+    """For each chain a number for the type of its last answer: what its question asks for, or how it was made."""
+    hops = hops_of(chains["shape"].to_numpy(), np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1), pairs)
+    last = np.take_along_axis(hops, (hops >= 0).sum(axis=1, keepdims=True) - 1, axis=1)[:, 0]
+    used, where = np.unique(last, return_inverse=True)
+    rows = single_hop.select(["question", "answer", "kind", "relations"]).take(pa.array(used)).to_pylist()
+    names = []
+    for row in rows:
+        kinds = answer_kinds(row["question"], row["answer"]) if row["kind"] == ASKED else [tuple(row["relations"])]
+        names.append(" ".join(kinds[0][:1]) if kinds else "")
+    numbers = {name: number for number, name in enumerate(sorted(set(names)))}
+    return np.array([numbers[name] for name in names], np.int64)[where]
+
+
+def choose_chains(
+    chains: pa.Table, pairs: pa.Table, types: npt.NDArray[np.int64], settings: ShapeSettings
+) -> tuple[npt.NDArray[np.int64], dict[str, int]]:
+    """Rows of the ``chains`` that are kept, ascending, and how many fell to each reason of ``REASONS``.
+
+    The longest come first, so that what they contain is left out; of one length the shapes take turns, and of one shape the types of the
+    last answer (``types``, a number for each chain), each in the order drawn.
+    """
+    shape, draw = chains["shape"].to_numpy(), chains["draw"].to_numpy()
+    edges = np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
+    hops = hops_of(shape, edges, pairs)
+    length = (hops >= 0).sum(axis=1)
+    table = pl.DataFrame({"row": np.arange(len(shape)), "shape": shape, "type": types, "draw": draw, "length": length})
+    table = table.sort("shape", "type", "draw").with_columns(turn=pl.int_range(pl.len()).over("shape", "type"))
+    table = table.sort("shape", "turn", "draw").with_columns(place=pl.int_range(pl.len()).over("shape"))
+    order = (
+        table.sort(pl.col("length"), pl.col("place"), pl.col("shape"), descending=[True, False, False])["row"].to_numpy().astype(np.int64)
+    )
+    quota = np.array([round(settings.size * settings.shares.get(name, 0.0)) for name in SHAPES], np.int64)
+    bridge = pairs["bridge"].to_numpy()
+    questions = int(hops.max(initial=-1)) + 1
+    kept, reasons = _chosen(
+        order,
+        shape,
+        edges,
+        hops,
+        bridge,
+        quota,
+        settings.max_per_bridge,
+        settings.max_per_question,
+        questions,
+        int(bridge.max(initial=-1)) + 1,
+    )
+    return np.flatnonzero(kept), dict(zip(REASONS, reasons.tolist(), strict=True))
+
+
+REASONS = {
+    "contained": "the chain is a part of a longer one that is kept",
+    "bridge": "one of its bridge entities is in as many questions as may be",
+    "question": "one of its single-hop questions is in as many questions as may be",
+    "size": "there are as many of its shape as are wanted",
+}
+"""Why a chain is not chosen → the sentence that reports show."""
+
+
+@kernel
+def _chosen(order, shape, edges, hops, bridge, quota, per_bridge, per_question, questions, bridges):  # type: ignore[no-untyped-def]
+    """Which chains stay, and how many fell to each of ``REASONS``. Parts of kept chains are known by the sum of their hops' hashes."""
+    kept, reasons = np.zeros(len(shape), np.bool_), np.zeros(4, np.int64)
+    used_bridge, used_question = np.zeros(bridges, np.int32), np.zeros(questions, np.int32)
+    contained = np.zeros(_table_size(32 * max(1, quota.sum())), np.uint64)
+    for at in range(len(order)):
+        i = order[at]
+        count = 0
+        own = np.zeros(4, np.uint64)
+        while count < 4 and hops[i, count] >= 0:
+            own[count] = mixed(np.uint64(hops[i, count]) + np.uint64(1))
+            count += 1
+        bridge_is_full = False
+        for k in range(count - 1):
+            bridge_is_full = bridge_is_full or used_bridge[bridge[edges[i, k]]] >= per_bridge
+        question_is_full = False
+        for k in range(count):
+            question_is_full = question_is_full or used_question[hops[i, k]] >= per_question
+        if _holds(contained, own.sum() | np.uint64(1)):
+            reasons[0] += 1
+        elif bridge_is_full:
+            reasons[1] += 1
+        elif question_is_full:
+            reasons[2] += 1
+        elif quota[shape[i]] <= 0:
+            reasons[3] += 1
+        else:
+            kept[i] = True
+            quota[shape[i]] -= 1
+            for k in range(count - 1):
+                used_bridge[bridge[edges[i, k]]] += 1
+            for k in range(count):
+                used_question[hops[i, k]] += 1
+            for part in range(1, 1 << count):
+                value = np.uint64(0)
+                for k in range(count):
+                    if part >> k & 1:
+                        value += own[k]
+                _put(contained, value | np.uint64(1))
+    return kept, reasons
+
+
+@kernel
+def _table_size(entries):  # type: ignore[no-untyped-def]
+    size = 1 << 16
+    while size < entries:
+        size *= 2
+    return size
+
+
+@kernel
+def _holds(table, value):  # type: ignore[no-untyped-def]
+    mask = np.uint64(len(table) - 1)
+    slot = mixed(value) & mask
+    while table[slot] != np.uint64(0):
+        if table[slot] == value:
+            return True
+        slot = (slot + np.uint64(1)) & mask
+    return False
+
+
+@kernel
+def _put(table, value):  # type: ignore[no-untyped-def]
+    mask = np.uint64(len(table) - 1)
+    slot = mixed(value) & mask
+    while table[slot] != np.uint64(0):
+        if table[slot] == value:
+            return
+        slot = (slot + np.uint64(1)) & mask
+    table[slot] = value
