@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kgqa.recipes.musique.guesses import COUNTING, HOPS
+from kgqa.recipes.musique.guesses import HOPS, SCORES
 from kgqa.records import SPLITS, Instance
 from kgqa.runs.card import front_matter, funnel_table, settings_table, table
 from kgqa.runs.funnel import FunnelRow
@@ -38,7 +38,7 @@ def dataset_card(
     is_seed: bool,
     proof: Certificate,
     unpaired: int,
-    hops: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    filtered: Mapping[str, Any],
     guessed: Mapping[str, Mapping[str, Any]],
 ) -> str:
     """The text of README.md; depends on data and settings alone, never on the clock."""
@@ -54,7 +54,7 @@ def dataset_card(
         "## What was dropped, and why\n\n" + funnel_table(funnel),
         f"## How the questions were written\n\nBy `{own.composition.composer}`: {COMPOSERS[own.composition.composer]}. Disconnected pairs "
         f"were found by `{used}`{': ' + FILTERS[used] if used in FILTERS else ''}.",
-        "## How far it can be guessed\n\n" + _guessed(hops, guessed),
+        "## How far it can be guessed\n\n" + _guessed(filtered, guessed),
         "## Splits\n\n" + proof.to_markdown().strip(),
         "## Samples\n\n" + "\n".join(_sample(instance) for instance in samples),
         f"## Limits\n\n{settings.limits}",
@@ -65,17 +65,21 @@ def dataset_card(
     return "\n\n".join(sections) + "\n"
 
 
-def _guessed(hops: Mapping[str, Mapping[str, Mapping[str, Any]]], whole: Mapping[str, Mapping[str, Any]]) -> str:
-    parts = []
-    if hops:
-        rows = [[HOPS[name], _shown(found["before"]), _shown(found["after"])] for name, found in hops.items()]
-        parts.append("What the filter's readers reach on single hops, in per cent with 95% bootstrap intervals:\n")
-        parts.append(table(["", "before the filter", "after it"], rows))
-    rows = [[name, what, _shown(whole[name])] for name, what in COUNTING.items()]
-    parts.append(
-        "\nAnswer F1 on dev and test of readers that count, fitted on train; `kgqa audit --readers minimal` lets trained ones try:\n"
-    )
-    return "\n".join([*parts, table(["reader", "what it does", "answer F1"], rows)])
+def _guessed(filtered: Mapping[str, Any], whole: Mapping[str, Mapping[str, Any]]) -> str:
+    sides = ("before the filter", "after it")
+    parts = ["In per cent, with 95% bootstrap intervals."]
+    if filtered:
+        rows = [[HOPS[name], _shown(found["before"]), _shown(found["after"])] for name, found in filtered["hops"].items()]
+        parts += ["What the filter's readers reach on single hops:", table(["", *sides], rows)]
+        rows = [[name, what, *(_shown(filtered["pairs"][side][name]) for side in ("before", "after"))] for name, what in SCORES.items()]
+        parts.append(
+            "Answer F1 of readers that count, on composable pairs as questions of two hops, as many before the filter as after it, split "
+            "for this alone:"
+        )
+        parts.append(table(["", "what it is", *sides], rows))
+    rows = [[name, what, _shown(whole[name])] for name, what in SCORES.items()]
+    parts.append("The same on dev and test, fitted on train; `kgqa audit --readers minimal` lets trained readers try:")
+    return "\n\n".join([*parts, table(["", "what it is", "answer F1"], rows)])
 
 
 def _shown(found: Mapping[str, Any]) -> str:

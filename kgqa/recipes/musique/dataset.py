@@ -81,15 +81,15 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         is_seed=run.domain.is_seed,
         proof=proof,
         unpaired=unpaired,
-        hops=_hops(run),
+        filtered=_filtered(run),
         guessed=set_figures(splits, seed=run.seed),
     )
     (folder / "README.md").write_text(card, "utf-8")
     return {"counts": counts, "content": digest, "files": files, "from": "musique", "shapes": {s: dict(c) for s, c in shapes.items()}}
 
 
-def _hops(run: Run) -> dict[str, Any]:
-    """What the filter's readers reached; nothing where there was no filter."""
+def _filtered(run: Run) -> dict[str, Any]:
+    """What was reached before the filter and after it; nothing where there was none."""
     record = run.workspace.finished("filter_pairs")
     assert record is not None, "the dataset is written from what the last stage left"
     return dict(record.report.get("guessed", {}))

@@ -1,7 +1,8 @@
 """How far composed questions can be guessed: what readers reach on single hops before and after the filter, and counting ones on the whole.
 
 All of it is for the card. The first are the scores by which the disconnection filter went, so they cost nothing; the second are readers
-that cannot connect two paragraphs, fitted on train (``kgqa audit --readers`` lets trained ones try).
+that cannot connect two paragraphs, fitted on train, on pairs before and after the filter and on the questions at last (``kgqa audit
+--readers`` lets trained ones try).
 """
 
 from __future__ import annotations
@@ -19,19 +20,28 @@ from kgqa.metrics.bootstrap import interval
 from kgqa.progress import Silent
 from kgqa.readers.registry import find_reader
 from kgqa.readers.scores import answer_score
+from kgqa.recipes.contrasts.probe import probe
+from kgqa.recipes.contrasts.questions import MAX_FACTS, question_of
 from kgqa.recipes.musique.disconnection import Judged
+from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance
 from kgqa.settings.base import Settings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.questions import of_list
-from kgqa.training.reader import Fitting
+from kgqa.training.reader import Fitting, Reader
 
 COUNTING = {
     "majority": "question only: the commonest answer to this kind of question",
     "max-mention": "context only: the name that the paragraphs mention most",
+    "document-cue": "context only: the answer that goes most often with one of these paragraphs",
     "tf-idf": "one paragraph: the name in whichever is most like the question",
 }
 """Reader → what it is kept from, and what it does."""
+DIRE = "DiRe"
+SCORES = {**COUNTING, DIRE: "disconnected: tf-idf on the parts of the support apart, the surer answer counts (Trivedi et al. 2020)"}
+"""Score → what it says."""
+PROBED = 500
+"""Questions at most of whose support all parts are read."""
 HOPS = {
     "heads": "heads without a paragraph, answer F1",
     "tails": "tails with their bridge masked, answer F1",
@@ -61,14 +71,35 @@ def figure(scores: Sequence[float], *, seed: int) -> dict[str, Any]:
 
 
 def set_figures(splits: Mapping[str, Sequence[Instance]], *, seed: int) -> dict[str, dict[str, Any]]:
-    """Each of ``COUNTING`` → its answer F1 on dev and test together, after it has read train."""
-    judged = [*splits["dev"], *splits["test"]]
+    """Each of ``SCORES`` → answer F1 on dev and test together, of readers that have read train."""
+    judged = of_list([*splits["dev"], *splits["test"]])
     found = {}
     for name in COUNTING:
         reader = find_reader(name).make(name, Settings(), TrainingSettings())
         with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
             fitting = Fitting(place=Path(folder), settings=TrainingSettings(), seed=seed, progress=Silent(), record=lambda _: None)
             reader.fit(of_list(splits["train"]), None, fitting)
-            predicted = list(reader.predict(of_list(judged), Silent())) if judged else []
+        predicted = list(reader.predict(judged, Silent())) if len(judged) else []
         found[name] = figure([answer_score(*pair) for pair in zip(judged, predicted, strict=True)], seed=seed)
+        if name == "tf-idf":
+            found[DIRE] = figure(disconnected(reader, list(judged), seed=seed), seed=seed)
     return found
+
+
+def disconnected(reader: Reader, instances: Sequence[Instance], *, seed: int) -> list[float]:
+    """Answer F1 where no part of the support is read together with the rest, at the best bi-partition (section 3.2, answers alone)."""
+    drawn = sorted(instances, key=lambda instance: draw(purpose="questions whose parts are read", seed=seed, id=instance.id))[:PROBED]
+    asked = [
+        (instance, question)
+        for instance in drawn
+        if not isinstance(question := question_of(instance, level="paragraph", max_facts=MAX_FACTS), Rejection)
+    ]
+    parts = [probe(question) for _, question in asked]
+    flat = [part for some in parts for part in some]
+    predicted = iter(reader.predict(of_list(flat), Silent()) if flat else ())
+    scores = []
+    for (instance, _), some in zip(asked, parts, strict=True):
+        said = [next(predicted) for _ in some]
+        surer = [one if one.confidence > other.confidence else other for one, other in zip(said[::2], said[1::2], strict=True)]
+        scores.append(max(answer_score(instance, each) for each in surer))
+    return scores

@@ -22,12 +22,13 @@ from kgqa.formats.question_set import open_dataset
 from kgqa.readers.trained import reader_hashes
 from kgqa.recipes.musique.answerable import without_unread
 from kgqa.recipes.musique.choice import REASONS as NOT_CHOSEN, answer_types, choose_chains
+from kgqa.recipes.musique.comparison import two_hops
 from kgqa.recipes.musique.composing import compose_questions, depends_on, sayable
 from kgqa.recipes.musique.contexts import build_contexts, masked_texts
 from kgqa.recipes.musique.disconnection import connected, judge
 from kgqa.recipes.musique.from_graph import graph_questions
 from kgqa.recipes.musique.from_sets import set_questions
-from kgqa.recipes.musique.guesses import hop_figures
+from kgqa.recipes.musique.guesses import hop_figures, set_figures
 from kgqa.recipes.musique.in_cypher import InStore, asked_texts
 from kgqa.recipes.musique.leakage import shared_items
 from kgqa.recipes.musique.pairs import composable_pairs
@@ -124,10 +125,19 @@ def filter_pairs(run: Run) -> StageOutput:
     if not kept.num_rows:
         raise EmptyResult(f"no pair is connected: {reasons_of(funnel)}; give more questions, or change [musique.disconnection].")
     found = {"connected": kept, "judged_heads": judged.heads.to_arrow(), "judged_tails": judged.tails.to_arrow()}
+    run.progress.start("Comparing pairs before and after the filter", None, "pairs")
+    sides = {
+        name: two_hops(some, tables["single_hop"], tables["paragraphs"], count=kept.num_rows, seed=run.seed, workers=run.workers)
+        for name, some in (("before", tables["pairs"]), ("after", kept))
+    }
+    guessed = {
+        "hops": hop_figures(judged, frame(kept), seed=run.seed),
+        "pairs": {side: set_figures(some, seed=run.seed) for side, some in sides.items()},
+    }
     return StageOutput(
         tables=found,
         funnel=funnel,
-        report={"filter": settings.use, "guessed": hop_figures(judged, frame(kept), seed=run.seed)},
+        report={"filter": settings.use, "guessed": guessed},
         note=f"{kept.num_rows:,} connected pairs",
     )
 

@@ -1,0 +1,62 @@
+"""Composable pairs as questions of two hops, before the disconnection filter and after it, to compare how far both can be guessed."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kgqa.arrays.column_draws import shuffling
+from kgqa.arrays.hashes import text_hashes
+from kgqa.recipes.musique.chains import Chains
+from kgqa.recipes.musique.contexts import build_contexts, masked_texts
+from kgqa.recipes.musique.instances import InstanceMaker
+from kgqa.recipes.musique.leakage import shared_items
+from kgqa.recipes.musique.shapes import CHAINS, hops_of
+from kgqa.records import SPLITS, Instance
+from kgqa.splits.cut import leak_free
+
+SHARES = (0.5, 0.25, 0.25)
+PARAGRAPHS = 20
+MOST = 2000
+"""Pairs of each side."""
+
+
+def two_hops(
+    pairs: pa.Table, single_hop: pa.Table, paragraphs: pa.Table, *, count: int, seed: int, workers: int
+) -> dict[str, list[Instance]]:
+    """Split → questions of at most ``count`` drawn ``pairs``: the second one's, with the first one's in brackets instead of the bridge.
+
+    That is no English, but says all that a composed question says, whoever composes it. Splits share no question, answer or paragraph.
+    """
+    rows = _drawn(pairs, single_hop, min(count, MOST), seed)
+    edges = np.full((len(rows), 3), -1, np.int32)
+    edges[:, 0] = rows
+    shape = np.zeros(len(rows), np.int8)
+    hops = hops_of(shape, edges, pairs)
+    split = leak_free(shared_items(hops, single_hop), SHARES, seed=seed).split
+    ids = text_hashes(single_hop["id"])[hops[:, 0]] ^ text_hashes(single_hop["id"])[hops[:, 1]]
+    queries = masked_texts(single_hop, pairs, hops, edges)
+    shown = build_contexts(queries, hops, single_hop, paragraphs, count=PARAGRAPHS, seed=seed, ids=ids, workers=workers)
+    chains = Chains(
+        pa.table([pa.array(column) for column in (shape, *edges.T, ids)], schema=CHAINS), pairs, single_hop, paragraphs
+    )  # fmt: skip
+    maker = InstanceMaker(chains)
+    made: dict[str, list[Instance]] = {}
+    for number, name in enumerate(SPLITS):
+        mine = np.flatnonzero((split == number) & (shown >= 0).all(axis=1)).tolist()
+        made[name] = list(maker.make(mine, [_question(chains, row) for row in mine], [shown[row].tolist() for row in mine], "none"))
+    return made
+
+
+def _drawn(pairs: pa.Table, single_hop: pa.Table, count: int, seed: int) -> npt.NDArray[np.int32]:
+    ids = text_hashes(single_hop["id"])
+    head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
+    draws = shuffling(ids[head], ids[tail].view(np.int64), purpose="pairs to compare", seed=seed)
+    return np.sort(np.argsort(draws, kind="stable")[:count]).astype(np.int32)
+
+
+def _question(chains: Chains, row: int) -> str:
+    first, second = chains[row].hops
+    [need] = second.needs
+    return f"{second.question[: need.start]}({first.question}){second.question[need.end :]}"
