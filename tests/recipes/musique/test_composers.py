@@ -146,6 +146,9 @@ def test_refusals(asked: str, reason: str) -> None:
         ("Who leads the capital in 1805?", ["lost"]),
         ("Who leads the capital of Austria?", ["lost"]),
         ("Who leads the capital of Austria in 1805 " + "so " * 30 + "?", ["long"]),
+        ("Who leads the capital of the capital of Austria in 1805?", ["stammer"]),
+        ("Who leads leads the capital of Austria in 1805?", ["stammer"]),
+        ("Who leads the capital of Austria in\u202e 1805?", ["sign"]),
     ],
 )
 def test_checks(text: str, wanted: list[str]) -> None:

@@ -15,9 +15,12 @@ REASONS = {
     "answer": "the question says its answer, or that of one of its hops",
     "lost": "a name that one of the hops is given stands nowhere in the question",
     "copy": "the question is that of one of its hops",
+    "stammer": "the question says some words twice in a row, which no hop does",
     "sign": "the question holds signs that cannot be printed",
 }
 """Why a composed question is left out → the sentence that reports show."""
+RUN = 8
+"""Words that are looked for twice in a row, at most."""
 ALIKE = "another chain makes the same question"
 _NAME = re.compile(r"(?<![\w'])(?:[^\W\d_]*[A-Z][\w.'’-]*|\d[\w.,:-]*)")
 
@@ -28,6 +31,7 @@ def faults(question: str, chain: Chain, *, max_words: int) -> Iterator[str]:
         yield "no question"
     if len(question.split()) > max_words:
         yield "long"
+        return
     if any(states(question, names(said(hop))) for hop in chain.hops):
         yield "answer"
     words = normalize(question)
@@ -35,8 +39,23 @@ def faults(question: str, chain: Chain, *, max_words: int) -> Iterator[str]:
         yield "lost"
     if any(normalize(hop.question) == words for hop in chain.hops):
         yield "copy"
+    twice = _said_twice(question)
+    if twice and twice.difference(*(_said_twice(hop.question) for hop in chain.hops)):
+        yield "stammer"
     if not question.isprintable():
         yield "sign"
+
+
+def _said_twice(question: str) -> set[tuple[str, ...]]:
+    """Runs of at most ``RUN`` words that stand there twice in a row."""
+    words = [word.strip("?.,;") for word in question.lower().split()]
+    found = set()
+    for length in range(1, RUN + 1):
+        for begin in range(len(words) - 2 * length + 1):
+            middle = begin + length
+            if words[begin] == words[middle] and words[begin:middle] == words[middle : middle + length]:
+                found.add(tuple(words[begin:middle]))
+    return found
 
 
 def said(hop: Hop) -> tuple[str, ...]:
