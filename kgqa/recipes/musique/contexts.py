@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.ascending import meet
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import MIX, mixed
 from kgqa.arrays.kernel import kernel
@@ -137,24 +138,10 @@ def _shown(paragraphs: pa.Table) -> list[tuple[str, str]]:
 
 
 @kernel
-def _common(one_offsets, ones, other_offsets, others, one, other):  # type: ignore[no-untyped-def]
-    a, end_a = one_offsets[one], one_offsets[one + 1]
-    b, end_b = other_offsets[other], other_offsets[other + 1]
-    while a < end_a and b < end_b:
-        if ones[a] == others[b]:
-            return True
-        if ones[a] < others[b]:
-            a += 1
-        else:
-            b += 1
-    return False
-
-
-@kernel
 def _states(row, question, named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own):  # type: ignore[no-untyped-def]
-    if not _common(named_offsets, named, answer_offsets, answers, row, question):
+    if not meet(named_offsets, named, row, answer_offsets, answers, question):
         return False
-    return title[row] == title[own[question]] or _common(named_offsets, named, subject_offsets, subjects, row, question)
+    return title[row] == title[own[question]] or meet(named_offsets, named, row, subject_offsets, subjects, question)
 
 
 @kernel

@@ -48,7 +48,7 @@ from kgqa.splits.cut import DROPPED, leak_free
 from kgqa.splits.groups import assign_splits
 
 READERS = "readers"
-"""The folder of a workspace in which readers that were begun are kept until their stage is done."""
+"""The folder of a workspace in which the filter's readers are kept: other thresholds need no other ones."""
 
 
 def single_hop_from_graph(run: Run) -> StageOutput:

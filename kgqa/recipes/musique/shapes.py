@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from kgqa.arrays.ascending import meet
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import mixed, text_hashes
@@ -127,37 +128,12 @@ def _draws(shape, hops, ids, seed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _names(said_offsets, said, group_offsets, groups, question, answered):  # type: ignore[no-untyped-def]
-    """Whether ``question`` names the answer to ``answered``; both lists ascend."""
-    a, end_a = said_offsets[question], said_offsets[question + 1]
-    b, end_b = group_offsets[answered], group_offsets[answered + 1]
-    while a < end_a and b < end_b:
-        if said[a] == groups[b]:
-            return True
-        if said[a] < groups[b]:
-            a += 1
-        else:
-            b += 1
-    return False
-
-
-@kernel
 def _apart(said_offsets, said, group_offsets, groups, paragraph, one, other):  # type: ignore[no-untyped-def]
-    """Whether two questions that no edge joins can be in one chain."""
-    if one == other or paragraph[one] == paragraph[other]:
+    """Whether two questions that no edge joins can be in one chain: with other paragraphs and answers, and neither names the other's."""
+    if one == other or paragraph[one] == paragraph[other] or meet(group_offsets, groups, one, group_offsets, groups, other):
         return False
-    a, end_a = group_offsets[one], group_offsets[one + 1]
-    b, end_b = group_offsets[other], group_offsets[other + 1]
-    while a < end_a and b < end_b:
-        if groups[a] == groups[b]:
-            return False
-        if groups[a] < groups[b]:
-            a += 1
-        else:
-            b += 1
-    return not (
-        _names(said_offsets, said, group_offsets, groups, one, other) or _names(said_offsets, said, group_offsets, groups, other, one)
-    )
+    names = meet(said_offsets, said, one, group_offsets, groups, other)
+    return not names and not meet(said_offsets, said, other, group_offsets, groups, one)
 
 
 @kernel(inline=True)
