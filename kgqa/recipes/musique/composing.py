@@ -52,7 +52,7 @@ def compose_questions(run: Run) -> StageOutput:
         )
     funnel.append(FunnelRow(stage="compose", what="questions", reason=f"composed by {settings.composer}", removed=None, left=left))
     if not done:
-        raise EmptyResult(f"no question could be composed: {reasons_of(funnel)}; see musique.composition.")
+        raise EmptyResult(f"no question could be composed: {reasons_of(funnel)}; give another --composer, or change [musique.composition].")
     return StageOutput(
         tables={"composed": _table(done, "question"), "refused": _table(refused, "reason")}, funnel=funnel, note=f"{len(done):,} questions"
     )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from kgqa.commands.compose import Composition
 from kgqa.errors import BrokenInput, DuplicateId, EmptyResult, EndpointError, MissingInput, SettingsError, StorageError, UnknownId
 from tests import contents
 from tests.chat_server import ChatServer, Reply, chat_server
+from tests.command import COMMAND
 from tests.conftest import Cli
 from tests.small_single_hops import single_hop
 
@@ -263,6 +267,39 @@ def test_a_recording_that_was_cut_off_and_one_that_is_broken(place: Place) -> No
         place.recording.write_bytes(lines[0] + b"{}\n")
         with pytest.raises(BrokenInput, match=r"composer\.jsonl, line 2: this is no recorded answer"):
             place.compose(server)
+
+
+def test_half_a_surrogate_pair_and_tokens_that_nobody_counted(place: Place) -> None:
+    body = json.dumps({"choices": [{"message": {"content": '{"question": "\ud800?"}'}}]})
+    prices = "input_price = 1000\noutput_price = 1000\nat_once = 1\ntries = 1\n"
+    with chat_server(lambda _: Reply(body=body)) as server, pytest.raises(EmptyResult, match="no question could be composed"):
+        place.compose(server, llm=prices)
+    with pytest.raises(EmptyResult):  # what was recorded can be read
+        place.compose("http://127.0.0.1:9/v1", llm=prices)
+    assert all(json.loads(line)["answer"]["cost"] > 0.3 for line in place.recording.read_text("utf-8").splitlines())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_who_stops_it_loses_nothing_but_what_was_on_its_way(place: Place, sent: signal.Signals) -> None:
+    def slowly(request: dict[str, Any]) -> Reply:
+        return replace(well(request), delay=0.3)
+
+    asked = ["compose", place.folder / "set", "--filter", "none", "--composer", "llm", "--model", "m", "--workspace", place.folder / "w"]
+    with chat_server(slowly) as server:
+        process = subprocess.Popen([*COMMAND, *map(str, asked), "--endpoint", server.address], stderr=subprocess.PIPE, text=True)
+        while len(server.requests) < 6 and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(sent)
+        _, said = process.communicate(timeout=60)
+        lost = len(server.requests) - place.answers
+        assert lost == 0 if sent != signal.SIGKILL else 0 < lost <= 4
+        assert process.returncode == (2 if sent != signal.SIGKILL else -sent)
+        assert sent == signal.SIGKILL or "stopped; run the same command again" in said.replace("\n", " ")
+        server.reply = well
+        done = len(server.requests)
+        made = place.compose(server)
+        assert len(server.requests) == done + sum(made.counts.values()) - (done - lost)
 
 
 def test_who_composes_must_make_sense(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

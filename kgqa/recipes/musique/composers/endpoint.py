@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -21,6 +22,8 @@ ADDRESS = "OPENAI_BASE_URL"
 """Variables of the environment."""
 DEFAULT = "https://api.openai.com/v1"
 FILTERED = "content_filter"
+CHARACTERS_PER_TOKEN = 4.0
+"""By which tokens are estimated."""
 _AGAIN = "what was answered is recorded; run the same command again, and it goes on"
 Message = Mapping[str, str]
 
@@ -78,7 +81,7 @@ class Endpoint:
             raise EndpointError(f"{place}: {self._reason(error)}") from None
         except (openai.OpenAIError, ValueError) as error:
             raise EndpointError(f"{place}: it answers with no chat completion ({_short(error)}); is the address right?") from None
-        return self._answer(got, place)
+        return self._answer(got, place, asked=len(json.dumps(request)))
 
     def _reason(self, error: APIStatusError) -> str:
         status = error.status_code
@@ -93,18 +96,20 @@ class Endpoint:
             return f'it refuses the request (status {status}: {said}); if it knows no JSON schema, set structured = "object".'
         return f"it fails (status {status}: {said}); {_AGAIN}."
 
-    def _answer(self, got: object, place: str) -> Answer:
-        """Servers speak the protocol more or less: what is not there counts as nothing."""
+    def _answer(self, got: object, place: str, *, asked: int) -> Answer:
+        """Servers speak the protocol more or less: tokens that they do not count are estimated by the characters ``asked`` and answered."""
         choices: Any = getattr(got, "choices", None)
         message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
         if message is None:
             raise EndpointError(f"{place}: it answers with no chat completion ({_short(got)}); is the address right?")
+        said, refusal = getattr(message, "content", None), getattr(message, "refusal", None)
+        text = said.encode("utf-8", "replace").decode() if isinstance(said, str) else ""  # half of a surrogate pair can be kept nowhere
         usage = getattr(got, "usage", None)
-        inputs, outputs = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-        text, refusal = getattr(message, "content", None), getattr(message, "refusal", None)
+        inputs = _count(usage, "prompt_tokens", asked)
+        outputs = _count(usage, "completion_tokens", len(text))
         finish = FILTERED if refusal else str(getattr(choices[0], "finish_reason", None) or "stop")
         return Answer(
-            text=text if isinstance(text, str) else "", finish=finish, input_tokens=inputs, output_tokens=outputs,
+            text=text, finish=finish, input_tokens=inputs, output_tokens=outputs,
             cost=cost(self._settings, inputs, outputs),
         )  # fmt: skip
 
@@ -136,9 +141,9 @@ def _filtered(error: APIStatusError) -> Answer | None:
     return None
 
 
-def _count(usage: object, name: str) -> int:
+def _count(usage: object, name: str, characters: int) -> int:
     value = getattr(usage, name, None)
-    return value if isinstance(value, int) and value >= 0 else 0
+    return value if isinstance(value, int) and value >= 0 else round(characters / CHARACTERS_PER_TOKEN)
 
 
 def _short(said: object) -> str:

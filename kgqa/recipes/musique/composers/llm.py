@@ -15,7 +15,7 @@ from kgqa.errors import EndpointError, SettingsError
 from kgqa.progress import Progress
 from kgqa.recipes.musique.composers import checks
 from kgqa.recipes.musique.composers.chain import Chain, referring
-from kgqa.recipes.musique.composers.endpoint import FILTERED, Endpoint, Message, cost
+from kgqa.recipes.musique.composers.endpoint import CHARACTERS_PER_TOKEN, FILTERED, Endpoint, Message, cost
 from kgqa.recipes.musique.composers.recording import Answer, Recording
 from kgqa.recipes.musique.composers.written import Written
 from kgqa.runs.files import key_of
@@ -44,8 +44,6 @@ UNSEEN = "the endpoint refuses to answer"
 ALL_BROKEN = 20
 """If the first so many chains have no answer of the right form, no other one will."""
 OUTPUT_TOKENS = 60
-CHARACTERS_PER_TOKEN = 4.0
-"""By which costs are estimated."""
 
 
 class _Form(BaseModel):
