@@ -12,6 +12,7 @@ import kgqa
 from kgqa.errors import EmptyResult, MissingInput, SettingsError
 from kgqa.records import Instance, Paragraph
 from kgqa.runs.workspace import Workspace
+from kgqa.settings.musique import SHAPES
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.neo4j.connection import Neo4jStore
 from tests import contents
@@ -167,3 +168,14 @@ def test_public_sets(real_data: Path, tmp_path: Path) -> None:
     assert sum(made.counts.values()) > 300
     kgqa.export(made.dataset, to="musique", out=tmp_path / "out")
     check_export(tmp_path / "out")
+
+
+@pytest.mark.real_data
+def test_ten_thousand_questions_of_six_shapes_from_facts(real_data: Path, tmp_path: Path) -> None:
+    made = kgqa.compose(domain="wikidata", source=real_data / "wikidata", filter="lexical", workspace=tmp_path / "w")
+    assert sum(made.counts.values()) >= 10_000
+    assert all(set(shapes) == set(SHAPES) for shapes in made.shapes.values())
+    kgqa.export(made.dataset, to="musique", out=tmp_path / "out")
+    assert check_export(tmp_path / "out") == sum(made.counts.values())
+    few = kgqa.compose(domain="medline", source=real_data / "medline", filter="lexical", workspace=tmp_path / "few")
+    assert sum(few.counts.values()) > 50
