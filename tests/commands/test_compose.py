@@ -61,7 +61,7 @@ def same(one: Path, other: Path) -> bool:
     return {**ones, "manifest.json": b""} == {**others, "manifest.json": b""}
 
 
-@pytest.mark.parametrize("store", ["embedded", "neo4j"])
+@pytest.mark.parametrize("store", ["embedded", pytest.param("neo4j", marks=pytest.mark.slow)])
 def test_cypher_finds_in_sets_what_the_kernel_finds(store: str, tmp_path: Path, neo4j_database: Neo4jSettings) -> None:
     source = single_hop(tmp_path / "set")
     kernel = kgqa.compose(source, filter="lexical", workspace=tmp_path / "w", workers=1)
