@@ -24,6 +24,7 @@
     │   └── QueryLimit            a query took more than it may
     │       ├── QueryTimeout          of time
     │       └── QueryMemory           of memory
+    ├── EndpointError         a model behind an address cannot be asked, or may not be asked any more
     ├── TrainingError         a reader cannot be trained any further, as its loss is not finite
     │   ├── RunMismatch           the folder holds a run, or a reader, of something else
     │   └── OutOfMemory           the GPU's memory does not suffice

@@ -15,10 +15,10 @@ from kgqa.formats import native
 from kgqa.formats.question_set import open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.readers.trained import reader_name
-from kgqa.recipes.musique.composers.endpoint import Endpoint
+from kgqa.recipes.musique.composers.endpoint import NO_KEY, Endpoint
 from kgqa.recipes.musique.composers.llm import SCHEMA
 from kgqa.recipes.musique.composers.model import check_run
-from kgqa.recipes.musique.composing import write_tasks
+from kgqa.recipes.musique.composing import RECORDING, write_tasks
 from kgqa.recipes.musique.disconnection import readers_of
 from kgqa.recipes.musique.pipeline import UNWRITTEN
 from kgqa.recipes.musique.recipe import RECIPE, SETS
@@ -128,7 +128,7 @@ def compose(
     if settings.pairs.spacy:
         check_pipeline(settings.pairs.spacy)
     people = None if answers is None else Path(answers)
-    _check_composer(settings.composition, model=model, endpoint=endpoint, max_cost=max_cost, answers=people)
+    _check_composer(settings.composition, model=model, endpoint=endpoint, max_cost=max_cost, answers=people, workspace=Path(workspace))
     if (loaded.settings.source.layout == QUESTIONS) != bool(given):
         what = "holds no graph; give question sets too" if not given else "has a graph; leave out the question sets"
         raise SettingsError(f"the domain {loaded.settings.name} {what}.")
@@ -210,17 +210,25 @@ def _changes(
     max_cost: float | None,
 ) -> Mapping[str, Any]:
     """What the arguments say, as a domain's file would."""
+    given = [readers] if isinstance(readers, (str, Path)) else list(readers)
     if name is not None and not _NAME.fullmatch(name):
         raise SettingsError(f"--name {name!r}: small letters, figures, - and _ make the name of a dataset; give another.")
     if filter is not None and filter not in FILTERS:
         raise SettingsError(f"--filter {filter!r} is not known; {suggestion(filter, FILTERS)}")
     if composer is not None and composer not in COMPOSERS:
         raise SettingsError(f"--composer {composer!r} is not known; {suggestion(composer, tuple(COMPOSERS))}")
+    for option, value in (("--model", model), *(("--reader", each) for each in given)):
+        if value is not None and not str(value):
+            raise SettingsError(f"{option} is empty; give a value, or leave it out.")
+    if max_cost is not None and composer not in {None, "llm"}:
+        raise SettingsError(f"--max-cost is for --composer llm, but the composer is {composer}; leave out one of the two.")
+    if max_cost is not None and not 0 < max_cost < float("inf"):
+        raise SettingsError(f"--max-cost {max_cost:g} is no amount above 0; give another.")
     own: dict[str, Any] = {}
     if filter is not None:
         own["disconnection"] = {"use": filter}
-    if readers:
-        own["single_hop"] = {"readers": [str(each) for each in ([readers] if isinstance(readers, (str, Path)) else readers)]}
+    if given:
+        own["single_hop"] = {"readers": [str(each) for each in given]}
     if composer is not None or model is not None or max_cost is not None:
         said = {"composer": composer, "model": None if model is None else str(model)}
         own["composition"] = {key: value for key, value in said.items() if value is not None}
@@ -230,7 +238,13 @@ def _changes(
 
 
 def _check_composer(
-    settings: CompositionSettings, *, model: str | Path | None, endpoint: str | None, max_cost: float | None, answers: Path | None
+    settings: CompositionSettings,
+    *,
+    model: str | Path | None,
+    endpoint: str | None,
+    max_cost: float | None,
+    answers: Path | None,
+    workspace: Path,
 ) -> None:
     """Everything that can be wrong with the composer is said before anything is read."""
     composer = settings.composer
@@ -250,9 +264,17 @@ def _check_composer(
         check_run(str(settings.model))
         require_readers("--composer model", needed=NETWORKS)
     if composer == "llm":
-        Endpoint(endpoint, str(settings.model), settings.llm, SCHEMA)
+        if settings.llm.max_cost is not None and settings.llm.input_price is None:
+            raise SettingsError(
+                "max_cost needs prices: write input_price and output_price, of a million tokens, under [musique.composition.llm] of a "
+                "domain's file, and give it as --domain."
+            )
+        asked = Endpoint(endpoint, str(settings.model), settings.llm, SCHEMA)
+        if asked.is_without_key and not (workspace / RECORDING).is_file():
+            raise SettingsError(NO_KEY)
     if answers is not None and not answers.is_file():
-        raise MissingInput(f"{answers}: there is no such file; give the tasks that people have filled in.")
+        what = "this is no file" if answers.exists() else "there is no such file"
+        raise MissingInput(f"{answers}: {what}; give the tasks that people have filled in.")
 
 
 def _check_readers(settings: MusiqueSettings) -> None:

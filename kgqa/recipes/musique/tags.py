@@ -49,7 +49,7 @@ def _loaded(name: str) -> Language:
             if not Path(name).is_dir() and find_spec(name) is None:
                 raise OSError("there is no such package or folder")
             found = spacy.load(name)
-        except (OSError, ValueError, ImportError) as error:
+        except Exception as error:  # whatever a package that is no pipeline does when it is asked to load itself
             said = " ".join(str(error).split())[:160]
             raise MissingInput(
                 f"musique.pairs.spacy: the pipeline {name} cannot be loaded ({said}); install it, or give its folder."
@@ -89,6 +89,7 @@ def _tags(language: Language, wanted: Iterable[tuple[str, Place]]) -> dict[tuple
     for text, place in wanted:
         places.setdefault(text, set()).add(place)
     found: dict[tuple[str, Place], str | None] = {}
+    language.max_length = max(language.max_length, *(len(text) + 1 for text in places))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for text, document in zip(places, language.pipe(places, batch_size=BATCH), strict=True):

@@ -149,9 +149,32 @@ def test_refusals(asked: str, reason: str) -> None:
         ("Who leads the capital of the capital of Austria in 1805?", ["stammer"]),
         ("Who leads leads the capital of Austria in 1805?", ["stammer"]),
         ("Who leads the capital of Austria in\u202e 1805?", ["sign"]),
+        ("Who leads the capital of Austria in 1805\u200c?", []),
+        ("Who leads the capital of Austria in 1805؟", []),
+        ("Who leads Austria's capital in 1805?", []),
+        ("Who leads the capital of Austria in 18055?", ["lost"]),
+        ("Who leads the capital of Australia in 1805?", ["lost"]),
     ],
 )
 def test_checks(text: str, wanted: list[str]) -> None:
     asked = "Who led Vienna in 1805?"
     both = chain(hop("What is the capital of Austria?", "Vienna"), hop(asked, "Eve", needs=(need(asked, "Vienna"),)))
     assert list(checks.faults(text, both, max_words=30)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [
+        ("Where was Émile Żak born?", ["émile", "żak"]),
+        ("Who is Ada's mother?", ["ada"]),
+        ("When did the iPhone 4 come out?", ["iphone", "4"]),
+        ("Which town did they leave?", []),
+    ],
+)
+def test_names_that_are_given(asked: str, wanted: list[str]) -> None:
+    assert checks.given(hop(asked, "x")) == wanted
+
+
+def test_names_are_given_where_a_question_begins_with_the_name_of_a_bridge() -> None:
+    asked = "Constantinople in 1204 fell to whom?"
+    assert checks.given(hop(asked, "x", needs=(need(asked, "Constantinople"),))) == ["1204"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -21,6 +22,7 @@ from tests import contents
 from tests.chat_server import ChatServer, Reply, chat_server
 from tests.command import COMMAND
 from tests.conftest import Cli
+from tests.small_questions import write_set
 from tests.small_single_hops import single_hop
 
 pytest.importorskip("openai")
@@ -121,7 +123,7 @@ def test_it_goes_on_where_it_stopped(place: Place, kind: str) -> None:
     replies = {
         "fails": (Reply(status=500), "it fails"),
         "crowded": (Reply(status=429), "too many requests"),
-        "slow": (Reply(delay=1.5), "no answer in 0.5 s, 1 times"),
+        "slow": (Reply(delay=1.5), "no answer in 0.5 s"),
         "page": (Reply(body="<html>hello</html>", headers={"Content-Type": "text/html"}), "no chat completion"),
         "key": (Reply(status=401, content=f"wrong key {KEY}"), "it refuses the key in OPENAI_API_KEY"),
         "unknown": (Reply(status=404, content=f"no m for {KEY}"), "give another --model or --endpoint"),
@@ -211,7 +213,7 @@ def test_an_endpoint_that_repeats_itself_makes_no_dataset(place: Place) -> None:
 def test_an_endpoint_that_never_answers_in_json_is_not_paid_for_long(place: Place) -> None:
     with (
         chat_server(lambda _: Reply(content="Sure!")) as server,
-        pytest.raises(EndpointError, match="20 chains, and no answer of the form"),
+        pytest.raises(EndpointError, match="20 answers, and none of the form"),
     ):
         place.compose(server, llm="at_once = 1\ntries = 1")
     assert 20 <= len(server.requests) <= 22
@@ -232,7 +234,7 @@ def test_costs_are_told_before_and_never_passed(place: Place, cli: Cli) -> None:
         made = place.compose(server, llm=prices, max_cost=1000)
         assert len(server.requests) == sum(made.counts.values())
         assert done < len(server.requests)
-    with pytest.raises(SettingsError, match="max_cost needs input_price and output_price"):
+    with pytest.raises(SettingsError, match="max_cost needs prices: write input_price and output_price"):
         place.compose("http://localhost:9", max_cost=3)
 
 
@@ -276,7 +278,98 @@ def test_half_a_surrogate_pair_and_tokens_that_nobody_counted(place: Place) -> N
         place.compose(server, llm=prices)
     with pytest.raises(EmptyResult):  # what was recorded can be read
         place.compose("http://127.0.0.1:9/v1", llm=prices)
-    assert all(json.loads(line)["answer"]["cost"] > 0.3 for line in place.recording.read_text("utf-8").splitlines())
+    assert all(json.loads(line)["answer"]["input_tokens"] > 300 for line in place.recording.read_text("utf-8").splitlines())
+
+
+def test_chains_of_the_same_steps_are_asked_once(place: Place) -> None:
+    first = list(kgqa.open_dataset(place.folder / "set").instances())
+    twice = [
+        replace(
+            each,
+            id=f"{each.id}-2",
+            group=f"{each.group}-2",
+            paragraphs=tuple(replace(p, text=f"{p.text} So it is.") for p in each.paragraphs),
+        )
+        for each in first
+    ]
+    write_set(place.folder / "set2", train=[*first, *twice])
+    (place.folder / "set").rename(place.folder / "old")
+    (place.folder / "set2").rename(place.folder / "set")
+    with chat_server(lambda request: replace(well(request), delay=0.05)) as server:
+        made = place.compose(server, llm="at_once = 8\nretries = 0")
+        asked = [json.dumps(request["messages"]) for request in server.requests]
+    assert len(set(asked)) == len(asked)
+    [row] = [row for row in made.funnel if row.reason == "another chain makes the same question"]
+    assert row.removed
+    assert len(set(questions(made).values())) == sum(made.counts.values())
+
+
+def test_what_the_settings_say_is_sent_and_asked_anew(place: Place) -> None:
+    with chat_server(well) as server:
+        place.compose(server)
+        assert "temperature" not in server.requests[0]
+        done = len(server.requests)
+        place.compose(server, llm='temperature = 0.5\nstructured = "object"\nmax_output_tokens = 77\nat_once = 2')
+        last = server.requests[-1]
+        assert len(server.requests) == 2 * done
+    assert (last["temperature"], last["max_completion_tokens"], last["response_format"]) == (0.5, 77, {"type": "json_object"})
+
+
+def test_a_request_that_the_endpoint_finds_improper_concerns_its_chain(place: Place) -> None:
+    body = json.dumps({"error": {"message": "improper", "code": "content_filter"}})
+    with chat_server(lambda request: Reply(status=400, body=body) if "Ada" in composed(request) else well(request)) as server:
+        made = place.compose(server)
+    [row] = [row for row in made.funnel if row.reason == "the endpoint refuses to answer"]
+    assert row.removed
+    assert sum(made.counts.values()) == len(server.requests) - row.removed
+
+
+def test_the_first_failure_stops_all_requests(place: Place) -> None:
+    def failing(request: dict[str, Any]) -> Reply:
+        return Reply(status=401, delay=0.1) if len(server.requests) == 3 else replace(well(request), delay=0.3)
+
+    with chat_server(failing) as server, pytest.raises(EndpointError, match="it refuses the key"):
+        place.compose(server)
+    assert len(server.requests) <= 6
+    assert place.answers == len(server.requests) - 1
+
+
+def test_a_recording_that_cannot_be_written_costs_no_more(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    with chat_server(well) as server:
+        whole = place.compose(server)
+        size = place.recording.stat().st_size
+        (place.folder / "w" / "tables" / "compose_questions.json").unlink()
+        place.recording.write_bytes(b"".join(place.recording.read_bytes().splitlines(keepends=True)[:4]))
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        server.requests.clear()
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size // 3, limits[1]))
+            with pytest.raises(StorageError):
+                place.compose(server)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            signal.signal(signal.SIGXFSZ, handler)
+        assert 0 <= len(server.requests) - (place.answers - 4) <= 3
+        place.recording.write_bytes(place.recording.read_bytes().rstrip(b"\n"))  # as some editors do
+        assert questions(place.compose(server)) == questions(whole)
+        assert place.answers == len(whole.counts) - 3 + sum(whole.counts.values())
+
+
+@pytest.mark.parametrize("key", ["sk-secret\r", "sk-secret  ", "sk-\tsecret", "sk-sécret", 'sk-"secret'])
+def test_a_key_that_cannot_be_sent_is_not_said(place: Place, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(SettingsError, match="OPENAI_API_KEY holds a sign that no key has") as raised:
+        place.compose("http://127.0.0.1:9/v1")
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "address", ["", "http://127.0.0.1:9/v1\r", "http://a\u200b/v1", " http://a/v1", "http://a/" + "x" * 70_000, "ftp://a"]
+)
+def test_an_address_that_is_none(place: Place, address: str) -> None:
+    with pytest.raises(SettingsError, match="is no address of a chat-completions endpoint"):
+        place.compose(address)
 
 
 @pytest.mark.slow
@@ -318,6 +411,10 @@ def test_who_composes_must_make_sense(place: Place, cli: Cli, monkeypatch: pytes
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     cli(*llm).sentence("OPENAI_API_KEY is not set")
     cli(*asked, "--reader", "nowhere").sentence("nowhere: there is no run of kgqa train here")
+    cli(*asked, "--reader", "").sentence("--reader is empty")
+    cli(*asked, "--composer", "rules", "--max-cost", "3").sentence("--max-cost is for --composer llm")
+    cli(*asked, "--composer", "llm", "--max-cost", "0").sentence("--max-cost 0 is no amount above 0")
+    cli(*asked, "--composer", "people", "--answers", str(place.folder)).sentence("this is no file")
 
 
 def test_people_compose(place: Place, cli: Cli) -> None:
@@ -350,6 +447,9 @@ def test_people_compose(place: Place, cli: Cli) -> None:
     path.write_bytes(filled.read_bytes())
     cli(*asked).sentence("this is there and holds something else, maybe what people wrote; give it as --answers, or move it")
     assert path.read_bytes() == filled.read_bytes()
+    filled.write_text("".join(json.dumps(task) + "\n" for task in tasks), "utf-8")
+    more = kgqa.compose(place.folder / "set", filter="none", workspace=place.folder / "w", composer="people", answers=filled)
+    assert sum(more.counts.values()) == sum(made.counts.values()) + 1
 
 
 @pytest.mark.parametrize(

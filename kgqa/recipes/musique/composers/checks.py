@@ -22,27 +22,35 @@ REASONS = {
 RUN = 8
 """Words that are looked for twice in a row, at most."""
 ALIKE = "another chain makes the same question"
-_NAME = re.compile(r"(?<![\w'])(?:[^\W\d_]*[A-Z][\w.'’-]*|\d[\w.,:-]*)")
+_WORD = re.compile(r"(?<![\w'’])\w[\w.'’:,-]*")
+_POSSESSIVE = re.compile(r"['’]s\b")
+ENDS = ("?", "？", "؟")
+"""Of a question, in whatever writing."""
+JOINERS = str.maketrans("", "", "\u200c\u200d")
+"""Signs within words of some writings, which cannot be printed by themselves."""
+LETTERS_PER_WORD = 20
+"""A question of ``max_words`` words has no more letters than so many for each."""
 
 
 def faults(question: str, chain: Chain, *, max_words: int) -> Iterator[str]:
     """Keys of ``REASONS``."""
-    if not question.rstrip().endswith("?"):
+    if not question.rstrip().endswith(ENDS):
         yield "no question"
-    if len(question.split()) > max_words:
+    if len(question.split()) > max_words or len(question) > LETTERS_PER_WORD * max_words:
         yield "long"
         return
     if any(states(question, names(said(hop))) for hop in chain.hops):
         yield "answer"
     words = normalize(question)
-    if any(word not in words for hop in chain.hops for word in given(hop)):
+    said_words = f" {_words(question)} "
+    if any(f" {word} " not in said_words for hop in chain.hops for word in given(hop)):
         yield "lost"
     if any(normalize(hop.question) == words for hop in chain.hops):
         yield "copy"
     twice = _said_twice(question)
     if twice and twice.difference(*(_said_twice(hop.question) for hop in chain.hops)):
         yield "stammer"
-    if not question.isprintable():
+    if not question.translate(JOINERS).isprintable():
         yield "sign"
 
 
@@ -68,7 +76,14 @@ def given(hop: Hop) -> list[str]:
     text = hop.question
     for need in sorted(hop.needs, key=lambda need: -need.start):
         text = f"{text[: need.start]} {text[need.end :]}"
-    first = re.match(r"\s*\w+", hop.question)
-    begin = first.end() if first and " >> " not in hop.question else 0
-    found = (normalize(match[0]) for match in _NAME.finditer(text) if match.start() >= begin)
-    return [word for word in found if word]
+    first = re.match(r"\s*\w+", text)
+    begins_with_name = any(need.start == 0 for need in hop.needs)
+    begin = first.end() if first and not begins_with_name and " >> " not in hop.question else 0
+    found = (match[0] for match in _WORD.finditer(text) if match.start() >= begin)
+    names = (_words(word) for word in found if word[0].isdigit() or word != word.lower())
+    return [word for word in names if word]
+
+
+def _words(text: str) -> str:
+    """Normalised, without the endings of possessives."""
+    return normalize(_POSSESSIVE.sub(" ", text.translate(JOINERS)).rstrip("".join(ENDS)))

@@ -20,12 +20,28 @@ if TYPE_CHECKING:
 KEY = "OPENAI_API_KEY"
 ADDRESS = "OPENAI_BASE_URL"
 """Variables of the environment."""
+MOST_LETTERS = 2000
+MOST_TOKENS = 1 << 40
+"""Of an address, and of one answer: what is more is no number of tokens."""
 DEFAULT = "https://api.openai.com/v1"
 FILTERED = "content_filter"
 CHARACTERS_PER_TOKEN = 4.0
 """By which tokens are estimated."""
-_AGAIN = "what was answered is recorded; run the same command again, and it goes on"
+AGAIN = "what was answered is recorded; run the same command again, and it goes on"
+LONGEST_WAIT = 60.0
+"""Seconds that an endpoint may want one to wait; who wants more is asked again as if it had said nothing."""
+NO_KEY = f"{KEY} is not set, without which {DEFAULT} answers nobody; set it, or give another --endpoint."
 Message = Mapping[str, str]
+
+
+class Failed(EndpointError):
+    """A request that may succeed if it is sent again."""
+
+    def __init__(self, message: str, *, after: float | None = None, may_be_paid: bool = False) -> None:
+        """``after`` so many seconds the endpoint wants to be asked again."""
+        super().__init__(message)
+        self.after = after
+        self.may_be_paid = may_be_paid
 
 
 class Endpoint:
@@ -33,10 +49,17 @@ class Endpoint:
 
     def __init__(self, address: str | None, model: str, settings: LlmSettings, schema: Mapping[str, Any]) -> None:
         """Nothing is sent. ``address`` is the environment's by default; ``schema`` is of what an answer must be. Raises SettingsError."""
+        if address is not None:
+            check_address(address)
         self.address = address or os.environ.get(ADDRESS) or DEFAULT
         check_address(self.address)
         if find_spec("openai") is None:
             raise SettingsError("--composer llm needs openai, which is not installed; run: pip install 'kgqa[llm]'")
+        key = os.environ.get(KEY, "")
+        if not key.isascii() or not key.isprintable() or set(key) & set(" \"'\\"):  # which messages of others would quote as something else
+            raise SettingsError(f"{KEY} holds a sign that no key has, as a blank, a line break or a quotation mark; set it anew.")
+        self.is_without_key = not key and self.address == DEFAULT
+        """Nobody answers then."""
         self._model, self._settings, self._schema = model, settings, schema
 
     def request(self, messages: Sequence[Message]) -> dict[str, Any]:
@@ -53,33 +76,33 @@ class Endpoint:
     def _client(self) -> OpenAI:
         from openai import OpenAI
 
-        key = os.environ.get(KEY)
-        if not key:
-            if self.address == DEFAULT:
-                raise SettingsError(f"{KEY} is not set, without which {DEFAULT} answers nobody; set it, or give another --endpoint.")
-            key = "none"  # servers of one's own ask for none, but the client does
-        return OpenAI(api_key=key, base_url=self.address, timeout=self._settings.timeout_seconds, max_retries=self._settings.retries)
+        if self.is_without_key:
+            raise SettingsError(NO_KEY)
+        # Servers of one's own ask for no key, but the client does; who sends again is kgqa, which knows when it was stopped.
+        return OpenAI(
+            api_key=os.environ.get(KEY) or "none", base_url=self.address, timeout=self._settings.timeout_seconds, max_retries=0
+        )  # fmt: skip
 
     def ask(self, request: Mapping[str, Any]) -> Answer:
-        """Send a :meth:`request`. Raises EndpointError with what to do, which never holds the key."""
+        """Send a :meth:`request`, once. Raises Failed, or EndpointError where it is of no use to ask again; neither says the key."""
         import openai
 
-        own = self._settings
         place = f"{self.address}, model {self._model}"
         try:
             got = self._client.chat.completions.create(**request)
         except openai.APITimeoutError:
-            raise EndpointError(
-                f"{place}: no answer in {own.timeout_seconds:g} s, {own.retries + 1} times; {_AGAIN}, or raise timeout_seconds."
-            ) from None
+            wait = f"{self._settings.timeout_seconds:g} s"
+            raise Failed(f"{place}: no answer in {wait}; {AGAIN}, or raise timeout_seconds.", may_be_paid=True) from None
         except openai.APIConnectionError as error:
-            raise EndpointError(f"{place}: it cannot be reached ({_short(error.__cause__ or error)}); {_AGAIN}.") from None
+            raise Failed(f"{place}: it cannot be reached ({_short(error.__cause__ or error)}); {AGAIN}.") from None
         except openai.APIStatusError as error:
             filtered = _filtered(error)
             if filtered:
                 return filtered
-            raise EndpointError(f"{place}: {self._reason(error)}") from None
-        except (openai.OpenAIError, ValueError) as error:
+            kind = Failed if error.status_code in {408, 409, 429} or error.status_code >= 500 else EndpointError
+            said = f"{place}: {self._reason(error)}"
+            raise (Failed(said, after=_seconds(error)) if kind is Failed else EndpointError(said)) from None
+        except (openai.OpenAIError, ValueError, RecursionError) as error:
             raise EndpointError(f"{place}: it answers with no chat completion ({_short(error)}); is the address right?") from None
         return self._answer(got, place, asked=len(json.dumps(request)))
 
@@ -91,10 +114,10 @@ class Endpoint:
         if status == 404:
             return f"there is no such model, or nothing that completes chats here (status 404: {said}); give another --model or --endpoint."
         if status == 429:
-            return f"too many requests, or none left to pay for (status 429: {said}); {_AGAIN}, with a lower at_once."
+            return f"too many requests, or none left to pay for (status 429: {said}); {AGAIN}, with a lower at_once."
         if status in {400, 422}:
             return f'it refuses the request (status {status}: {said}); if it knows no JSON schema, set structured = "object".'
-        return f"it fails (status {status}: {said}); {_AGAIN}."
+        return f"it fails (status {status}: {said}); {AGAIN}."
 
     def _answer(self, got: object, place: str, *, asked: int) -> Answer:
         """Servers speak the protocol more or less: tokens that they do not count are estimated by the characters ``asked`` and answered."""
@@ -107,18 +130,17 @@ class Endpoint:
         usage = getattr(got, "usage", None)
         inputs = _count(usage, "prompt_tokens", asked)
         outputs = _count(usage, "completion_tokens", len(text))
-        finish = FILTERED if refusal else str(getattr(choices[0], "finish_reason", None) or "stop")
-        return Answer(
-            text=text, finish=finish, input_tokens=inputs, output_tokens=outputs,
-            cost=cost(self._settings, inputs, outputs),
-        )  # fmt: skip
+        ended = str(getattr(choices[0], "finish_reason", None) or "stop")
+        finish = FILTERED if refusal else ended if ended.isidentifier() else "other"
+        return Answer(text=text, finish=finish, input_tokens=inputs, output_tokens=outputs)
 
 
 def check_address(address: str) -> None:
     """Raise SettingsError for what cannot be one; what it says leaves out the address, which may hold a secret."""
     try:
         parts = urlsplit(address)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        usable = address.isascii() and address.isprintable() and " " not in address and len(address) < MOST_LETTERS
+        usable = usable and parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         usable = False
     if not usable:
@@ -137,18 +159,27 @@ def cost(settings: LlmSettings, inputs: float, outputs: float) -> float:
 def _filtered(error: APIStatusError) -> Answer | None:
     """A request that the endpoint finds improper concerns its one chain."""
     if error.status_code == 400 and error.code == FILTERED:
-        return Answer(text="", finish=FILTERED, input_tokens=0, output_tokens=0, cost=0.0)
+        return Answer(text="", finish=FILTERED, input_tokens=0, output_tokens=0)
     return None
+
+
+def _seconds(error: APIStatusError) -> float | None:
+    """When the endpoint wants to be asked again."""
+    try:
+        found = float(error.response.headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return found if 0 <= found <= LONGEST_WAIT else None
 
 
 def _count(usage: object, name: str, characters: int) -> int:
     value = getattr(usage, name, None)
-    return value if isinstance(value, int) and value >= 0 else round(characters / CHARACTERS_PER_TOKEN)
+    return value if isinstance(value, int) and 0 <= value < MOST_TOKENS else round(characters / CHARACTERS_PER_TOKEN)
 
 
 def _short(said: object) -> str:
     """At most 160 characters of what somebody else says, without the key."""
     text, key = " ".join(str(said).split()), os.environ.get(KEY)
-    if key:
+    if key:  # which is of printable signs alone, and so is never quoted in another way
         text = text.replace(key, "…")
     return f"{text[:160]}…" if len(text) > 160 else text

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from threading import Lock
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from threading import Event, Lock
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -15,7 +16,7 @@ from kgqa.errors import EndpointError, SettingsError
 from kgqa.progress import Progress
 from kgqa.recipes.musique.composers import checks
 from kgqa.recipes.musique.composers.chain import Chain, referring
-from kgqa.recipes.musique.composers.endpoint import CHARACTERS_PER_TOKEN, FILTERED, Endpoint, Message, cost
+from kgqa.recipes.musique.composers.endpoint import CHARACTERS_PER_TOKEN, FILTERED, NO_KEY, Endpoint, Failed, Message, cost
 from kgqa.recipes.musique.composers.recording import Answer, Recording
 from kgqa.recipes.musique.composers.written import Written
 from kgqa.runs.files import key_of
@@ -44,6 +45,9 @@ UNSEEN = "the endpoint refuses to answer"
 ALL_BROKEN = 20
 """If the first so many chains have no answer of the right form, no other one will."""
 OUTPUT_TOKENS = 60
+"""Of an answer, to estimate costs."""
+FIRST_WAIT = 0.5
+"""Seconds before a request is sent again; twice as many each time."""
 
 
 class _Form(BaseModel):
@@ -62,6 +66,12 @@ class _Judged:
     complaint: str = ""
     """Said to the model if it is asked again."""
     is_broken: bool = False
+    is_new: bool = False
+    """Whether a request was sent for it."""
+
+
+class Stopped(Exception):
+    """Nothing is sent any more, as something else went wrong."""
 
 
 class LlmComposer:
@@ -71,85 +81,141 @@ class LlmComposer:
         """Nothing is sent."""
         self._endpoint, self._recording, self._settings, self._max_words = endpoint, recording, settings, max_words
         self._lock = Lock()
+        self._stop = Event()
         self._reserved = 0.0
-        self._asked = 0
+        """What requests on their way may cost, and those of which nobody knows whether they were paid."""
+        self._sent = 0
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
-        """As many at once as the settings say; what it costs is said before and after."""
+        """As many at once as the settings say; what it costs is said before and after. Memory: all questions."""
         progress.start("Estimating what the endpoint costs")
         progress.finish(self._estimate(chains))
-        before, broken = self._recording.cost, 0
+        before = self._spent()
         progress.start(f"Composing at {self._endpoint.address}", len(chains), "questions")
-        with ThreadPoolExecutor(self._settings.at_once) as pool:
-            for number, judged in enumerate(pool.map(self._compose, chains), start=1):
-                broken += judged.is_broken
-                if broken == number == ALL_BROKEN:
+        keys = [self._key(first(chain)) for chain in chains]
+        # Chains of the same steps are one request, whoever is asked first.
+        found = self._ask_all(dict(reversed(list(zip(keys, chains, strict=True)))), Counter(keys), progress)
+        progress.finish(f"{self._sent:,} requests{self._price(self._spent() - before)}")
+        return iter([found[key] for key in keys])
+
+    def _ask_all(self, asked: Mapping[str, Chain], times: Mapping[str, int], progress: Progress) -> dict[str, Written]:
+        found: dict[str, Written] = {}
+        broken = new = 0
+        pool = ThreadPoolExecutor(self._settings.at_once)
+        keys: dict[Future[_Judged], str] = {}
+        try:
+            keys = {pool.submit(self._compose, chain): key for key, chain in asked.items()}
+            waiting = set(keys)
+            while waiting:
+                # A wait without end is not woken by Ctrl-C everywhere.
+                done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                for future in done:
+                    try:
+                        judged = future.result()
+                    except Stopped:
+                        continue  # another one says why
+                    found[keys[future]] = judged.written
+                    progress.advance(times[keys[future]])
+                    new += judged.is_new
+                    broken += judged.is_new and judged.is_broken
+                if broken == new >= ALL_BROKEN:
                     raise EndpointError(
-                        f"{self._endpoint.address}: {ALL_BROKEN} chains, and no answer of the form that was asked for; set another "
-                        'structured ("object" or "schema"), a higher max_output_tokens, or give another --model.'
+                        f"{self._endpoint.address}: {new} answers, and none of the form that was asked for; set another structured "
+                        f'("object" or "schema"), a higher max_output_tokens, or give another --model; {self._recording.path} keeps them '
+                        "until it is removed."
                     )
-                progress.advance(1)
-                yield judged.written
-        progress.finish(f"{self._asked:,} requests{self._price(self._recording.cost - before)}")
+        finally:
+            self._stop.set()
+            # What is on its way is waited for: it is paid.
+            pool.shutdown(wait=True, cancel_futures=True)
+        return found
+
+    def _spent(self) -> float:
+        """For all answers of the recording, at the settings' prices."""
+        return cost(self._settings, self._recording.input_tokens, self._recording.output_tokens)
 
     def _price(self, amount: float) -> str:
         return "" if self._settings.input_price is None else f", cost {amount:,.4f}"
 
     def _estimate(self, chains: Sequence[Chain]) -> str:
         """For people. Raises SettingsError where it is more than may be spent."""
-        new = [messages for chain in chains if not self._recording.find(self._key(messages := first(chain)))]
+        every = {self._key(messages): messages for messages in map(first, chains)}
+        new = [messages for key, messages in every.items() if not self._recording.find(key)]
+        if new and self._endpoint.is_without_key:
+            raise SettingsError(NO_KEY)
         inputs = sum(len(message["content"]) for messages in new for message in messages) / CHARACTERS_PER_TOKEN
         outputs = len(new) * OUTPUT_TOKENS
-        amount, limit = cost(self._settings, inputs, outputs), self._settings.max_cost
-        if limit is not None and self._recording.cost + amount > limit:
+        amount, limit, spent = cost(self._settings, inputs, outputs), self._settings.max_cost, self._spent()
+        if new and limit is not None and spent + amount > limit:
             raise SettingsError(
-                f"{len(new):,} requests would cost about {amount:,.4f} (beside {self._recording.cost:,.4f} that "
-                f"{self._recording.path.name} has cost), and max_cost is {limit:g}; raise it, or take fewer pairs with --limit."
+                f"{len(new):,} requests would cost about {amount:,.4f} (beside {spent:,.4f} that {self._recording.path.name} has cost), "
+                f"and max_cost is {limit:g}; raise it, or take fewer pairs with --limit."
             )
         price = self._price(amount) or "; without input_price and output_price their cost is not known"
-        return f"{len(new):,} requests, about {inputs:,.0f} tokens in and {outputs:,} out{price}"
+        recorded = f"{len(every) - len(new):,} answers are recorded"
+        return f"{recorded}; {len(new):,} requests, about {inputs:,.0f} tokens in and {outputs:,} out{price}"
 
     def _key(self, messages: Sequence[Message]) -> str:
         return key_of(self._endpoint.request(messages))
 
     def _compose(self, chain: Chain) -> _Judged:
         """One chain, asked until its question has no fault, the same comes again, or it was asked often enough."""
-        messages, texts = first(chain), list[str]()
+        messages, texts, is_new = first(chain), list[str](), False
         while True:
-            answer = self._answer(messages)
+            answer, was_sent = self._answer(messages)
+            is_new = is_new or was_sent
             judged = _judge(answer, chain, max_words=self._max_words)
             texts.append(answer.text)
             if not judged.complaint or len(texts) == self._settings.tries or answer.text in texts[:-1]:
-                return judged
+                return replace(judged, is_new=is_new)
             messages = [*messages, {"role": "assistant", "content": answer.text}, {"role": "user", "content": judged.complaint}]
 
-    def _answer(self, messages: Sequence[Message]) -> Answer:
+    def _answer(self, messages: Sequence[Message]) -> tuple[Answer, bool]:
+        """The answer, and whether it was asked for just now."""
         request = self._endpoint.request(messages)
         key = key_of(request)
         found = self._recording.find(key)
-        if found is None:
+        if found is not None:
+            return found, False
+        for attempt in range(self._settings.retries + 1):
             amount = self._reserve(request)
             try:
                 found = self._endpoint.ask(request)
                 self._recording.add(key, found)
-            finally:
-                with self._lock:
-                    self._reserved -= amount
-                    self._asked += 1
-        return found
+                self._release(amount)
+                return found, True
+            except Failed as error:
+                if not error.may_be_paid:
+                    self._release(amount)
+                if attempt == self._settings.retries:
+                    self._stop.set()
+                    raise
+                self._stop.wait(FIRST_WAIT * 2**attempt if error.after is None else error.after)
+            except BaseException:
+                self._stop.set()
+                raise
+        raise AssertionError("the last attempt returns or raises")
+
+    def _release(self, amount: float) -> None:
+        with self._lock:
+            self._reserved -= amount
 
     def _reserve(self, request: Mapping[str, Any]) -> float:
-        """What a request may cost at most, taken from what is left. Raises EndpointError where too little is."""
+        """What a request may cost at most, taken from what is left. Raises EndpointError where too little is, Stopped."""
         most = len(json.dumps(request).encode())  # no token is of less than a byte
         amount, limit = cost(self._settings, most, self._settings.max_output_tokens), self._settings.max_cost
         with self._lock:
-            spent = self._recording.cost
+            if self._stop.is_set():
+                raise Stopped
+            spent = self._spent()
             if limit is not None and spent + self._reserved + amount > limit:
+                self._stop.set()
                 raise EndpointError(
                     f"{self._recording.path}: {spent:,.4f} of max_cost {limit:g} is spent, and the next request may cost {amount:,.4f}; "
                     f"{len(self._recording):,} answers are recorded there, and with a higher max_cost the same command goes on."
                 )
             self._reserved += amount
+            self._sent += 1
         return amount
 
 

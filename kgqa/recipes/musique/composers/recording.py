@@ -21,10 +21,8 @@ class Answer:
     finish: str
     """Why it ends there, in the endpoint's word: ``stop``, ``length``, ``content_filter``."""
     input_tokens: int
-    """As the endpoint counts them; so is ``output_tokens``."""
+    """As the endpoint counts them, or estimated where it does not; so is ``output_tokens``."""
     output_tokens: int
-    cost: float
-    """0 where no price is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,33 +40,37 @@ class Recording:
     def __init__(self, path: Path) -> None:
         """Read what is there; a last line that was not written to its end is cut off. Raises BrokenInput, StorageError."""
         self.path = path
+        self.input_tokens = self.output_tokens = 0
+        """Of all answers."""
         self._lock = Lock()
         self._answers: dict[str, Answer] = {}
-        self.cost = 0.0
-        """Of all answers."""
         with storage_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists():
                 self._read()
 
     def _read(self) -> None:
-        with self.path.open("r+b") as file:
-            data = file.read()
-            whole = data.rfind(b"\n") + 1
-            if whole < len(data):
-                file.truncate(whole)
-        for number, line in enumerate(data[:whole].splitlines(), start=1):
+        data = self.path.read_bytes()
+        for number, line in enumerate(data.splitlines(), start=1):
             try:
                 found = _LINE.validate_json(line)
             except ValidationError:
+                if data.endswith(line):
+                    with self.path.open("r+b") as file:
+                        file.truncate(len(data) - len(line))
+                    return
                 raise BrokenInput(
                     f"{self.path}, line {number}: this is no recorded answer; remove the line, and it is asked anew."
                 ) from None
             self._put(found.request, found.answer)
+        if data and not data.endswith(b"\n"):  # somebody's editor
+            with self.path.open("ab") as file:
+                file.write(b"\n")
 
     def _put(self, request: str, answer: Answer) -> None:
         self._answers[request] = answer
-        self.cost += answer.cost
+        self.input_tokens += answer.input_tokens
+        self.output_tokens += answer.output_tokens
 
     def __len__(self) -> int:
         """How many answers there are."""
@@ -79,11 +81,16 @@ class Recording:
         return self._answers.get(request)
 
     def add(self, request: str, answer: Answer) -> None:
-        """Keep an answer; on return it is on the disk."""
+        """Keep an answer; on return it is on the disk. Raises StorageError; the file is then as it was."""
         line = json.dumps(asdict(_Line(request=request, answer=answer)), ensure_ascii=True) + "\n"
-        with self._lock, storage_errors(self.path):
-            with self.path.open("ab") as file:
-                file.write(line.encode("ascii"))
-                file.flush()
+        data = line.encode("ascii")
+        with self._lock, storage_errors(self.path), self.path.open("ab", buffering=0) as file:
+            size = file.tell()
+            try:
+                while data:
+                    data = data[file.write(data) :]
                 os.fsync(file.fileno())
+            except OSError:
+                file.truncate(size)
+                raise
             self._put(request, answer)
