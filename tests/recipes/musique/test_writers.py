@@ -341,7 +341,6 @@ def test_a_recording_that_cannot_be_written_costs_no_more(place: Place, monkeypa
         (place.folder / "w" / "tables" / "compose_questions.json").unlink()
         place.recording.write_bytes(b"".join(place.recording.read_bytes().splitlines(keepends=True)[:4]))
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-        handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         server.requests.clear()
         try:
             resource.setrlimit(resource.RLIMIT_FSIZE, (size // 3, limits[1]))
@@ -349,7 +348,6 @@ def test_a_recording_that_cannot_be_written_costs_no_more(place: Place, monkeypa
                 place.compose(server)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-            signal.signal(signal.SIGXFSZ, handler)
         assert 0 <= len(server.requests) - (place.answers - 4) <= 3
         place.recording.write_bytes(place.recording.read_bytes().rstrip(b"\n"))  # as some editors do
         assert questions(place.compose(server)) == questions(whole)

@@ -1,0 +1,95 @@
+"""The disconnection filter: who is asked what, who stays at which scores, and that a filter which was stopped goes on."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import kgqa
+from kgqa.recipes.musique import disconnection
+from kgqa.recipes.musique.disconnection import MASK, Judged, connected, head_questions, tail_questions
+from kgqa.recipes.musique.pairs import PAIRS
+from kgqa.runs.workspace import Workspace
+from kgqa.settings.musique import DisconnectionSettings
+from tests import contents
+from tests.small_single_hops import single_hop
+
+HEADS = {0: 0.0, 1: 0.49, 2: 0.5, 3: 1.0}
+TAILS = {4: (0.25, 1.0), 5: (0.26, 1.0), 6: (0.75, 0.99), 7: (0.76, 0.0)}
+
+
+def test_who_stays_at_which_scores() -> None:
+    rows = [(head, tail, 0, 3, 6, -1) for head in HEADS for tail in TAILS]
+    pairs = pa.table([pa.array(column, pa.int32()) for column in zip(*rows, strict=True)], schema=PAIRS)
+    judged = Judged(
+        heads=pl.DataFrame({"head": list(HEADS), "answer": list(HEADS.values())}, schema_overrides={"head": pl.Int32}),
+        tails=pl.DataFrame(
+            {"tail": list(TAILS), "start": [3] * 4, "answer": [a for a, _ in TAILS.values()], "support": [s for _, s in TAILS.values()]},
+            schema_overrides={"tail": pl.Int32, "start": pl.Int32},
+        ),
+    )
+    kept, funnel = connected(pairs, judged, DisconnectionSettings())
+    assert {(row["head"], row["tail"]) for row in kept.to_pylist()} == {(head, tail) for head in (0, 1) for tail in (4, 6)}
+    assert [(row.what, row.removed, row.left) for row in funnel] == [("heads", 2, 2), ("tails", 2, 2), ("pairs", 8, 8), ("pairs", 4, 4)]
+    strict = DisconnectionSettings(head_below=0.4, tail_at_most=0.2, tail_without_support=0.2)
+    assert not connected(pairs, judged, strict)[0].num_rows
+
+
+def test_what_readers_are_asked(tmp_path: Path) -> None:
+    kgqa.compose(single_hop(tmp_path / "set"), filter="none", workspace=tmp_path / "w")
+    tables = {name: Workspace(tmp_path / "w").read_table(name) for name in ("pairs", "single_hop", "paragraphs")}
+    pairs = pl.from_arrow(tables["pairs"])
+    assert isinstance(pairs, pl.DataFrame)
+    heads = head_questions(pairs["head"].unique().sort().to_numpy().astype(np.int32), tables["single_hop"])
+    assert heads
+    assert not any(instance.paragraphs for instance in heads)
+    tails = tail_questions(
+        pairs.select("tail", "start", "end").unique().sort("tail", "start"), tables["single_hop"], tables["paragraphs"],
+        DisconnectionSettings(), seed=0, workers=1,
+    )  # fmt: skip
+    assert {instance.question for instance in tails} == {f"What country is {MASK} the capital of?", f"What is exported by {MASK}?"}
+    for instance in tails:
+        assert len({paragraph.id for paragraph in instance.paragraphs}) == 10
+        [own] = [paragraph for paragraph in instance.paragraphs if paragraph.supporting]
+        assert instance.answers[0] in own.text
+
+
+def test_trained_readers_filter_and_go_on_where_they_were_stopped(
+    tmp_path: Path, tiny_encoder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toml = tmp_path / "own.toml"
+    toml.write_text(
+        f'extends = "questions"\n[musique.disconnection]\nfolds = 3\nseeds = 1\ndistractors = 2\n'
+        f'settings = {{ encoder = "{tiny_encoder}" }}\n'
+        'training = { epochs = 1, batch = 4, device = "cpu", checkpoint_seconds = 0 }\n',
+        "utf-8",
+    )
+    whole = kgqa.compose(single_hop(tmp_path / "set"), domain=toml, workspace=tmp_path / "whole")
+    manifest = json.loads((whole.dataset / "manifest.json").read_text("utf-8"))
+    assert [row["what"] for row in manifest["funnel"] if row["stage"] == "disconnection"] == ["heads", "tails", "pairs", "pairs"]
+    card = (whole.dataset / "README.md").read_text("utf-8")
+    assert "trained readers, cross-fitted (the paper's disconnection filter)" in card
+    assert "weaker" not in card
+
+    fit, calls = vars(disconnection)["cross_fit"], itertools.count(1)
+
+    def stopping(*args: Any, **told: Any) -> Any:
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        return fit(*args, **told)
+
+    monkeypatch.setattr(disconnection, "cross_fit", stopping)
+    with pytest.raises(kgqa.KgqaError, match="run the same command again"):
+        kgqa.compose(tmp_path / "set", domain=toml, workspace=tmp_path / "stopped")
+    assert [path.name.partition("-")[0] for path in (tmp_path / "stopped" / "readers").iterdir()] == ["head"]
+    monkeypatch.setattr(disconnection, "cross_fit", fit)
+    again = kgqa.compose(tmp_path / "set", domain=toml, workspace=tmp_path / "stopped")
+    ones, others = contents.files(whole.dataset), contents.files(again.dataset)
+    assert {**ones, "manifest.json": b""} == {**others, "manifest.json": b""}
