@@ -506,3 +506,21 @@ def test_trained_readers_must_answer_single_hop_questions(place: Place, cli: Cli
     assert row.removed
     assert row.left == 48 - row.removed
     assert any(row.reason.startswith("no trained reader was given") for row in whole.funnel)
+
+
+def test_what_stands_at_the_same_place_may_have_changed(place: Place) -> None:
+    def made(words: int = 60) -> Composition:
+        toml = place.folder / "own.toml"
+        toml.write_text(f'extends = "questions"\n[musique.composition]\nmax_words = {words}\n', "utf-8")
+        return kgqa.compose(place.folder / "set", domain=toml, filter="none", workspace=place.folder / "w", readers=[place.folder / "run"])
+
+    kgqa.train("max-mention", place.folder / "set", out=place.folder / "run")
+    first = made()
+    assert "single_hop" in made().reused
+    with pytest.raises(EmptyResult, match="the question has too many words"):
+        made(words=5)
+    (place.folder / "run").rename(place.folder / "old")
+    kgqa.train("tf-idf", place.folder / "set", out=place.folder / "run")
+    again = made()
+    assert "single_hop" not in again.reused
+    assert again.funnel != first.funnel
