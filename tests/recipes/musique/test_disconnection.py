@@ -61,6 +61,7 @@ def test_what_readers_are_asked(tmp_path: Path) -> None:
         assert instance.answers[0] in own.text
 
 
+@pytest.mark.slow
 def test_trained_readers_filter_and_go_on_where_they_were_stopped(
     tmp_path: Path, tiny_encoder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ from tests.small_single_hops import single_hop
 
 pytest.importorskip("openai")
 KEY = "sk-very-secret"
+OTHERS = ("crowded", "away", "slow", "page", "unknown", "refused")
 
 
 def composed(request: dict[str, Any]) -> str:
@@ -118,7 +119,7 @@ def test_an_endpoint_composes_and_what_it_said_is_recorded(place: Place) -> None
     assert {**ones, "manifest.json": b""} == {**others, "manifest.json": b""}
 
 
-@pytest.mark.parametrize("kind", ["fails", "crowded", "away", "slow", "page", "key", "unknown", "refused"])
+@pytest.mark.parametrize("kind", ["fails", "key", *(pytest.param(kind, marks=pytest.mark.slow) for kind in OTHERS)])
 def test_it_goes_on_where_it_stopped(place: Place, kind: str) -> None:
     replies = {
         "fails": (Reply(status=500), "it fails"),
@@ -480,6 +481,7 @@ def test_tasks_are_not_written_over_a_folder(place: Place) -> None:
         kgqa.compose(place.folder / "set", filter="none", workspace=place.folder / "w", composer="people")
 
 
+@pytest.mark.slow
 def test_a_trained_composer_composes(place: Place, tiny_encoder: str) -> None:
     by_rules = kgqa.compose(place.folder / "set", filter="none", workspace=place.folder / "w", name="rules")
     toml = place.folder / "composer.toml"
