@@ -12,19 +12,23 @@ from kgqa.recipes.musique.shapes import Rows4
 
 
 def shared_items(hops: Rows4, single_hop: pa.Table) -> Adjacency:
-    """Chain → its items, numbered from 0: each different question, normalised answer and paragraph of its hops.
+    """Chain → its items, numbered from 0: each different question, answer, its entity, and paragraph of its hops.
 
-    A question is the same if its words are, whatever its id; an answer is compared as scorers do.
+    A question is the same if its words are, whatever its id; an answer is compared as scorers do, and an entity has many spellings.
     """
     chain, place = np.nonzero(hops >= 0)
     hop = hops[chain, place]
     used, where = np.unique(hop, return_inverse=True)
-    some = single_hop.select(["question", "answer", "paragraph"]).take(pa.array(used))
+    some = single_hop.select(["question", "answer", "answer_entity", "paragraph"]).take(pa.array(used))
+    texts = [normalize(text) for text in some["answer"].to_pylist()]
+    # An answer without an entity is one by its text.
+    entities = [f"={text}" if entity is None else entity for entity, text in zip(some["answer_entity"].to_pylist(), texts, strict=True)]
     columns = [
         text_hashes(pa.array([normalize(text) for text in some["question"].to_pylist()], pa.string()), seed=1),
-        text_hashes(pa.array([normalize(text) for text in some["answer"].to_pylist()], pa.string()), seed=2),
+        text_hashes(pa.array(texts, pa.string()), seed=2),
         text_hashes(pa.array([str(row) for row in some["paragraph"].to_pylist()], pa.string()), seed=3),
+        text_hashes(pa.array(entities, pa.string()), seed=4),
     ]
     _, numbers = np.unique(np.concatenate(columns), return_inverse=True)
-    of = numbers.reshape(3, -1)[:, where]
-    return Adjacency.from_pairs(np.tile(chain, 3), of.ravel(), len(hops))
+    of = numbers.reshape(len(columns), -1)[:, where]
+    return Adjacency.from_pairs(np.tile(chain, len(columns)), of.ravel(), len(hops))
