@@ -93,7 +93,8 @@ def _chosen(order, shape, edges, hops, bridge, quota, per_bridge, per_question, 
         question_is_full = False
         for k in range(count):
             question_is_full = question_is_full or used_question[hops[i, k]] >= per_question
-        if _holds(contained, own.sum() | np.uint64(1)):
+        whole = own.sum() | np.uint64(1)
+        if contained[_slot(contained, whole)] == whole:
             reasons[0] += 1
         elif bridge_is_full:
             reasons[1] += 1
@@ -113,7 +114,8 @@ def _chosen(order, shape, edges, hops, bridge, quota, per_bridge, per_question, 
                 for k in range(count):
                     if part >> k & 1:
                         value += own[k]
-                _put(contained, value | np.uint64(1))
+                value |= np.uint64(1)
+                contained[_slot(contained, value)] = value
     return kept, reasons
 
 
@@ -126,22 +128,10 @@ def _table_size(entries):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _holds(table, value):  # type: ignore[no-untyped-def]
+def _slot(table, value):  # type: ignore[no-untyped-def]
+    """Where ``value`` stands, or where it would."""
     mask = np.uint64(len(table) - 1)
     slot = mixed(value) & mask
-    while table[slot] != np.uint64(0):
-        if table[slot] == value:
-            return True
+    while table[slot] != np.uint64(0) and table[slot] != value:
         slot = (slot + np.uint64(1)) & mask
-    return False
-
-
-@kernel
-def _put(table, value):  # type: ignore[no-untyped-def]
-    mask = np.uint64(len(table) - 1)
-    slot = mixed(value) & mask
-    while table[slot] != np.uint64(0):
-        if table[slot] == value:
-            return
-        slot = (slot + np.uint64(1)) & mask
-    table[slot] = value
+    return slot

@@ -29,13 +29,14 @@ def two_hops(
 
     That is no English, but says all that a composed question says, whoever composes it. Splits share no question, answer or paragraph.
     """
-    rows = _drawn(pairs, single_hop, min(count, MOST), seed)
+    hashes = text_hashes(single_hop["id"])
+    rows = _drawn(pairs, hashes, min(count, MOST), seed)
     edges = np.full((len(rows), 3), -1, np.int32)
     edges[:, 0] = rows
     shape = np.zeros(len(rows), np.int8)
     hops = hops_of(shape, edges, pairs)
     split = leak_free(shared_items(hops, single_hop), SHARES, seed=seed).split
-    ids = text_hashes(single_hop["id"])[hops[:, 0]] ^ text_hashes(single_hop["id"])[hops[:, 1]]
+    ids = hashes[hops[:, 0]] ^ hashes[hops[:, 1]]
     queries = masked_texts(single_hop, pairs, hops, edges)
     shown = build_contexts(queries, hops, single_hop, paragraphs, count=PARAGRAPHS, seed=seed, ids=ids, workers=workers)
     chains = Chains(
@@ -49,8 +50,7 @@ def two_hops(
     return made
 
 
-def _drawn(pairs: pa.Table, single_hop: pa.Table, count: int, seed: int) -> npt.NDArray[np.int32]:
-    ids = text_hashes(single_hop["id"])
+def _drawn(pairs: pa.Table, ids: npt.NDArray[np.uint64], count: int, seed: int) -> npt.NDArray[np.int32]:
     head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
     draws = shuffling(ids[head], ids[tail].view(np.int64), purpose="pairs to compare", seed=seed)
     return np.sort(np.argsort(draws, kind="stable")[:count]).astype(np.int32)
