@@ -95,6 +95,11 @@ def _print(console: Terminal, made: Composition) -> None:
         console.print("Filtered by counting readers, which is weaker than trained ones (--filter readers).", style="yellow")
     if made.filter == "none":
         console.print("Not filtered: part of the questions can be answered without all of their hops.", style="yellow")
+    if made.empty:
+        console.print(
+            f"Nothing is left for {' and '.join(made.empty)}: too many questions share an answer, or there are few; give more single-hop "
+            "questions.", style="yellow",
+        )  # fmt: skip
     if made.is_seed:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
     if made.replaced:

@@ -50,5 +50,9 @@ def split(
             "More than half of the questions hang together, so that the shares are not what was asked for; --cut leaves some out.",
             style="yellow",
         )
+    if done.empty:
+        console.say(
+            f"Nothing is left for {' and '.join(done.empty)}: too many questions share one thing, or there are few.", style="yellow"
+        )
     print_remarks(console, done.source.remarks)
     console.say(f"Next: kgqa train ee {quote(str(done.dataset))} --out RUN")

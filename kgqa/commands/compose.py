@@ -15,6 +15,7 @@ from kgqa.formats import native
 from kgqa.formats.question_set import open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.readers.trained import reader_name
+from kgqa.recipes.musique.card import FACTS_LIMITS
 from kgqa.recipes.musique.composers.endpoint import NO_KEY, Endpoint
 from kgqa.recipes.musique.composers.llm import SCHEMA
 from kgqa.recipes.musique.composers.model import check_run
@@ -40,6 +41,9 @@ from kgqa.store.neo4j.questions import check_can_put
 from kgqa.training.extra import NETWORKS, require_readers
 
 FILTERS = ("readers", "lexical", "none")
+OF_GRAPHS = frozenset({"templates", "neutral", "unasked"})
+SINGLE_HOP_OF_GRAPHS = frozenset({"max_objects", "functional", "by_chance", "documents", "clauses", "min_both"})
+"""Settings of single-hop questions that are made from facts."""
 UNASKED = ("composer", "decomposer")
 """Readers that answer no question."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -68,6 +72,8 @@ class Composition:
     """Whether the small domain that kgqa ships was used."""
     replaced: bool
     """Whether a dataset made with other settings was there before."""
+    empty: list[str]
+    """Splits that were to have a share and got no question."""
 
 
 def compose(
@@ -122,6 +128,7 @@ def compose(
         source=None if source is None else Path(source),
         made_by="musique",
         change=_changes(name, filter, composer, readers, model, max_cost),
+        default={"dataset": COMPOSED} if given else {"dataset": COMPOSED, "limits": FACTS_LIMITS},
     )
     settings = loaded.settings.section(MusiqueSettings)
     _check_readers(settings)
@@ -132,6 +139,8 @@ def compose(
     if (loaded.settings.source.layout == QUESTIONS) != bool(given):
         what = "holds no graph; give question sets too" if not given else "has a graph; leave out the question sets"
         raise SettingsError(f"the domain {loaded.settings.name} {what}.")
+    if given:
+        _refuse_graph_settings(settings)
     if store == "neo4j":
         neo4j = neo4j or Neo4jSettings.from_environment()
         # Before anything is read: a server that is away, or that holds something else, is noticed now.
@@ -188,6 +197,7 @@ def _made(
         filter=settings.disconnection.use,
         is_seed=domain.is_seed,
         replaced=replaced,
+        empty=[split for split, count in (counts or {}).items() if not count and getattr(settings.split, split)],
     )
 
 
@@ -234,7 +244,15 @@ def _changes(
         own["composition"] = {key: value for key, value in said.items() if value is not None}
     if max_cost is not None:
         own["composition"]["llm"] = {"max_cost": max_cost}
-    return {"dataset": name or COMPOSED, "musique": own}
+    return {"musique": own} | ({} if name is None else {"dataset": name})
+
+
+def _refuse_graph_settings(settings: MusiqueSettings) -> None:
+    """What says how facts are asked says nothing of sets."""
+    said = [f"musique.{name}" for name in sorted(settings.model_fields_set & OF_GRAPHS)]
+    said += [f"musique.single_hop.{name}" for name in sorted(settings.single_hop.model_fields_set & SINGLE_HOP_OF_GRAPHS)]
+    if said:
+        raise SettingsError(f"{said[0]} says how the facts of a graph are asked, but question sets are given; leave out one of the two.")
 
 
 def _check_composer(
@@ -257,6 +275,10 @@ def _check_composer(
             raise SettingsError(
                 f"{option} is for --composer {' or '.join(users)}, but the composer is {composer}; leave out one of the two."
             )
+    if settings.model is not None and composer not in {"model", "llm"}:
+        raise SettingsError(
+            f"musique.composition.model is for the composers model and llm, but the composer is {composer}; leave out one of the two."
+        )
     if composer in {"model", "llm"} and settings.model is None:
         what = "the folder of a run of kgqa train composer" if composer == "model" else "what the endpoint calls its model"
         raise SettingsError(f"--composer {composer} needs --model, {what}.")

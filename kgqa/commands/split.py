@@ -40,6 +40,8 @@ class Split:
     """Questions of the largest one."""
     dropped: int
     """Questions that were left out so that others could part."""
+    empty: list[str]
+    """Splits that were to have a share and got no question."""
 
 
 def split(
@@ -88,7 +90,10 @@ def split(
         counts = _write(source, place, partial, progress)
         settings = {"by": list(by), "shares": list(shares), "cut": cut, "seed": seed}
         _describe(partial, source, by, settings, counts, dropped)
-    return Split(source=source, dataset=Path(out), counts=counts, components=len(sizes), largest=int(sizes.max()), dropped=dropped)
+    empty = [name for name, share in zip(SPLITS, shares, strict=True) if share and not counts[name]]
+    return Split(
+        source=source, dataset=Path(out), counts=counts, components=len(sizes), largest=int(sizes.max()), dropped=dropped, empty=empty
+    )
 
 
 def _named(by: str | Sequence[str]) -> list[str]:

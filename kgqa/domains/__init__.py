@@ -33,22 +33,25 @@ def load_domain(
     recipe: str | None = None,
     made_by: str | None = None,
     change: Mapping[str, Any] = MappingProxyType({}),
+    default: Mapping[str, Any] = MappingProxyType({}),
 ) -> Domain:
     """The domain with this name or in this TOML file, with its source folder; ``recipe`` is the name of one of its ``variants``.
 
-    ``made_by`` is the recipe that a command stands for, whatever the domain names; ``change`` wins over all that its files say.
+    ``made_by`` is the recipe that a command stands for, whatever the domain names; ``change`` wins over all that its files say, and
+    ``default`` over what built-in ones say.
 
     Without ``source`` a built-in domain reads its seed domain, with the settings in the seed's own ``domain.toml``; a domain of the user's
     does so only where one of its own files names the ``seed_domain``, and its settings win over the seed's. Raises SettingsError.
     """
     files = read_files(str(domain))
     said = {**change, **({"recipe": made_by} if made_by else {})}
-    raw = merged(files.built_in, files.own)
+    own = merged(dict(default), files.own)
+    raw = merged(files.built_in, own)
     layout = raw.get("source", {}).get("layout") if isinstance(raw.get("source"), dict) else None
     if source is not None or layout == QUESTIONS:
         return _checked(files, merged(_varied(files, raw, recipe), said), Path(source or ""), is_seed=False)
     folder = resource("seeds") / _seed_domain(files)
-    raw = merged(merged(files.built_in, parse(folder / "domain.toml")), files.own)
+    raw = merged(merged(files.built_in, parse(folder / "domain.toml")), own)
     return _checked(files, merged(_varied(files, raw, recipe), said), folder, is_seed=True)
 
 
@@ -145,7 +148,8 @@ def _check_projection(path: Path, settings: DomainSettings, queries: dict[str, Q
             if name not in queries:
                 raise SettingsError(f"{path}: projection.{role}: there is no query {name!r}; {suggestion(name, list(queries))}")
             returned = ["candidate"] if role == "candidates" else chain_columns(documents)
-            taken = {parameter.name: parameter.kind for parameter in queries[name].params}
+            # Where the id of an entity is wanted, people may give its name; the traversal gives ids.
+            taken = {parameter.name: "string" if parameter.kind == "entity" else parameter.kind for parameter in queries[name].params}
             if taken != takes or list(queries[name].returns.items()) != [(column, "string") for column in returned]:
                 wanted = " and ".join(f"{parameter} ({kind})" for parameter, kind in takes.items())
                 needed = f"take {wanted} and return {', '.join(returned)}, all strings"

@@ -25,6 +25,7 @@ from kgqa.store import embedded
 from kgqa.store.base import GraphStore
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import check_holds, load
+from kgqa.store.samples import SCHEMA
 from kgqa.traversal.projection import ROLES, project_edges
 
 Candidates = Callable[[Run, dict[str, pa.Table]], pa.Array]
@@ -97,7 +98,9 @@ def build_store(run: Run) -> StageOutput:
             loaded = load(server, tables_hash(run.workspace), rows, advance=run.progress.advance)
         return StageOutput(note="loaded into Neo4j" if loaded else "Neo4j has it")
     path = run.workspace.graph
-    run.workspace.replace(path, lambda partial: embedded.build(partial, rows, threads=run.workers, advance=run.progress.advance))
+    run.workspace.replace(
+        path, lambda partial: embedded.build(partial, rows, empty=SCHEMA, threads=run.workers, advance=run.progress.advance)
+    )
     return StageOutput(files=[str(path.relative_to(run.workspace.path))], note=f"{path.stat().st_size / 1e6:,.0f} MB")
 
 
@@ -160,7 +163,7 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
         ),
         Stage(
             name="build_store",
-            version=2,
+            version=3,
             doing="Building the graph",
             depends_on=lambda run: embedded.ENGINE_VERSION if run.store == "embedded" else run.store,
             run=build_store,

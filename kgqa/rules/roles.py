@@ -16,6 +16,9 @@ from kgqa.arrays.rows import IntArray, Offsets, Rows, paired, row_bounds
 
 TEXT_ROLES = ("in the same document", "near each other", "in one sentence")
 """Text grade → how a text brings the two entities of a hop together; a higher grade says more."""
+SYMMETRIC = 0.25
+"""The share of its facts that hold in both directions from which a relation counts as symmetric, whatever the tables say; no real table
+has all of them."""
 Pairs = tuple[IntArray, IntArray]
 
 

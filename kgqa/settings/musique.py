@@ -42,6 +42,8 @@ class TemplateSettings(Settings):
     """Says the fact of a head that is not named, ``was born in {tail}``; empty: heads are not asked for."""
     noun: str = ""
     """What a head is, ``person``; needed with ``clause``."""
+    symmetric: bool = False
+    """Whether head and tail can be exchanged, as of spouses; known of relations whose tables say so or often have both directions."""
     vague: bool = False
     """Whether the noun says little, ``place``, so that the noun by which the head's article says what it is, ``city``, is better."""
 
@@ -52,6 +54,8 @@ class TemplateSettings(Settings):
             places = [name for _, name, spec, conversion in Formatter().parse(value) if name is not None or spec or conversion]
         except ValueError as error:
             raise ValueError(f"braces stand for names alone: {error}") from None
+        if "{{" in value or "}}" in value:
+            raise ValueError("a doubled brace would stand in every question; braces stand for names alone")
         if value and (len(places) != 1 or places[0] not in {"head", "tail", "a tail"}):
             raise ValueError("it must have one place for a name, {head}, {tail} or {a tail}")
         return value
@@ -75,6 +79,11 @@ class SingleHopSettings(Settings):
     max_words: Positive = 300
     max_objects: Positive = 1
     """A fact is asked about if its head has no more tails in the relation; a head if its tail has no more heads."""
+    functional: Annotated[float, Field(ge=0, le=1)] = 0.65
+    """Over all facts of a relation so many heads a fact if tails are asked for, tails a fact if heads are, at least: where others mostly
+    have several answers, the one that the graph knows is seldom the only one. 1 is a function."""
+    by_chance: Annotated[float, Field(ge=0)] = 0.02
+    """An entity is asked for by two of its facts if so many others had both by chance, at most."""
     documents: Literal["about", "any"] = "any"
     """Where a fact must be stated: in the article about its head, or in a sentence of the article about its tail; or of any other, too."""
     clauses: Annotated[int, Field(ge=0)] = 12
@@ -83,6 +92,12 @@ class SingleHopSettings(Settings):
     """Each of the two facts must be true of so many entities, so that neither is enough."""
     readers: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     """Folders of runs of ``kgqa train``: one of these readers must find a part of the answer in the paragraph."""
+
+    @model_validator(mode="after")
+    def _has_room(self) -> SingleHopSettings:
+        if self.min_words > self.max_words:
+            raise ValueError(f"min_words {self.min_words} is above max_words {self.max_words}, so that no paragraph is good")
+        return self
 
 
 class PairSettings(Settings):
@@ -152,6 +167,8 @@ class ShapeSettings(Settings):
         for name in value:
             if name not in SHAPES:
                 raise ValueError(f"there is no shape {name!r}; known are {', '.join(SHAPES)}")
+        if not 0 < sum(value.values()) <= 1 + 1e-9:
+            raise ValueError(f"the shares must add up to more than 0 and no more than 1, they add up to {sum(value.values()):g}")
         return value
 
 

@@ -116,7 +116,10 @@ def _grown_side(items: Adjacency, share: float, seed: int, kinds: Side, *, looke
     questions = items.reversed(rows)
     rounds, balance = (ROUNDS, BALANCE) if looked_at > 1 else (0, 0)
     arrays = (items.offsets, items.targets, questions.offsets, questions.targets)
-    found: Side = _cut(*arrays, share, np.uint64(seed), looked_at, rounds, kinds, balance)
+    # An item of more questions than side 1 is to have stays on side 0, and its questions with it.
+    fixed = np.zeros(len(items.offsets) - 1, np.bool_)
+    fixed[items.sources()[questions.counts()[items.targets] > (1 + NEAR) * share * len(fixed)]] = True
+    found: Side = _cut(*arrays, share, np.uint64(seed), looked_at, rounds, kinds, balance, fixed)
     return found
 
 
@@ -172,8 +175,8 @@ def _move(graph, question, to, kept, kinds):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _cut(offsets, items, question_offsets, questions, share, seed, looked_at, rounds, kinds, balance):  # type: ignore[no-untyped-def]
-    """For each question its side, or -1: side 1 is grown until it has ``share`` of what stays, and then mended."""
+def _cut(offsets, items, question_offsets, questions, share, seed, looked_at, rounds, kinds, balance, fixed):  # type: ignore[no-untyped-def]
+    """For each question its side, or -1: side 1 is grown until it has ``share`` of what stays, and then mended; never by ``fixed`` ones."""
     count = len(offsets) - 1
     side = np.zeros(len(question_offsets) - 1, np.int8)
     across = np.zeros(count, np.int32)
@@ -181,8 +184,8 @@ def _cut(offsets, items, question_offsets, questions, share, seed, looked_at, ro
     for question in range(count):
         kept[0, kinds[question]] += 1
     graph = (offsets, items, question_offsets, questions, side, across)
-    _grow(graph, kept, share, mixed(seed + np.uint64(77)), looked_at, kinds, balance)
-    _mend(graph, kept, share, rounds, kinds)
+    _grow(graph, kept, share, mixed(seed + np.uint64(77)), looked_at, kinds, balance, fixed)
+    _mend(graph, kept, share, rounds, kinds, fixed)
     out = np.full(count, -1, np.int8)
     for question in range(count):
         if _is_apart(across, offsets, question):
@@ -191,15 +194,17 @@ def _cut(offsets, items, question_offsets, questions, share, seed, looked_at, ro
 
 
 @kernel
-def _grow(graph, kept, share, state, looked_at, kinds, balance):  # type: ignore[no-untyped-def]
+def _grow(graph, kept, share, state, looked_at, kinds, balance, fixed):  # type: ignore[no-untyped-def]
     """Pull questions to side 1: of some that lie across the one that drops least, or of some others where none does."""
     offsets, items, question_offsets, questions, _, across = graph
     count = len(offsets) - 1
     moving = np.zeros(count, np.int32)
-    waiting, is_waiting = np.empty(count, np.int32), np.zeros(count, np.bool_)
+    waiting, is_waiting = np.empty(count, np.int32), fixed.copy()
+    free = np.flatnonzero(~fixed)  # those that are not known to have anything on side 1
+    others = len(free)
     many = 0  # questions that wait: they lay across when they were put there
     while kept[1].sum() < share * kept.sum() and kept[0].sum() > 0:
-        chosen, best = np.int64(-1), -(1 << 60)
+        chosen, found, best = np.int64(-1), np.int64(-1), -(1 << 60)
         looked = 0
         while looked < looked_at and many > 0:
             state = mixed(state + MIX)
@@ -216,14 +221,23 @@ def _grow(graph, kept, share, state, looked_at, kinds, balance):  # type: ignore
                 gain += balance
             if gain > best:
                 chosen, best = question, gain
-        for _ in range(0 if chosen >= 0 else looked_at):
+        looked = 0
+        while chosen < 0 and looked < looked_at and others > 0:
             state = mixed(state + MIX)
-            question = np.int64(state % np.uint64(count))
-            gain = _change(graph, question, 1, moving) if across[question] == 0 else best
+            place = np.int64(state % np.uint64(others))
+            question = free[place]
+            if across[question] > 0:
+                others -= 1
+                free[place] = free[others]
+                continue
+            looked += 1
+            gain = _change(graph, question, 1, moving)
             if gain > best:
-                chosen, best = question, gain
+                found, best = question, gain
         if chosen < 0:
-            continue
+            chosen = found
+        if chosen < 0:
+            break  # all that is left is fixed
         _move(graph, chosen, 1, kept, kinds)
         for at in range(offsets[chosen], offsets[chosen + 1]):
             for k in range(question_offsets[items[at]], question_offsets[items[at] + 1]):
@@ -235,7 +249,7 @@ def _grow(graph, kept, share, state, looked_at, kinds, balance):  # type: ignore
 
 
 @kernel
-def _mend(graph, kept, share, rounds, kinds):  # type: ignore[no-untyped-def]
+def _mend(graph, kept, share, rounds, kinds, fixed):  # type: ignore[no-untyped-def]
     """Pull questions that lie across to either side as long as that saves some and the sides stay about as large as they should be."""
     offsets, across = graph[0], graph[5]
     moving = np.zeros(len(offsets) - 1, np.int32)
@@ -248,7 +262,7 @@ def _mend(graph, kept, share, rounds, kinds):  # type: ignore[no-untyped-def]
             first = 1 if kept[1].sum() < wanted else 0
             for turn in range(2):
                 to = first if turn == 0 else 1 - first
-                room = kept[1].sum() < 1.1 * wanted if to == 1 else kept[1].sum() > 0.98 * wanted
+                room = not fixed[question] and kept[1].sum() < 1.1 * wanted if to == 1 else kept[1].sum() > 0.98 * wanted
                 gain = _change(graph, question, to, moving) if room else 0
                 if gain > 0:
                     _move(graph, question, to, kept, kinds)

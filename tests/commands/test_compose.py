@@ -19,7 +19,7 @@ from tests import contents
 from tests.conftest import Cli
 from tests.recipes.musique.official import check_export
 from tests.small_questions import write_set
-from tests.small_single_hops import FILLER, single_hop
+from tests.small_single_hops import FILLER, LANDS, RULERS, TOWNS, single_hop
 from tests.store.graphs import ad_hoc
 
 
@@ -37,7 +37,7 @@ def test_from_sets_to_the_official_files(tmp_path: Path) -> None:
     assert made.dataset == tmp_path / "w" / "datasets" / "mine"
     assert sum(made.counts.values()) > 10
     kgqa.export(made.dataset, to="musique", out=tmp_path / "out")
-    assert check_export(tmp_path / "out") == sum(made.counts.values())
+    assert check_export(tmp_path / "out", twins=0) == sum(made.counts.values())  # too few other paragraphs for a twin of each
     asked = {instance.question for split in made.counts for instance in kgqa.open_dataset(made.dataset).read(split)}
     assert "What country is the place where Ada was born the capital of?" in asked
 
@@ -147,6 +147,74 @@ def test_what_cannot_be_composed(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="has no graph; compose question sets with kgqa compose"):
         kgqa.generate("questions", workspace=place)
     assert not place.exists()
+
+
+def test_chains_that_rules_cannot_write_leave_their_place_to_others(tmp_path: Path) -> None:
+    """ "Where was the person who founded X born?" cannot be said within a third question, and its parts can."""
+    some = []
+    for number, (ruler, land, town) in enumerate(zip(RULERS, LANDS, TOWNS, strict=True)):
+        texts = {
+            f"Who founded Acme {ruler}sson?": (f"Mr {ruler}man", f"Acme {ruler}sson was founded by Mr {ruler}man. {FILLER}"),
+            f"Where was Mr {ruler}man born?": (town, f"Mr {ruler}man was born in {town}. {FILLER}"),
+            f"Which country contains {town}?": (land, f"{town} is in {land}. {FILLER}"),
+        }
+        for place, (question, (answer, text)) in enumerate(texts.items()):
+            shown = Paragraph(id="0", title=question, text=text, supporting=True)
+            name = f"{number}-{place}"
+            some.append(Instance(id=name, question=question, paragraphs=(shown,), answers=(answer,), answer_type="span",
+                                 answerable=True, group=name, provenance=None))  # fmt: skip
+    made = kgqa.compose(write_set(tmp_path / "set", train=some), filter="none", workspace=tmp_path / "w")
+    assert {shape for shapes in made.shapes.values() for shape in shapes} == {"2hop"}
+    [row] = [row for row in made.funnel if row.stage == "compose" and row.what == "chains"]
+    assert row.removed is not None
+    assert row.removed > len(RULERS) / 2
+    assert row.left == 2 * row.removed
+
+
+def test_what_says_nothing_of_sets_is_refused(tmp_path: Path) -> None:
+    source = single_hop(tmp_path / "set")
+    own = tmp_path / "own.toml"
+    for said, named in (
+        ("[musique.templates.x]\nrelations = ['P1']\nclause = 'has {tail}'\nnoun = 'x'", "musique.templates says how"),
+        ("[musique]\nunasked = ['P1']", "musique.unasked says how"),
+        ("[musique.single_hop]\nfunctional = 0.1", "musique.single_hop.functional says how"),
+        ("[musique.composition]\nmodel = 'x'", "musique.composition.model is for the composers model and llm"),
+        ("[musique.single_hop]\nmin_words = 30\nmax_words = 20", "min_words 30 is above max_words 20"),
+        ("[musique.shapes]\nshares = { 2hop = 0.9, 3hop1 = 0.2 }", "the shares must add up to"),
+        ("[musique.shapes]\nshares = {}", "the shares must add up to"),
+    ):
+        own.write_text(f'extends = "questions"\n{said}\n')
+        with pytest.raises(SettingsError, match=named):
+            kgqa.compose(source, domain=own, filter="none", workspace=tmp_path / "w")
+    own.write_text('extends = "questions"\ndataset = "mine"\n')
+    assert kgqa.compose(source, domain=own, filter="none", workspace=tmp_path / "w").dataset.name == "mine"
+    assert kgqa.compose(source, domain=own, filter="none", workspace=tmp_path / "w", name="other").dataset.name == "other"
+
+
+def test_a_split_that_is_left_empty_is_told(tmp_path: Path, cli: Cli) -> None:
+    """All chains end with one answer, so that none can be in another split."""
+    some = []
+    for number, (ruler, town) in enumerate(zip(RULERS, TOWNS, strict=True)):
+        texts = {
+            f"Where was {ruler} born?": (town, f"{ruler} was born in {town}. {FILLER}"),
+            f"What country is {town} the capital of?": ("Arlia", f"{town} is the capital of Arlia. {FILLER}"),
+        }
+        for place, (question, (answer, text)) in enumerate(texts.items()):
+            shown = Paragraph(id="0", title=question, text=text, supporting=True)
+            name = f"{number}-{place}"
+            some.append(Instance(id=name, question=question, paragraphs=(shown,), answers=(answer,), answer_type="span",
+                                 answerable=True, group=name, provenance=None))  # fmt: skip
+    source = write_set(tmp_path / "set", train=some)
+    made = kgqa.compose(source, filter="none", workspace=tmp_path / "w")
+    assert made.counts == {"train": len(RULERS), "dev": 0, "test": 0}
+    assert made.empty == ["dev", "test"]
+    told = cli("compose", str(source), "--filter", "none", "--workspace", str(tmp_path / "w"))
+    assert "Nothing is left for dev and test" in " ".join(told.out.split())
+
+
+def test_a_filter_needs_enough_questions_for_its_folds(tmp_path: Path) -> None:
+    with pytest.raises(EmptyResult, match="parts questions into 5 folds, but the pairs have 1 different first ones"):
+        kgqa.compose(single_hop(tmp_path / "set"), filter="lexical", workspace=tmp_path / "w", limit=1)
 
 
 def test_one_answer_everywhere(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 
 from kgqa.arrays.rows import Adjacency
@@ -63,6 +64,24 @@ def test_less_is_dropped_than_by_the_greedy_search() -> None:
     best, first = leak_free(items, (0.8, 0.1, 0.1), seed=0), greedy(items, (0.8, 0.1, 0.1), seed=0)
     assert best.dropped < 0.8 * first.dropped
     assert min(best.kept[1:]) > 0.08 * sum(best.kept)
+
+
+@pytest.mark.parametrize(("share", "kept"), [(1.0, (3000, 0, 0)), (0.5, None)])
+def test_a_thing_of_too_many_questions_stays_on_one_side(share: float, kept: tuple[int, ...] | None) -> None:
+    """Nothing parts the questions of one answer; what does not have it still fills the smaller splits."""
+    rng = np.random.default_rng(3)
+    count = 3000
+    questions = [
+        [0 if row < share * count else 10 * count + row, 1 + int(rng.integers(0, count // 3)), 2 * count + row] for row in range(count)
+    ]
+    made = leak_free(items_of(questions), (0.8, 0.1, 0.1), seed=0)
+    hub = made.split[: int(share * count)]
+    assert set(hub.tolist()) <= {0, DROPPED}
+    if kept:
+        assert made.kept == kept
+    else:
+        assert min(made.kept[1:]) > 0.08 * sum(made.kept)
+        assert made.dropped < 0.15 * count
 
 
 def test_kinds_are_shared_out() -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from kgqa.arrays.draws import sample
 from kgqa.formats.faults import of_unanswerable
-from kgqa.formats.musique import TWIN
+from kgqa.formats.musique import NAME as OFFICIAL, TWIN
 from kgqa.formats.provenance import noted
 from kgqa.recipes.contrasts.instances import showing
 from kgqa.recipes.contrasts.pool import Pool
@@ -24,6 +25,7 @@ from kgqa.records import Instance, Paragraph, Step
 NAME = "unanswerable"
 """Under this name the twin's provenance says which ``step`` has no answer, its ``answer``, and the ids of the paragraphs that were
 ``removed`` and ``added``, pair by pair."""
+_NO_NAMES: Mapping[str, Sequence[str]] = MappingProxyType({})
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 BY_PARAGRAPH = ("paragraphs", "corpus", "scores")
 """What formats call that which they note by paragraph id."""
@@ -35,9 +37,12 @@ REASONS = {
 }
 
 
-def unanswerable(instance: Instance, *, pool: Pool, seed: int) -> list[Instance] | Rejection:
+def unanswerable(
+    instance: Instance, *, pool: Pool, seed: int, called: Mapping[str, Sequence[str]] = _NO_NAMES
+) -> list[Instance] | Rejection:
     """The question as it is, and its twin ``<id>#unanswerable`` in the same group. SettingsError where it is a part of a question only.
 
+    ``called``: step's id → further names of its answer, where a graph knows some; what states one of them goes too.
     The twin's marks of what supports the answer stay on the paragraphs that stay; they are no label, as nothing there is to be found.
     """
     provenance = whole(instance)
@@ -49,11 +54,11 @@ def unanswerable(instance: Instance, *, pool: Pool, seed: int) -> list[Instance]
         return Rejection(reason=REASONS["absent"], detail=f"step {absent.id}, paragraph {absent.paragraph_id}")
     steps = [step for step in instance.decomposition or () if step.answer]
     drawn = sample(steps, len(steps), purpose="unanswerable", seed=seed, id=instance.id)
-    if not any(_wanted(instance, step) for step in drawn):
+    if not any(_wanted(instance, step, called) for step in drawn):
         return Rejection(reason=REASONS["undecomposed"], detail=f"{len(instance.decomposition or ())} steps")
     stated = False
     for step in drawn:
-        wanted = _wanted(instance, step)
+        wanted = _wanted(instance, step, called)
         entity = instance.answer_id if step.answer in instance.answers else None
         places = stating_places(instance.paragraphs, wanted, entity)
         stated = stated or bool(places)
@@ -64,8 +69,8 @@ def unanswerable(instance: Instance, *, pool: Pool, seed: int) -> list[Instance]
     return Rejection(reason=REASONS["pool" if stated else "unstated"], detail=", ".join(step.answer or "" for step in steps))
 
 
-def _wanted(instance: Instance, step: Step) -> tuple[Stated, ...]:
-    return names(_answers(instance, step))
+def _wanted(instance: Instance, step: Step, called: Mapping[str, Sequence[str]]) -> tuple[Stated, ...]:
+    return names((*_answers(instance, step), *called.get(step.id, ())))
 
 
 def _answers(instance: Instance, step: Step) -> tuple[str, ...]:
@@ -106,6 +111,10 @@ def _distractor(paragraph: Paragraph, id: str) -> Paragraph:  # noqa: A002 - wha
 def _twin(instance: Instance, step: Step, paragraphs: tuple[Paragraph, ...], places: list[int], provenance: Mapping[str, Any]) -> Instance:
     removed = [instance.paragraphs[place].id for place in places]
     note = {"step": step.id, "answer": step.answer, "removed": removed, "added": [paragraphs[place].id for place in places]}
+    noted_before = of_unanswerable(provenance)
+    # Official files have the answer that an unanswerable question would have, and their evaluation reads it.
+    known = noted_before.get(OFFICIAL)
+    official = (known if isinstance(known, dict) else {}) | {"answer": instance.answers[0], "answer_aliases": list(instance.answers[1:])}
     return showing(
         instance,
         paragraphs,
@@ -115,7 +124,7 @@ def _twin(instance: Instance, step: Step, paragraphs: tuple[Paragraph, ...], pla
         answer_id=None,
         answer_type="none",
         answerable=False,
-        provenance=_encode({**_without(of_unanswerable(provenance), removed), NAME: note}),
+        provenance=_encode({**_without({**noted_before, OFFICIAL: official}, removed), NAME: note}),
     )
 
 

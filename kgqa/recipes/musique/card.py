@@ -19,6 +19,13 @@ ABOUT = (
     "share no single-hop question, answer or paragraph; contexts whose distractors are paragraphs of other questions. `full/` holds every "
     "question once more with its unanswerable twin, in whose context one hop has no answer. `rejected.parquet` lists what was left out."
 )
+FACTS_LIMITS = (
+    "Single-hop questions are made from facts by templates. That a paragraph states a fact is concluded from its naming both entities, and "
+    "that a question has one answer from the graph, which lacks facts: others may have what a question asks for, though relations that "
+    "mostly have several answers are not asked about (`musique.single_hop.functional`, `by_chance`). Of dev and test the supporting "
+    "paragraphs are their own, but distractors come from the whole pool, so that many of them support questions of train."
+)
+"""What the card of a graph's questions says where the domain's own file says nothing."""
 SEED = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
 UNFILTERED = (
     "**No disconnection filter was used: for comparison only, as part of the questions can be answered without all of their hops.**"

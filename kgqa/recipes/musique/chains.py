@@ -34,6 +34,11 @@ class Pool:
         """The columns of ``single_hop``."""
         return {name: self.single_hop[name].to_pylist() for name in self.single_hop.column_names}
 
+    def further_names(self) -> dict[str, list[str]]:
+        """Question's id → other names of its answer, where that is an entity of a graph."""
+        asked = zip(*(self.rows[name] for name in ("id", "kind", "aliases")), strict=True)
+        return {name: aliases for name, kind, aliases in asked if kind != ASKED and aliases}
+
     def is_person(self, row: int) -> bool:
         """Whether the answer to a question is a person: its kind says so, or "who" asks for what looks like a person's name."""
         if row not in self._persons:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from kgqa.errors import EmptyResult
 from kgqa.metrics.normalize import normalize
 from kgqa.readers.trained import reader_hashes
 from kgqa.recipes.musique.chains import Chains, Pool
+from kgqa.recipes.musique.choice import REASONS as NOT_CHOSEN, answer_types, choose_chains
 from kgqa.recipes.musique.composers import checks, llm, people, rules
 from kgqa.recipes.musique.composers.chain import Chain
 from kgqa.recipes.musique.composers.endpoint import Endpoint
@@ -58,6 +59,47 @@ def compose_questions(run: Run) -> StageOutput:
     )
 
 
+def choose_sayable(run: Run, every: pa.Table, tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int64], list[FunnelRow]]:
+    """Rows of ``every`` chain that are kept, and the funnel of the others.
+
+    Rules are quick, so that what they cannot write is known here: it makes room for other chains, which are chosen anew, until all that are
+    chosen can be said. Whether a phrase within a phrase can be, its questions alone do not tell.
+    """
+    settings = run.domain.settings.section(MusiqueSettings)
+    pairs, single_hop = tables["connected"], tables["single_hop"]
+    types = answer_types(every, pairs, single_hop)
+    chains = Chains(every, pairs, single_hop, tables["paragraphs"])
+    composer = rules.RuleComposer(_templates(run)) if settings.composition.composer == "rules" else None
+    reasons: Counter[str] = Counter()
+    left, written = np.ones(len(every), np.bool_), np.zeros(len(every), np.bool_)
+    while True:
+        among = np.flatnonzero(left)
+        chosen, unchosen = choose_chains(every.take(among), pairs, types[among], settings.shapes)
+        rows = among[chosen]
+        new = rows[~written[rows]].tolist()
+        if composer is None or not new:
+            break
+        some = [chains[row] for row in new]
+        for row, chain, each in zip(new, some, composer.write(some, run.progress), strict=True):
+            written[row] = True
+            reason = _fault(chain, each, settings.composition)
+            if reason:
+                reasons[reason] += 1
+                left[row] = False
+    funnel, count = [], len(every)
+    for reason, removed in reasons.most_common():
+        count -= removed
+        funnel.append(
+            FunnelRow(stage="compose", what="chains", reason=reason, removed=removed, left=count, setting="musique.composition.composer")
+        )
+    for name, removed in unchosen.items():
+        count -= removed
+        funnel.append(
+            FunnelRow(stage="shapes", what="chains", reason=NOT_CHOSEN[name], removed=removed, left=count, setting="musique.shapes")
+        )
+    return rows, funnel
+
+
 def _table(rows: Sequence[tuple[int, str]], name: str) -> pa.Table:
     return pa.table({"chain": pa.array([row for row, _ in rows], pa.int32()), name: pa.array([text for _, text in rows], pa.string())})
 
@@ -66,9 +108,7 @@ def kept(chains: Sequence[Chain], written: Sequence[Written], settings: Composit
     """Why each question is left out; "" where it stays. Of questions that are alike only the first stays, if they have one answer."""
     reasons, alike = [], defaultdict[str, list[int]](list)
     for number, (chain, each) in enumerate(zip(chains, written, strict=True)):
-        fault = each.reason or next(
-            (checks.REASONS[fault] for fault in checks.faults(each.question, chain, max_words=settings.max_words)), ""
-        )
+        fault = _fault(chain, each, settings)
         reasons.append(fault)
         if not fault:
             alike[normalize(each.question)].append(number)
@@ -78,6 +118,12 @@ def kept(chains: Sequence[Chain], written: Sequence[Written], settings: Composit
             if len(numbers) > 1:
                 reasons[number] = checks.ALIKE
     return reasons
+
+
+def _fault(chain: Chain, each: Written, settings: CompositionSettings) -> str:
+    """Why a question is left out, whatever the others are; empty where it stays."""
+    found = checks.faults(each.question, chain, max_words=settings.max_words) if not each.reason else iter(())
+    return each.reason or next((checks.REASONS[fault] for fault in found), "")
 
 
 def composer_of(run: Run) -> Composer:

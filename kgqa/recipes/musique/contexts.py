@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.ascending import meet
@@ -18,10 +19,10 @@ from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import MIX, mixed
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency
-from kgqa.recipes.musique.mentions import find_names
+from kgqa.recipes.musique.mentions import everywhere, find_names
 from kgqa.recipes.musique.sides import answer_names
 from kgqa.retrieval.bm25 import Bm25
-from kgqa.sources.tables import frame
+from kgqa.sources.tables import arrow, frame
 
 FIRST, MORE = 64, 1024
 """Paragraphs that are retrieved for a question; more where too few of the first can be shown."""
@@ -52,9 +53,8 @@ class Stating:
     def of(cls, single_hop: pa.Table, paragraphs: pa.Table) -> Stating:
         """Look for all names of answers and entities in all paragraphs and questions, once. O(bytes)."""
         answers, owners = answer_names(single_hop)
-        entities = single_hop["names"].combine_chunks()
-        entity_owners = entities.value_parent_indices().to_numpy()
-        names = pa.concat_arrays([answers, entities.flatten()])
+        entities, entity_owners = _subject_names(single_hop)
+        names = pa.concat_arrays([answers, entities])
         titles, texts = paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist()
         shown = pa.array([f"{title}\n{text}" for title, text in zip(titles, texts, strict=True)], pa.large_string())
         places, groups = find_names(names, shown)
@@ -74,6 +74,19 @@ class Stating:
         return (*(array for each in rows for array in (each.offsets, each.targets)), self.title, self.own)
 
 
+def _subject_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+    """Names of what each question was made from, and whose: those in the question, and all of an entity that answers another question."""
+    pool = frame(single_hop.select(["answer_entity", "aliases", "entities", "names"])).with_row_index("row")
+    known = pool.drop_nulls("answer_entity").unique("answer_entity", keep="first", maintain_order=True).select("answer_entity", "aliases")
+    about = pool.select("row", answer_entity="entities").explode("answer_entity").drop_nulls()
+    further = about.join(known, on="answer_entity", maintain_order="left").select("row", name="aliases").explode("name").drop_nulls()
+    own = pool.select("row", name="names").explode("name").drop_nulls()
+    # In texts the article may be another one, or none ("the Central African Republic").
+    bare = own.filter(pl.col("name").str.starts_with("the ")).with_columns(pl.col("name").str.slice(len("the ")))
+    every = pl.concat([own, bare, further])
+    return arrow(every.select("name"))["name"].combine_chunks(), every["row"].to_numpy().astype(np.int64)
+
+
 def masked_texts(single_hop: pa.Table, pairs: pa.Table, hops: Rows2, edges: Rows2) -> list[str]:
     """For each chain its questions one after the other, without the names that its edges lead to."""
     questions = single_hop["question"].to_pylist()
@@ -83,14 +96,21 @@ def masked_texts(single_hop: pa.Table, pairs: pa.Table, hops: Rows2, edges: Rows
         cuts: dict[int, list[tuple[int, int]]] = {}
         for edge in joined:
             if edge >= 0:
-                cuts.setdefault(tail[edge], []).append((start[edge], end[edge]))
+                cuts.setdefault(tail[edge], []).extend(same_name(questions[tail[edge]], start[edge], end[edge]))
         texts.append(" ".join(without(questions[row], cuts.get(row, [])) for row in asked if row >= 0))
     return texts
 
 
+def same_name(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """All places of the words that stand at one of them, in any case."""
+    lowered = text.lower()
+    found = everywhere(lowered, lowered[start:end]) if len(lowered) == len(text) else everywhere(text, text[start:end])
+    return sorted({(start, end), *found})
+
+
 def without(text: str, places: list[tuple[int, int]], put: str = "") -> str:
     """``text`` with ``put`` in these places."""
-    for begin, end in sorted(places, reverse=True):
+    for begin, end in sorted(set(places), reverse=True):
         text = text[:begin] + put + text[end:]
     return text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     tables = run.tables(*names)
     chains = Chains(tables["chains"], tables["connected"], tables["single_hop"], tables["paragraphs"])
     maker = InstanceMaker(chains)
+    called = chains.pool.further_names()
     (folder / FULL).mkdir(parents=True)
     counts, shapes, unpaired = {}, {}, 0
     shared = {kind: SharedItems() for kind in CERTIFIED}
@@ -63,7 +64,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         shapes[split] = Counter(instance.id.partition("__")[0] for instance in instances)
         samples += instances[:SAMPLES]
         _write(folder / f"{split}.parquet", iter(instances))
-        unpaired += _write_full(folder / FULL / f"{split}.parquet", instances, seed=run.seed)
+        unpaired += _write_full(folder / FULL / f"{split}.parquet", instances, called, seed=run.seed)
         _compare(shared, split, instances)
         run.progress.advance(len(instances))
     _write_rejected(folder / "rejected.parquet", tables, chains)
@@ -111,12 +112,12 @@ def _write(path: Path, instances: Iterator[Instance]) -> None:
             writer.write_table(table_of(some))
 
 
-def _write_full(path: Path, instances: list[Instance], *, seed: int) -> int:
-    """Every question and its twin (step S8); how many have none, which are left out."""
+def _write_full(path: Path, instances: list[Instance], called: Mapping[str, Sequence[str]], *, seed: int) -> int:
+    """Every question and its twin (step S8); how many have none, which are left out. ``called``: as ``unanswerable`` has it."""
     collector = pool.Collector(seed=seed)
     for instance in instances:
         collector.see(instance)
-    make = partial(unanswerable, pool=collector.pool(), seed=seed)
+    make = partial(unanswerable, pool=collector.pool(), seed=seed, called=called)
     unpaired = 0
 
     def pairs() -> Iterator[Instance]:

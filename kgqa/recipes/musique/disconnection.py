@@ -16,10 +16,11 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.hashes import text_hashes
+from kgqa.errors import EmptyResult
 from kgqa.progress import Progress, Silent, Within
 from kgqa.readers.scores import answer_score, support_score
 from kgqa.readers.specification import Specification, specification
-from kgqa.recipes.musique.contexts import build_contexts, without
+from kgqa.recipes.musique.contexts import build_contexts, same_name, without
 from kgqa.records import Instance, Paragraph
 from kgqa.runs.files import key_of
 from kgqa.runs.funnel import FunnelRow
@@ -79,10 +80,11 @@ def tail_questions(
     Variants of one question are of one group.
     """
     rows = single_hop.take(pa.array(tails["tail"].to_numpy())).to_pylist()
-    places = list(zip(tails["start"].to_list(), tails["end"].to_list(), strict=True))
-    asked = [without(row["question"], [place], MASK) for row, place in zip(rows, places, strict=True)]
-    queries = [without(row["question"], [place]) for row, place in zip(rows, places, strict=True)]
-    ids = [f"{row['id']}@{start}" for row, (start, _) in zip(rows, places, strict=True)]
+    starts = tails["start"].to_list()
+    places = [same_name(row["question"], *place) for row, *place in zip(rows, starts, tails["end"].to_list(), strict=True)]
+    asked = [without(row["question"], cut, MASK) for row, cut in zip(rows, places, strict=True)]
+    queries = [without(row["question"], cut) for row, cut in zip(rows, places, strict=True)]
+    ids = [f"{row['id']}@{start}" for row, start in zip(rows, starts, strict=True)]
     hops = tails["tail"].to_numpy().astype(np.int32)[:, None]
     hashes = text_hashes(pa.array(ids, pa.string()))
     count = settings.distractors + 1
@@ -129,6 +131,12 @@ def judge(
         "head": head_questions(heads, single_hop),
         "tail": tail_questions(tails, single_hop, paragraphs, settings, seed=seed, workers=workers),
     }
+    fewest = min(len(heads), tails["tail"].n_unique())
+    if fewest < settings.folds:
+        raise EmptyResult(
+            f"the filter parts questions into {settings.folds} folds, but the pairs have {len(heads)} different first ones and "
+            f"{tails['tail'].n_unique()} second ones; give more questions, or lower musique.disconnection.folds."
+        )
     if any(reader.steps for reader in readers.values()):
         _estimate(readers, asked, settings, progress)
     scores = {part: _scores(part, readers[part], asked[part], settings, place, seed, progress) for part in asked}

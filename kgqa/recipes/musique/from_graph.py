@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
@@ -15,9 +16,11 @@ from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import paired
 from kgqa.arrays.sentences import sentence_starts
 from kgqa.recipes.musique.composers.forms import NO_RELATION
+from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP
 from kgqa.recipes.musique.wording import BOTH, FORWARD, INVERSE, question
 from kgqa.recipes.names.kinds import PERSON, title_kinds
+from kgqa.rules.roles import SYMMETRIC
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.musique import MusiqueSettings, SingleHopSettings, TemplateSettings
 from kgqa.sources.tables import arrow, frame
@@ -63,6 +66,7 @@ def graph_questions(
     """
     templates = templates_of(tables["relations"], settings)
     facts, rows = _asked_facts(tables, templates)
+    facts = _named(facts, tables)
     documents = _good_documents(tables, settings.single_hop, rows)
     stated = _stated(facts, tables, documents, settings.single_hop)
     asked = facts.join(stated, on=["head", "tail"], how="inner")
@@ -77,7 +81,10 @@ def graph_questions(
     )
     possible = candidates.height
     candidates = candidates.filter("unique").drop("unique")
-    rows.append(_row("questions", "several", possible - candidates.height, candidates.height))
+    rows.append(_row("questions", "several", possible - candidates.height, candidates.height, "musique.single_hop.max_objects"))
+    possible = candidates.height
+    candidates = candidates.filter("functional").drop("functional")
+    rows.append(_row("questions", "incomplete", possible - candidates.height, candidates.height, "musique.single_hop.functional"))
     questions = _with_spans(candidates, tables, rows)
     questions = _worded(questions, tables, templates, source, rows)
     return _as_tables(questions, documents, rows)
@@ -100,10 +107,31 @@ def _asked_facts(tables: Mapping[str, pa.Table], templates: Mapping[str, Templat
     swapped = pl.col("reversed")
     kept = kept.select(
         head=pl.when(swapped).then("tail").otherwise("head"), template="template", tail=pl.when(swapped).then("head").otherwise("tail")
-    )
+    ).unique()
+    kept = pl.concat([kept, _turned(kept, templates)])
     removed = facts.join(of, on="relation", how="anti").height
     rows = [_row("facts", "not asked", removed, facts.height - removed, "musique.unasked")]
     return kept.unique().sort("head", "template", "tail"), rows
+
+
+def _turned(facts: pl.DataFrame, templates: Mapping[str, TemplateSettings]) -> pl.DataFrame:
+    """The facts of symmetric templates the other way round: of those that say so, and of those whose facts often hold in both directions.
+
+    Tables have most facts of such a relation once, and who borders a country stands as often in the facts of its neighbours.
+    """
+    turned = facts.select(head="tail", template="template", tail="head")
+    both = turned.join(facts, on=["head", "template", "tail"], how="semi").group_by("template").len("both")
+    share = facts.group_by("template").len().join(both, on="template").filter(pl.col("both") >= SYMMETRIC * pl.col("len"))
+    symmetric = {*share["template"], *(name for name, template in templates.items() if template.symmetric)}
+    return turned.filter(pl.col("template").is_in(sorted(symmetric)))
+
+
+def _named(facts: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFrame:
+    """Adds ``head_name`` and ``tail_name``: a question says a name, and whoever bears it may have the answer ("Kingston")."""
+    names = frame(tables["entities"]).select(entity="id", name=pl.col("label").str.to_lowercase())
+    for side in ("head", "tail"):
+        facts = facts.join(names.rename({"entity": side, "name": f"{side}_name"}), on=side, how="left", maintain_order="left")
+    return facts
 
 
 def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> pl.DataFrame:
@@ -155,11 +183,12 @@ def _forward(
     """What does the head have?"""
     can = [name for name, template in templates.items() if template.question]
     some = asked.filter(pl.col("template").is_in(can)).unique(["head", "template", "tail"], keep="first", maintain_order=True)
-    counts = facts.group_by("head", "template").len("objects")
-    some = some.join(counts, on=["head", "template"], maintain_order="left")
+    counts = facts.group_by("head_name", "template").agg(pl.col("tail").n_unique().alias("objects"))
+    some = some.join(counts, on=["head_name", "template"], maintain_order="left")
+    some = some.join(_functionality(facts, "head"), on="template", maintain_order="left")
     return some.select(
         answer="tail", document="document", kind=pl.lit(FORWARD), templates=pl.concat_list("template"), entities=pl.concat_list("head"),
-        unique=pl.col("objects") <= settings.single_hop.max_objects,
+        unique=pl.col("objects") <= settings.single_hop.max_objects, functional=pl.col("share") >= settings.single_hop.functional,
     )  # fmt: skip
 
 
@@ -169,26 +198,39 @@ def _inverse(
     """What has the tail?"""
     can = [name for name, template in templates.items() if template.clause]
     some = asked.filter(pl.col("template").is_in(can)).unique(["head", "template", "tail"], keep="first", maintain_order=True)
-    counts = facts.group_by("template", "tail").len("subjects")
-    some = some.join(counts, on=["template", "tail"], maintain_order="left")
+    counts = facts.group_by("template", "tail_name").agg(pl.col("head").n_unique().alias("subjects"))
+    some = some.join(counts, on=["template", "tail_name"], maintain_order="left")
+    some = some.join(_functionality(facts, "tail"), on="template", maintain_order="left")
     return some.select(
         answer="head", document="document", kind=pl.lit(INVERSE), templates=pl.concat_list("template"), entities=pl.concat_list("tail"),
-        unique=pl.col("subjects") <= settings.single_hop.max_objects,
+        unique=pl.col("subjects") <= settings.single_hop.max_objects, functional=pl.col("share") >= settings.single_hop.functional,
     )  # fmt: skip
+
+
+def _functionality(facts: pl.DataFrame, asked_by: str) -> pl.DataFrame:
+    """``template``, ``share``: of a relation the different heads, or tails, a fact (Suchanek, Abiteboul and Senellart 2011, section 4)."""
+    return facts.group_by("template").agg(share=pl.col(asked_by).n_unique() / pl.len())
 
 
 def _both(
     asked: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings], seed: int
 ) -> pl.DataFrame:
-    """What has two tails, each of which others have too? Of every head some of its pairs are drawn, from those that say who it is."""
+    """What has two tails, each of which others have too? Of every head some of its pairs are drawn, from those that say who it is. Tails
+    of one name are one.
+
+    The graph must have no second head with both, nor is one to be expected: if n heads of N have the one and m the other, chance alone
+    makes n · m / N with both, and the more of these there are, the likelier one of them is only missing in the graph.
+    """
     nouns = {name: template.noun for name, template in templates.items() if template.clause}
     order = {name: number for number, name in enumerate(templates)}
     said = facts.filter(pl.col("template").is_in(list(nouns))).with_columns(noun=pl.col("template").replace_strict(nouns))
-    rows = said.select("template", "tail").unique().sort("template", "tail").with_row_index("row")
-    said = said.join(rows, on=["template", "tail"]).sort("row", "head")
+    rows = said.select("template", "tail_name").unique().sort("template", "tail_name").with_row_index("row")
+    said = said.join(rows, on=["template", "tail_name"]).sort("row", "head").unique(["row", "head"], keep="first", maintain_order=True)
     bounds = np.searchsorted(said["row"].to_numpy(), np.arange(rows.height + 1)).astype(np.int64)
     heads = said["head"].rank("dense").to_numpy().astype(np.int64)
-    common = rows.filter(pl.Series(np.diff(bounds) >= settings.single_hop.min_both))
+    known = np.diff(bounds)
+    common = rows.filter(pl.Series(known >= settings.single_hop.min_both))
+    called = said.group_by("noun").agg(pl.col("head").n_unique().alias("heads"))
     mine = asked.join(said.select("head", "template", "tail", "noun", "row"), on=["head", "template", "tail"])
     mine = mine.join(common, on="row", how="semi").select(
         "head", "document", "template", "tail", "noun", "row", rank=pl.col("template").replace_strict(order)
@@ -198,9 +240,12 @@ def _both(
         ((pl.col("rank") < pl.col("rank_2")) | ((pl.col("rank") == pl.col("rank_2")) & (pl.col("tail") < pl.col("tail_2"))))
         & (pl.col("tail") != pl.col("tail_2"))
     )
+    pairs = pairs.join(_joined(facts), on=["tail", "tail_2"], how="anti")
     pairs = pairs.unique(["head", "row", "row_2"], keep="first", maintain_order=True).sort("head", "row", "row_2")
-    shared = _shared(bounds, heads, pairs["row"].to_numpy(), pairs["row_2"].to_numpy())
-    pairs = pairs.filter(pl.Series(shared == 1))
+    ones, others = (pairs[name].to_numpy() for name in ("row", "row_2"))
+    every = pairs.join(called, on="noun", maintain_order="left")["heads"].to_numpy()
+    seldom = known[ones] * known[others] <= settings.single_hop.by_chance * every
+    pairs = pairs.filter(pl.Series((_shared(bounds, heads, ones, others) == 1) & seldom))
     group = text_hashes(arrow(pairs.select("head"))["head"])
     drawn = shuffling(
         group, pairs["row"].to_numpy().astype(np.int64) * rows.height + pairs["row_2"].to_numpy(), purpose="clauses", seed=seed
@@ -209,8 +254,18 @@ def _both(
     pairs = pairs.filter(pl.int_range(pl.len()).over("head") < settings.single_hop.clauses)
     return pairs.select(
         answer="head", document="document", kind=pl.lit(BOTH), templates=pl.concat_list("template", "template_2"),
-        entities=pl.concat_list("tail", "tail_2"), unique=pl.lit(True),
+        entities=pl.concat_list("tail", "tail_2"), unique=pl.lit(True), functional=pl.lit(True),
     )  # fmt: skip
+
+
+def _joined(facts: pl.DataFrame) -> pl.DataFrame:
+    """``tail``, ``tail_2``: what a fact joins that does not hold the other way round too, in both orders.
+
+    Of a county and its state the county says all, and whatever is in it has both: chance has nothing to do with it.
+    """
+    turned = facts.select(head="tail", template="template", tail="head")
+    one_way = facts.join(turned, on=["head", "template", "tail"], how="anti").select(tail="head", tail_2="tail")
+    return pl.concat([one_way, one_way.select(tail="tail_2", tail_2="tail")]).unique()
 
 
 @kernel
@@ -275,7 +330,9 @@ def _labels(questions: pl.DataFrame, tables: Mapping[str, pa.Table]) -> dict[str
     texts = frame(tables["documents"]).select("text", document="id")
     places = places.filter((pl.col("end") - pl.col("start") == pl.col("label").str.len_chars()) & (pl.col("start") >= ARTICLE_LENGTH))
     before = pl.col("text").str.slice(pl.col("start") - ARTICLE_LENGTH, ARTICLE_LENGTH).str.to_lowercase() == "the "
-    share = places.join(texts, on="document").group_by("entity").agg(before.mean().alias("share"), pl.len().alias("places"))
+    # Before another name it is an adjective, and the article is that one's ("the Jack Benny Program").
+    alone = ~pl.col("text").str.slice("end", 2).str.contains(r"^[ -]\p{Lu}")
+    share = places.join(texts, on="document").filter(alone).group_by("entity").agg(before.mean().alias("share"), pl.len().alias("places"))
     has = (pl.col("share") > ARTICLE_SHARE) & (pl.col("places") > 2) & ~pl.col("label").str.to_lowercase().str.starts_with("the ")
     told = labels.join(share, on="entity", how="left").with_columns(name=pl.when(has).then("the " + pl.col("label")).otherwise("label"))
     return dict(zip(told["entity"].to_list(), told["name"].to_list(), strict=True))
@@ -300,13 +357,22 @@ def _worded(
     made = made.join(spelled, on="answer", how="left", maintain_order="left").with_columns(pl.col("aliases").fill_null([]))
     key = pl.concat_str("kind", pl.col("templates").list.join("\0"), pl.col("entities").list.join("\0"), "answer", separator="\0")
     hashes = text_hashes(arrow(made.select(key=key))["key"])
-    made = made.with_columns(id=pl.Series([f"{value:016x}" for value in hashes.tolist()], dtype=pl.String))
-    lowered = pl.col("question").str.to_lowercase()
-    stated = made.explode("aliases").filter(lowered.str.contains(pl.col("aliases").str.to_lowercase(), literal=True)).select("id").unique()
-    said = made.filter(lowered.str.contains(pl.col("span").str.to_lowercase(), literal=True)).select("id")
-    kept = made.join(pl.concat([stated, said]).unique(), on="id", how="anti").unique("id", keep="first", maintain_order=True)
+    made = made.with_columns(id=pl.Series([f"f{value:016x}" for value in hashes.tolist()], dtype=pl.String))
+    kept = made.filter(~pl.Series(_names_itself(made))).unique("id", keep="first", maintain_order=True)
     rows.append(_row("questions", "named", made.height - kept.height, kept.height))
     return kept.sort("id")
+
+
+def _names_itself(made: pl.DataFrame) -> npt.NDArray[np.bool_]:
+    """Whether a question says its answer, by any of its names, as words of its own."""
+    table = arrow(made.select("question", "span", "aliases")).combine_chunks()
+    question, span, aliases = (table[name].combine_chunks() for name in table.column_names)
+    places, groups = find_names(pa.concat_arrays([span, aliases.flatten().cast(pa.string())]), question)
+    owners = np.concatenate([np.arange(len(span)), aliases.value_parent_indices().to_numpy()])
+    own = paired(owners[groups >= 0], groups[groups >= 0])
+    found = np.zeros(made.height, np.bool_)
+    found[places.text[np.isin(paired(places.text, places.name), own)]] = True
+    return found
 
 
 def _as_tables(questions: pl.DataFrame, documents: pl.DataFrame, rows: list[FunnelRow]) -> tuple[pa.Table, pa.Table, list[FunnelRow]]:

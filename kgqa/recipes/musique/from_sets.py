@@ -11,7 +11,9 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.formats.question_set import QuestionSet
+from kgqa.metrics.normalize import normalize
 from kgqa.recipes.musique.from_graph import STAGE
+from kgqa.recipes.musique.mentions import everywhere
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, REFUSED, SINGLE_HOP
 from kgqa.recipes.musique.wording import ASKED
 from kgqa.records import Instance, Paragraph
@@ -45,16 +47,17 @@ class _Collected:
         if shown is None or reason:
             self._refuse(instance, source, reason)
             return
-        asked, answer = " ".join(instance.question.split()), " ".join(instance.answers[0].split())
-        paragraph = key_of("paragraph", shown.text)[:16]
-        key = key_of("question", asked, answer, paragraph)[:16]
+        asked, answer, text = _plain(instance.question), _plain(instance.answers[0]), _plain(shown.text)
+        paragraph = key_of("paragraph", text)[:16]
+        key = f"q{key_of('question', asked, answer, paragraph)[:16]}"  # no id is of figures alone, which files would have as a number
         if key in self.rows:
             self._refuse(instance, source, "repeated")
             return
-        self.paragraphs.setdefault(paragraph, (shown.title or "", shown.text))
+        self.paragraphs.setdefault(paragraph, (_plain(shown.title or ""), text))
+        aliases = [alias for alias in dict.fromkeys(map(_plain, instance.answers[1:])) if alias != answer and normalize(alias)]
         self.rows[key] = {
-            "source": source, "question": asked, "answer": answer, "aliases": list(instance.answers[1:]), "paragraph_id": paragraph,
-            "start": shown.text.find(instance.answers[0]), "answer_entity": instance.answer_id, "kind": ASKED, "relations": [],
+            "source": source, "question": asked, "answer": answer, "aliases": aliases, "paragraph_id": paragraph,
+            "start": everywhere(text, answer)[0][0], "answer_entity": instance.answer_id, "kind": ASKED, "relations": [],
             "entities": [], "names": [], "noun": None,
         }  # fmt: skip
 
@@ -67,12 +70,12 @@ class _Collected:
         if not instance.answerable or not instance.answers or instance.answer_type not in {"span", "candidate"}:
             return "unanswered"
         words = sum(1 for _ in _WORD.finditer(shown.text))
-        answer = " ".join(instance.answers[0].split())
+        answer = _plain(instance.answers[0])
         found = {
             "short": words < self.settings.min_words,
             "long": words > self.settings.max_words,
-            "span": not answer or instance.answers[0] not in shown.text,
-            "named": answer.lower() in instance.question.lower(),
+            "span": not normalize(answer) or not everywhere(_plain(shown.text), answer),
+            "named": bool(everywhere(_plain(instance.question).lower(), answer.lower())),
         }
         return next((reason for reason, is_so in found.items() if is_so), "")
 
@@ -117,6 +120,11 @@ def set_questions(
             collected.see(instance, source.name)
             advance(1)
     return *collected.tables(), collected.funnel()
+
+
+def _plain(text: str) -> str:
+    """With single spaces, so that two copies of a text that are set in other lines are one."""
+    return " ".join(text.split())
 
 
 def _own_paragraph(instance: Instance) -> Paragraph | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,15 @@ class Mentions:
     end: Numbers
     inside: npt.NDArray[np.bool_]
     """Whether the place is a part of a longer one, as York in New York."""
+
+
+_LETTER = r"[^\W_\u2e80-\ua4cf]"
+"""What goes on with a word: letters and figures, but for ideographs and kana, which are written without spaces."""
+
+
+def everywhere(text: str, name: str) -> list[tuple[int, int]]:
+    """All places of a name in one text, as it is written and as words of its own, in characters."""
+    return [place.span() for place in re.finditer(rf"(?<!{_LETTER}){re.escape(name)}(?!{_LETTER})", text)]
 
 
 def find_names(names: pa.Array, texts: pa.Array) -> tuple[Mentions, Numbers]:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.letters import SMALL, written_at, written_table
 from kgqa.arrays.rows import paired
 from kgqa.arrays.texts import text_buffers
 from kgqa.recipes.musique.mentions import find_names
@@ -83,12 +84,12 @@ def _name_like(names: pa.Array, texts: pa.ChunkedArray, capital_share: float) ->
     at = offsets[places.text] + places.start
     before = np.where(places.start > 1, data[np.maximum(at - 2, 0)], np.uint8(ord(".")))
     inner = ~np.isin(before, np.frombuffer(b'.?!:"', np.uint8))
-    small = _is_small(data[np.minimum(at, last)])
+    small = written_at(data, at, written_table()) == SMALL
     seen = np.bincount(places.name[inner], minlength=size)
     capital = np.bincount(places.name[inner & ~small], minlength=size)
     words, _ = find_names(pa.array(sorted(AFTER_NAMES)), texts.combine_chunks())
     ends = places.end + 1
-    follows = _is_small(data[np.minimum(offsets[places.text] + ends, last)]) & (
+    follows = (written_at(data, offsets[places.text] + ends, written_table()) == SMALL) & (
         data[np.minimum(ends - 1 + offsets[places.text], last)] == ord(" ")
     )
     known = np.isin(paired(places.text, ends), paired(words.text, words.start))
@@ -98,7 +99,3 @@ def _name_like(names: pa.Array, texts: pa.ChunkedArray, capital_share: float) ->
     as_noun = (every < 3) | (modifies < MODIFIER_SHARE * every)
     found: Bools = (group >= 0) & (as_name & as_noun)[np.maximum(group, 0)]
     return found
-
-
-def _is_small(letters: npt.NDArray[np.uint8]) -> Bools:
-    return (letters >= ord("a")) & (letters <= ord("z"))

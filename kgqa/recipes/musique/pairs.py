@@ -16,7 +16,7 @@ import pyarrow as pa
 from kgqa.arrays.rows import Adjacency, paired
 from kgqa.recipes.musique.named_entities import Bools
 from kgqa.recipes.musique.same_entity import linked, same_search_result, same_type, two_subjects
-from kgqa.recipes.musique.sides import Sides, Work
+from kgqa.recipes.musique.sides import Sides, Work, answers_within
 from kgqa.recipes.musique.tags import same_tag
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.musique import PairSettings, ShapeSettings
@@ -35,6 +35,7 @@ CONDITIONS = {
     "circle": "the first question names the answer to the second",
     "given": "both questions are about one entity, so that the first tells little that the second does not",
     "linked": "the answer and the name are different entities of the graph",
+    "within": "the answer to the first question holds the answer to the second",
     "type": "the answer and the name are of different types",
     "tag": "the spaCy pipeline does not tag the answer and the name as entities of one type",
     "search": "a search for the answer and one for the name have different first results",
@@ -62,6 +63,7 @@ def composable_pairs(
     pairs = found.sort("tail", "start", "head", "bridge").unique(["head", "tail"], keep="first", maintain_order=True)
     rows.append(_row("many", left - pairs.height, pairs.height, "musique.pairs.max_heads"))
     pairs = _without_faults(pairs, sides.work, rows) if ask is None else _without_known(pairs, single_hop, rows)
+    pairs = _filtered(pairs, ~answers_within(single_hop).joins(pairs["head"].to_numpy(), pairs["tail"].to_numpy()), "within", rows)
     pairs = _filtered(pairs, same_type(pairs, single_hop, paragraphs), "type", rows)
     if settings.spacy:
         pairs = _filtered(pairs, same_tag(pairs, single_hop, paragraphs, settings.spacy), "tag", rows)

@@ -21,9 +21,8 @@ from kgqa.errors import EmptyResult
 from kgqa.formats.question_set import open_dataset
 from kgqa.readers.trained import reader_hashes
 from kgqa.recipes.musique.answerable import without_unread
-from kgqa.recipes.musique.choice import REASONS as NOT_CHOSEN, answer_types, choose_chains
 from kgqa.recipes.musique.comparison import two_hops
-from kgqa.recipes.musique.composing import compose_questions, depends_on, sayable
+from kgqa.recipes.musique.composing import choose_sayable, compose_questions, depends_on, sayable
 from kgqa.recipes.musique.contexts import build_contexts, masked_texts
 from kgqa.recipes.musique.disconnection import connected, judge
 from kgqa.recipes.musique.from_graph import graph_questions
@@ -71,6 +70,7 @@ def single_hop_from_sets(run: Run) -> StageOutput:
 def _single_hop(run: Run, single_hop: pa.Table, paragraphs: pa.Table, refused: pa.Table, funnel: list[FunnelRow]) -> StageOutput:
     made = {"single_hop": single_hop, "refused_single_hop": refused, "paragraphs": paragraphs}
     single_hop, refused = without_unread(made, funnel, _settings(run).single_hop.readers, run.progress)
+    single_hop, paragraphs = _used_paragraphs(single_hop, paragraphs)
     if not single_hop.num_rows:
         raise EmptyResult(f"no single-hop question is good: {reasons_of(funnel)}; give others, or change [musique.single_hop].")
     note = f"{single_hop.num_rows:,} questions on {paragraphs.num_rows:,} paragraphs"
@@ -78,6 +78,15 @@ def _single_hop(run: Run, single_hop: pa.Table, paragraphs: pa.Table, refused: p
     return StageOutput(
         tables={"single_hop": single_hop, "paragraphs": paragraphs, "refused_single_hop": refused}, funnel=funnel, report=report, note=note
     )
+
+
+def _used_paragraphs(single_hop: pa.Table, paragraphs: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Without the paragraphs of refused questions: whatever is shown as a distractor supports a good question."""
+    own = single_hop["paragraph"].to_numpy()
+    used = np.unique(own)
+    place = single_hop.schema.get_field_index("paragraph")
+    renumbered = single_hop.set_column(place, single_hop.schema.field(place), pa.array(np.searchsorted(used, own).astype(np.int32)))
+    return renumbered, paragraphs.take(used)
 
 
 def find_pairs(run: Run) -> StageOutput:
@@ -154,21 +163,20 @@ def make_chains(run: Run) -> StageOutput:
     ask = partial(InStore(run).chains, pairs) if run.traversal == "cypher" else None
     every = build_chains(single_hop, pairs, usable, said, groups, settings.shapes, seed=run.seed, ask=ask)
     funnel.append(FunnelRow(stage="shapes", what="chains", reason="of short questions, in six shapes", removed=None, left=len(every)))
-    kept, reasons = choose_chains(every, pairs, answer_types(every, pairs, single_hop), settings.shapes)
-    left = len(every)
-    for name, removed in reasons.items():
-        left -= removed
-        funnel.append(
-            FunnelRow(stage="shapes", what="chains", reason=NOT_CHOSEN[name], removed=removed, left=left, setting="musique.shapes")
-        )
+    kept, unkept = choose_sayable(run, every, tables)
+    funnel += unkept
     chains = every.take(kept)
     if not len(chains):
-        raise EmptyResult(
-            f"no reasoning graph can be built: {reasons_of(funnel)}; raise musique.shapes.max_tokens, or give more questions."
-        )
+        raise EmptyResult(f"no reasoning graph can be built: {reasons_of(funnel)}; change {_worst(funnel)}, or give more questions.")
     counts = Counter(SHAPES[number] for number in chains["shape"].to_pylist())
     note = ", ".join(f"{name} {counts[name]:,}" for name in SHAPES if counts[name])
     return StageOutput(tables={"chains": chains}, funnel=funnel, report={"shapes": dict(counts)}, note=note)
+
+
+def _worst(funnel: list[FunnelRow]) -> str:
+    """The setting that took most away."""
+    taken = [row for row in funnel if row.removed and row.setting]
+    return max(taken, key=lambda row: row.removed or 0).setting if taken else "musique.shapes.max_tokens"
 
 
 def split_chains(run: Run) -> StageOutput:
@@ -272,7 +280,7 @@ COMPOSITION = (
         name="make_chains",
         version=1,
         doing="Building reasoning graphs",
-        depends_on=_searched(lambda run: [_only("shapes")(run), _settings(run).composition.composer]),
+        depends_on=_searched(lambda run: [_only("shapes")(run), _settings(run).composition.model_dump(include={"composer", "max_words"})]),
         run=make_chains,
     ),
     Stage(name="split_chains", version=1, doing="Splitting", depends_on=_only("split"), run=split_chains),

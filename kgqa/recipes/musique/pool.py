@@ -40,6 +40,7 @@ REASONS = {
     "not asked": "the relation is not asked about",
     "unstated": "no document states the fact: the article about its head that names its tail, or a sentence with both",
     "several": "the question has more than one answer in the graph",
+    "incomplete": "the graph has one answer, but entities mostly have several in this relation",
     "span": "the answer stands nowhere in the paragraph",
     "short": "the paragraph has too few words",
     "long": "the paragraph has too many words",

@@ -23,6 +23,7 @@ from kgqa.arrays.hashes import mixed, text_hashes
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency
 from kgqa.recipes.musique.pool import tokens_of
+from kgqa.recipes.musique.sides import Within, answers_within
 from kgqa.settings.musique import SHAPES, ShapeSettings
 
 EDGES: Mapping[str, tuple[tuple[int, int], ...]] = MappingProxyType(
@@ -79,6 +80,8 @@ def build_chains(
     found = ask(edges) if ask else _found(pairs, edges, single_hop["paragraph"].to_numpy(), tokens, said, groups, settings)
     shape = found[:, 0].astype(np.int8)
     hops = hops_of(shape, found[:, 1:], pairs)
+    plain = ~_told_early(hops, answers_within(single_hop))
+    found, shape, hops = found[plain], shape[plain], hops[plain]
     draw = _draws(shape, hops, np.append(ids, np.uint64(0)), np.uint64(seed))
     order = np.lexsort((found[:, 3], found[:, 2], found[:, 1], shape))
     columns = [shape[order], *(np.ascontiguousarray(found[order, place]) for place in (1, 2, 3)), draw[order]]
@@ -114,6 +117,16 @@ def _drawn_edges(
     kept = table.sort("tail", "start", "draw", "head").filter(pl.int_range(pl.len()).over("tail", "start") < settings.fan_in)
     edges: npt.NDArray[np.int32] = kept.sort("tail", "start", "head")["edge"].to_numpy()
     return edges
+
+
+def _told_early(hops: Rows4, within: Within) -> Bools:
+    """Whether the answer to a hop holds that to a later one, however many lie between."""
+    told = np.zeros(len(hops), np.bool_)
+    for one in range(3):
+        for other in range(one + 1, 4):
+            both = np.flatnonzero(hops[:, other] >= 0)
+            told[both] |= within.joins(hops[both, one], hops[both, other])
+    return told
 
 
 @kernel

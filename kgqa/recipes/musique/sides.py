@@ -10,9 +10,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.ascending import meet
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.letters import CAPITAL, FIGURE, written_at, written_table
 from kgqa.arrays.rows import Adjacency
 from kgqa.arrays.texts import text_buffers
 from kgqa.recipes.musique.mentions import Mentions, find_names
@@ -67,6 +69,41 @@ def names_and_answers(single_hop: pa.Table) -> tuple[Adjacency, Adjacency]:
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """Which answers hold which others, as "Richmond, Virginia" holds "Virginia"."""
+
+    said: Adjacency
+    """Question → the groups of names that stand in its answer."""
+    groups: Adjacency
+    """Question → those of its answer."""
+
+    def joins(self, one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> Bools:
+        """For each two questions whether the answer to the first one holds a name of the answer to the second."""
+        ones, others = one.astype(np.int64), other.astype(np.int64)
+        found: Bools = _meeting(ones, others, self.said.offsets, self.said.targets, self.groups.offsets, self.groups.targets)
+        return found
+
+
+def answers_within(single_hop: pa.Table) -> Within:
+    """Look for all names of answers in all answers. O(bytes)."""
+    names, owners = answer_names(single_hop)
+    places, groups = find_names(names, single_hop["answer"].combine_chunks())
+    known = groups >= 0
+    return Within(
+        Adjacency.from_pairs(places.text, places.name, len(single_hop)),
+        Adjacency.from_pairs(owners[known], groups[known], len(single_hop)),
+    )
+
+
+@kernel
+def _meeting(one, other, said_offsets, said, group_offsets, groups):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(one), np.bool_)
+    for i in range(len(one)):
+        out[i] = meet(said_offsets, said, one[i], group_offsets, groups, other[i])
+    return out
+
+
+@dataclass(frozen=True, slots=True)
 class Sides:
     """Which questions have which answers, and which name them, before both are joined to pairs.
 
@@ -118,27 +155,27 @@ def _stands_alone(named: Mentions, questions: pa.ChunkedArray) -> Bools:
     start, stop = begin + named.start, begin + named.end
     joined = np.frombuffer(b"-&/", np.uint8)
     after = data[np.minimum(stop, len(data) - 1)]
-    then = data[np.minimum(stop + 1, len(data) - 1)]
+    then = written_at(data, stop + 1, written_table())
     left = data[np.maximum(start - 1, 0)]
     alone = ~((stop < end) & np.isin(after, joined)) & ~((start > begin) & np.isin(left, joined))
-    goes_on = (
-        (stop + 1 < end) & (after == ord(" ")) & (((then >= ord("A")) & (then <= ord("Z"))) | ((then >= ord("0")) & (then <= ord("9"))))
-    )
-    found: Bools = alone & ~goes_on & ~_name_before(data, begin, start)
+    goes_on = (stop + 1 < end) & (after == ord(" ")) & ((then == CAPITAL) | (then == FIGURE))
+    word = _word_before(data, begin, start)
+    found: Bools = alone & ~goes_on & ~((word >= 0) & (written_at(data, np.maximum(word, 0), written_table()) == CAPITAL))
     return found
 
 
 @kernel
-def _name_before(data, begin, start):  # type: ignore[no-untyped-def]
-    """Whether the word before begins with a capital and is not the question's first."""
-    found = np.zeros(len(start), np.bool_)
+def _word_before(data, begin, start):  # type: ignore[no-untyped-def]
+    """Where the word before begins; -1 where there is none, or where it is the question's first."""
+    found = np.full(len(start), -1, np.int64)
     for i in range(len(start)):
         at = start[i] - 2
         if at < begin[i] or data[start[i] - 1] != 32:
             continue
         while at > begin[i] and data[at - 1] != 32:
             at -= 1
-        found[i] = at > begin[i] and 65 <= data[at] <= 90
+        if at > begin[i]:
+            found[i] = at
     return found
 
 

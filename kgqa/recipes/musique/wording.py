@@ -7,6 +7,7 @@ it ends.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 from kgqa.recipes.names.kinds import NOUNS, PERSON
@@ -14,13 +15,14 @@ from kgqa.settings.musique import TemplateSettings
 
 FORWARD, INVERSE, BOTH, ASKED = "forward", "inverse", "both", "asked"
 """Kinds of a single-hop question: what a head has, what has a tail, what has two tails, and one that somebody asked in words."""
+_PLACE = re.compile(r"\{(?:head|tail|a tail)\}")
 _VOWELS = frozenset("aeiouAEIOU")
 _NONE: frozenset[int] = frozenset()
 
 
 def said(template: str, name: str) -> str:
     """``template`` with ``name`` in its place, ``{a tail}`` with its article."""
-    return template.replace("{head}", name).replace("{tail}", name).replace("{a tail}", with_article(name))
+    return _PLACE.sub(lambda place: with_article(name) if place[0] == "{a tail}" else name, template)
 
 
 def with_article(name: str) -> str:

@@ -11,11 +11,9 @@ import pyarrow as pa
 
 from kgqa.arrays.rows import IntArray
 from kgqa.recipes.qangaroo.mining import Mined, Triples
+from kgqa.rules.roles import SYMMETRIC
 from kgqa.settings.qangaroo import EvidenceSettings
 
-SYMMETRIC = 0.25
-"""The share of its facts that hold in both directions from which a relation counts as symmetric, whatever the tables say; no real table
-has all of them."""
 Measure = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 

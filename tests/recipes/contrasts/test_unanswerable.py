@@ -170,6 +170,24 @@ def test_of_equal_texts_one_is_in_the_pool_whatever_comes_first(instances: list[
     assert (kept.sentences, kept.supporting) == ((), False)
 
 
+def test_other_names_of_a_step_s_answer_go_too() -> None:
+    """Of three paragraphs that name it in three ways only the one with the answer itself goes, unless the others are known."""
+    shown = (page(0, "Ada was born in Riga."), page(1, "The old name is Rodenpois."), page(2, "A mill."))
+    step = Step(id="1", question="Where was Ada born?", answer="Riga", paragraph_id="0", depends_on=())
+    asked = replace(SET[0], paragraphs=shown, decomposition=(step,), answers=("Riga",))
+    for called, gone in (({}, ["0"]), ({"1": ["Rodenpois"]}, ["0", "1"]), ({"2": ["Rodenpois"]}, ["0"])):
+        made = unanswerable(asked, pool=POOL, seed=1, called=called)
+        assert isinstance(made, list)
+        assert sorted(noted(made[1], "unanswerable")["removed"]) == gone
+
+
+def test_a_twin_has_the_answer_that_official_files_have() -> None:
+    made = unanswerable(SET[0], pool=POOL, seed=1)
+    assert isinstance(made, list)
+    record = musique.to_record(made[1])
+    assert (record["answerable"], record["answer"], *record["answer_aliases"]) == (False, *SET[0].answers)
+
+
 def test_what_was_noted_of_a_paragraph_does_not_pass_to_the_one_in_its_place() -> None:
     by_id = {str(place): {"source": f"page {place}"} for place in range(8)}
     said = {
@@ -187,6 +205,7 @@ def test_what_was_noted_of_a_paragraph_does_not_pass_to_the_one_in_its_place() -
     for name, field in (("musique", "paragraphs"), ("beir", "corpus"), ("beir", "scores"), ("label_studio", "paragraphs")):
         assert left[name].pop(field) == {id: value for id, value in said[name].pop(field).items() if id != "1"}  # type: ignore[attr-defined]  # noqa: A001
     del left["unanswerable"]
+    assert [left["musique"].pop("answer"), *left["musique"].pop("answer_aliases")] == list(instance.answers)
     assert left == said
     shown = musique.to_record(made[1])["paragraphs"]
     assert [passage.get("source") for passage in shown] == ["page 0", None, *(f"page {place}" for place in range(2, 8))]

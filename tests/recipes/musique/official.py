@@ -18,8 +18,8 @@ def normal(text: str) -> str:
     return " ".join(re.sub(r"[^\w ]", "", text.lower()).split())
 
 
-def check_export(folder: Path, *, shown: int = 20) -> int:
-    """Assert all of it; how many answerable questions there are."""
+def check_export(folder: Path, *, shown: int = 20, twins: float = 0.9) -> int:
+    """Assert all of it; how many answerable questions there are. ``twins``: the share of questions that must have one."""
     shared: dict[str, dict[str, set[str]]] = {}
     total = 0
     for split in ("train", "dev", "test"):
@@ -34,7 +34,7 @@ def check_export(folder: Path, *, shown: int = 20) -> int:
                 parts["questions"].add(normal(resolved(step["question"], answers)))
                 parts["answers"].add(normal(step["answer"]))
                 parts["paragraphs"].add(texts[step["paragraph_support_idx"]])
-        check_twins(found, records(folder / FULL.format(split)))
+        check_twins(found, records(folder / FULL.format(split)), shown, twins)
     for one, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
         for kind in ("questions", "answers", "paragraphs"):
             assert not shared[one][kind] & shared[other][kind], (one, other, kind)
@@ -57,9 +57,12 @@ def check_record(record: dict[str, Any], shown: int) -> None:
     assert supports == {step["paragraph_support_idx"] for step in steps}
     assert len(supports) == len(steps)
     assert question.endswith("?")
-    for step in steps:
+    for number, step in enumerate(steps):
+        assert normal(step["answer"])
         assert f" {normal(step['answer'])} " not in f" {normal(question)} ", record["id"]
         assert normal(step["answer"]) in normal(texts[step["paragraph_support_idx"]]), record["id"]
+        for earlier in steps[:number]:  # nor does an earlier answer give a later one away
+            assert f" {normal(step['answer'])} " not in f" {normal(earlier['answer'])} ", record["id"]
     assert record["answer"] == steps[-1]["answer"]
     used = {int(number) for step in steps for number in re.findall(r"#(\d)", step["question"])}
     assert used == set(range(1, len(steps)))
@@ -67,16 +70,23 @@ def check_record(record: dict[str, Any], shown: int) -> None:
         assert all(int(earlier) < number for earlier in re.findall(r"#(\d)", step["question"]))
 
 
-def check_twins(answerable: list[dict[str, Any]], full: list[dict[str, Any]]) -> None:
+def check_twins(answerable: list[dict[str, Any]], full: list[dict[str, Any]], shown: int, twins: float) -> None:
     pairs: dict[str, dict[bool, dict[str, Any]]] = {}
     for record in full:
         pairs.setdefault(record["id"], {})[record["answerable"]] = record
     assert all(set(pair) == {True, False} for pair in pairs.values())
     known = {record["id"]: record for record in answerable}
     assert pairs.keys() <= known.keys()
-    for pair in pairs.values():
-        twin = pair[False]
-        assert len(twin["paragraphs"]) == len(pair[True]["paragraphs"])
-        texts = "\n".join(f"{paragraph['title']} {paragraph['paragraph_text']}" for paragraph in twin["paragraphs"])
+    assert len(pairs) >= twins * len(known), "nearly every question has a twin"
+    for name, pair in pairs.items():
+        twin, texts = pair[False], []
+        assert pair[True]["question"] == twin["question"] == known[name]["question"]
+        assert [twin["answer"], *twin["answer_aliases"]] == [known[name]["answer"], *known[name]["answer_aliases"]]
+        for paragraph in twin["paragraphs"]:
+            texts.append(paragraph["paragraph_text"])
+        assert len(texts) == len(set(texts)) == shown
+        said = normal("\n".join(f"{paragraph['title']} {paragraph['paragraph_text']}" for paragraph in twin["paragraphs"]))
         steps = pair[True]["question_decomposition"]
-        assert any(f" {normal(step['answer'])} " not in f" {normal(texts)} " for step in steps)
+        names = [[step["answer"]] for step in steps]
+        names[-1] += pair[True]["answer_aliases"]
+        assert any(all(f" {normal(name)} " not in f" {said} " for name in some if normal(name)) for some in names), name

@@ -127,6 +127,9 @@ def test_composition_of_two_heads_and_a_template() -> None:
         ("What Vienna studio was sold?", "place"),
         ("How were Vienna mayors chosen?", "place"),
         ("Who praised the city Vienna?", "place"),
+        ('Who wrote "Walking in Vienna?"', "place"),
+        ("Who wrote “Walking in Vienna”?", "place"),
+        ("When did Vienna, Graz and Linz open plants?", "place"),
         ("Who won in Vienna?", "form"),
     ],
 )

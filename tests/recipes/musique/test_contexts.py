@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given, settings as hypothesis_settings, strategies as st
 
 from kgqa.arrays.hashes import text_hashes
-from kgqa.recipes.musique.contexts import build_contexts, without
+from kgqa.recipes.musique.contexts import build_contexts, same_name, without
 from kgqa.recipes.musique.pool import PARAGRAPHS, SINGLE_HOP
 
 NAMES = ["Riga", "Oslo", "Rome", "Bern", "Lima", "Doha"]
@@ -70,3 +70,24 @@ def test_what_is_like_the_question_comes_first() -> None:
 
 def test_places_are_taken_out_from_the_end() -> None:
     assert without("from Riga to Rome", [(5, 9), (13, 17)], "___") == "from ___ to ___"
+
+
+def test_what_is_masked_is_masked_wherever_it_stands() -> None:
+    text = "Who led Rome when rome burned, in Romegna or Rome-by-sea?"
+    assert same_name(text, 8, 12) == [(8, 12), (18, 22), (45, 49)]
+    assert same_name("Is it C++?", 6, 9) == [(6, 9)]
+    assert without(text, [*same_name(text, 8, 12), (8, 12)], "___") == "Who led ___ when ___ burned, in Romegna or ___-by-sea?"
+
+
+def test_other_names_of_what_is_asked_about_are_known() -> None:
+    """Of a subject that answers another question all names are looked for: "Rom has Riga" states what Rome has."""
+    single_hop, paragraphs = tables(
+        [["Riga"], ["Rome"], ["Rom", "Riga"], *[[] for _ in range(9)]], [(0, "Rome", "Riga"), (1, "Lima", "Rome")]
+    )
+    rows = single_hop.to_pylist()
+    rows[1]["aliases"] = ["Rom"]
+    ids = text_hashes(pa.array(["one"]))
+    hops = np.array([[0, 1]], np.int32)
+    for table, is_known in ((single_hop, False), (pa.Table.from_pylist(rows, SINGLE_HOP), True)):
+        shown = build_contexts(["Rom Riga text"], hops, table, paragraphs, count=6, seed=0, ids=ids)
+        assert (2 in shown[0].tolist()) != is_known

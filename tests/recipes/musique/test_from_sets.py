@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from kgqa.formats.question_set import open_dataset
 from kgqa.recipes.musique.from_sets import set_questions
 from kgqa.records import Instance, Paragraph
@@ -50,6 +52,35 @@ def test_every_question_is_kept_or_counted(tmp_path: Path) -> None:
     for row in single_hop.to_pylist():
         text = paragraphs["text"][row["paragraph"]].as_py()
         assert text[row["start"] :].startswith(row["answer"])
+
+
+def test_what_is_set_in_other_lines_is_the_same_paragraph(tmp_path: Path) -> None:
+    other = Paragraph(id="x", title="Riga", text=TEXT.replace(" is ", "\n  is ") + "0", supporting=True)
+    some = [asked(0), asked(0, id="lines", paragraphs=(other,)), asked(1, paragraphs=(other,), answers=("Riga", " ", "Riga ", "Rīga"))]
+    single_hop, paragraphs, _, funnel = set_questions([open_dataset(write_set(tmp_path / "set", train=some))], SingleHopSettings())
+    assert paragraphs.num_rows == 1
+    assert single_hop.num_rows == 2
+    assert sorted(single_hop["aliases"].to_pylist()) == [[], ["Rīga"]]
+    assert sum(row.removed or 0 for row in funnel) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [("Why is Rigas a name?", False), ("Is it riga-like?", True), ("Who saw (Riga)?", True), ("Who rigas it?", False)],
+)
+def test_an_answer_stands_in_a_question_as_words(tmp_path: Path, question: str, named: bool) -> None:
+    source = open_dataset(write_set(tmp_path / "set", train=[asked(0, question=question)]))
+    assert set_questions([source], SingleHopSettings())[0].num_rows == (not named)
+
+
+def test_an_answer_stands_in_the_paragraph_as_words(tmp_path: Path) -> None:
+    """ "capita" is in "capital" alone, and "5" first in "105"; kana and ideographs have no blanks around them."""
+    shown = Paragraph(id="p", title="", text=f"105 ships of 5 lands come to 東京都. {TEXT}", supporting=True)
+    some = [asked(number, paragraphs=(shown,), answers=(answer,)) for number, answer in enumerate(("capita", "5", "東京"))]
+    single_hop, paragraphs, _, _ = set_questions([open_dataset(write_set(tmp_path / "set", train=some))], SingleHopSettings())
+    text = paragraphs["text"][0].as_py()
+    assert sorted(text[start : start + 7] for start in single_hop["start"].to_pylist()) == ["5 lands", "東京都. Rig"[:7]]
+    assert all(name.startswith("q") for name in single_hop["id"].to_pylist())
 
 
 def test_the_same_set_twice_is_there_once(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_of_the_heads_of_one_place_some_are_drawn() -> None:
 def test_what_is_chosen_keeps_all_limits(pairs: list[tuple[int, int, int]], bridge: int, reuse: int, size: int) -> None:
     settings = ShapeSettings(
         max_tokens=9, max_tokens_short=99, max_tokens_long=99, fan_in=100, max_per_bridge=bridge, max_per_question=reuse, size=size,
-        shares=dict.fromkeys(SHAPES, 0.5),
+        shares=dict.fromkeys(SHAPES, 1 / 6),
     )  # fmt: skip
     table = table_of(pairs)
     chains = build_chains(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from kgqa.recipes.qangaroo.relations import MANY, SYMMETRIC, UNSTATED
+from kgqa.recipes.qangaroo.relations import MANY, UNSTATED
+from kgqa.rules.roles import SYMMETRIC
 from kgqa.settings.qangaroo import EvidenceSettings
 from tests.recipes.qangaroo.mined import World, measured, worlds
 from tests.rules.drawing import Fact, Knowledge

@@ -94,6 +94,9 @@ def can_take(question: str, start: int, end: int) -> bool:
     before, after = question[:start].split(), question[end:].split()
     if question[end : end + 1] in {"'", "’", "-", "/"} or question[start - 1 : start] in {"-", "(", '"', "/"} or not can_be_asked(question):
         return False
+    # Within a quotation words are others' own, and after a phrase a comma begins a list or goes on with the phrase.
+    if question[:start].count('"') % 2 or question[:start].count("“") > question[:start].count("”") or question[end:].lstrip()[:1] == ",":
+        return False
     last = before[-1].strip(",").lower() if before else ""
     if last in DETERMINERS | ASKING_NOUNS or NOUNS.get(last) or last.endswith("ing") or last in {"called", "named"}:
         return False

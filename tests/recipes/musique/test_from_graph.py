@@ -1,0 +1,108 @@
+"""What facts are asked about: only what has one answer, as far as a graph that lacks facts can tell."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import kgqa
+from kgqa.errors import EmptyResult
+from kgqa.runs.workspace import Workspace
+from tests.small_single_hops import FILLER
+
+SETTINGS = """
+extends = "wikidata"
+[musique.single_hop]
+functional = {functional}
+by_chance = {by_chance}
+"""
+
+
+def asked(
+    folder: Path, labels: dict[str, str], facts: list[tuple[str, str, str]], texts: dict[str, str], *, functional: float = 0.5,
+    by_chance: float = 100,
+) -> dict[str, str]:  # fmt: skip
+    """Question → answer, of a graph with these facts and an article about some of the entities."""
+    source = folder / "source"
+    source.mkdir()
+    rows = [f"{name}\t{label}\t\t\t\n" for name, label in labels.items()]
+    (source / "entities.tsv").write_text("id\tlabel\taliases\tdescription\twikipedia_title\n" + "".join(rows))
+    relations = {relation for _, relation, _ in facts}
+    (source / "relations.tsv").write_text("id\tlabel\n" + "".join(f"{name}\trelation {name}\n" for name in sorted(relations)))
+    (source / "triples.tsv").write_text("".join("\t".join(fact) + "\n" for fact in facts))
+    documents = [
+        {"id": name, "title": labels[name], "entity": name, "text": f"{labels[name]} {text} {FILLER}"} for name, text in texts.items()
+    ]
+    (source / "documents.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
+    (folder / "own.toml").write_text(SETTINGS.format(functional=functional, by_chance=by_chance))
+    with suppress(EmptyResult):  # few facts make few pairs
+        kgqa.compose(domain=folder / "own.toml", source=source, filter="none", workspace=folder / "w", limit=1)
+    try:
+        made = Workspace(folder / "w").read_table("single_hop")
+    except FileNotFoundError:
+        return {}
+    return dict(zip(made["question"].to_pylist(), made["answer"].to_pylist(), strict=True))
+
+
+LANDS = {"Q1": "Arlia", "Q2": "Bemia", "Q3": "Coria", "Q4": "Dunia"}
+
+
+def test_a_neighbour_is_one_whichever_way_the_fact_was_written(tmp_path: Path) -> None:
+    """Arlia borders Bemia, and Coria borders Arlia: both are neighbours of Arlia, and only Bemia and Coria have one."""
+    texts = {"Q1": "borders Bemia and Coria.", "Q2": "borders Arlia.", "Q3": "borders Arlia."}
+    found = asked(tmp_path, LANDS, [("Q1", "P47", "Q2"), ("Q3", "P47", "Q1")], texts)
+    assert found == {"Which place borders Bemia?": "Arlia", "Which place borders Coria?": "Arlia"}
+
+
+@pytest.mark.parametrize(("least", "known"), [(0.6, False), (0.5, True)])
+def test_where_others_have_several_answers_the_only_one_is_not_asked_for(tmp_path: Path, least: float, known: bool) -> None:
+    """Of three birthplaces two have one person and one has four: six persons, three places."""
+    people = {f"Q{number}": f"Mr Number{number}" for number in range(10, 16)}
+    facts = [(name, "P19", "Q1" if number < 4 else f"Q{number - 2}") for number, name in enumerate(people)]
+    texts = {name: f"was born in {LANDS[place]}." for name, _, place in facts}
+    found = asked(tmp_path, LANDS | people, facts, texts, functional=least)
+    assert ("Which person was born in Coria?" in found) == known
+    assert "Where was Mr Number10 born?" in found
+
+
+def test_two_facts_ask_for_one_entity_unless_chance_would_give_others(tmp_path: Path) -> None:
+    """Of eight persons four were born in Arlia, four died in Bemia, and one did both: by chance two would have."""
+    people = {f"Q{number}": f"Mr Number{number}" for number in range(10, 18)}
+    names = list(people)
+    facts = [(name, "P19", "Q1") for name in names[:4]] + [(name, "P20", "Q2") for name in names[3:7]] + [(names[7], "P19", "Q4")]
+    texts = {names[3]: "was born in Arlia and died in Bemia."}
+    both = "Which person was born in Arlia and died in Bemia?"
+    (tmp_path / "many").mkdir()
+    (tmp_path / "few").mkdir()
+    assert asked(tmp_path / "many", LANDS | people, facts, texts, by_chance=2)[both] == "Mr Number13"
+    assert both not in asked(tmp_path / "few", LANDS | people, facts, texts, by_chance=1.9)
+
+
+def test_of_two_things_that_a_fact_joins_the_narrower_says_all(tmp_path: Path) -> None:
+    labels = {"Q1": "Arlia", "Q2": "Bemia", "Q3": "Coria", "Q4": "Dunia", "Q5": "Eftia"}
+    facts = [("Q1", "P131", "Q2"), ("Q1", "P131", "Q3"), ("Q4", "P131", "Q2"), ("Q5", "P131", "Q3")]
+    texts = {"Q1": "belongs to Bemia and Coria."}
+    both = "Which place belongs to both Bemia and Coria?"
+    for name, more in (("apart", []), ("joined", [("Q2", "P17", "Q3")])):
+        (tmp_path / name).mkdir()
+        assert (both in asked(tmp_path / name, labels, facts + more, texts)) == (not more)
+
+
+def test_who_bears_the_name_of_a_question_has_its_answer_too(tmp_path: Path) -> None:
+    """Two towns are called Arlia, and each is in another land."""
+    labels = {"Q1": "Arlia", "Q2": "arlia", "Q3": "Coria", "Q4": "Dunia", "Q5": "Eftia"}
+    texts = {"Q1": "is in Coria.", "Q5": "is in Dunia."}
+    found = asked(tmp_path, labels, [("Q1", "P17", "Q3"), ("Q2", "P17", "Q4"), ("Q5", "P17", "Q4")], texts)
+    assert "In which country is Arlia?" not in found
+    assert found["In which country is Eftia?"] == "Dunia"
+
+
+def test_an_answer_within_a_longer_word_does_not_stand_in_the_question(tmp_path: Path) -> None:
+    labels = {"Q1": "Arlian Hall", "Q2": "Arlia", "Q3": "Hall of Coria", "Q4": "Coria"}
+    texts = {"Q1": "is in Arlia.", "Q3": "is in Coria."}
+    found = asked(tmp_path, labels, [("Q1", "P17", "Q2"), ("Q3", "P17", "Q4")], texts)
+    assert found["In which country is Arlian Hall?"] == "Arlia"
+    assert "In which country is Hall of Coria?" not in found
