@@ -10,6 +10,7 @@ from typer import Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, server
 from kgqa.cli.printable import printable
+from kgqa.errors import StoreError
 from kgqa.settings.defaults import DOCTOR_QUERIES, SEED, WORKSPACE
 
 if TYPE_CHECKING:
@@ -26,43 +27,73 @@ def doctor(
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
 ) -> None:
-    """Check what is installed, and compare every query on every reachable store with brute force; status 1 if an answer is wrong."""
+    """Check what is installed, and compare every query on every reachable store with brute force.
+
+    Status 1 if an answer is wrong or the engine is of a version that is known to be, 2 if a server that was named could not be examined.
+    """
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
-    neo4j = server("neo4j", neo4j_uri, neo4j_user, neo4j_database)
+    settings = server("neo4j", neo4j_uri, neo4j_user, neo4j_database)
+    neo4j = settings if neo4j_uri or neo4j_database else None
     console = Terminal()
     with ConsoleProgress(console) as progress:
         found = kgqa.doctor(queries=queries, seed=seed, workspace=workspace, script=script, neo4j=neo4j, progress=progress)
     _print(console, found, script)
     if not found.agree:
         raise typer.Exit(1)
+    if found.missed:
+        raise StoreError(
+            f"{found.missed.note} It was named, so it was to be examined; leave out NEO4J_URI to examine the embedded engine alone."
+        )
 
 
 def _print(console: Terminal, found: Examination, script: Path | None) -> None:
     from rich.table import Table
 
+    from kgqa.store.embedded import ENGINE_VERSION
+
     table = Table("piece", "found", "needed for", title="What is here")
     for piece in found.pieces:
         table.add_row(piece.name, piece.found + ("" if piece.good else " - not enough") if piece.found else "missing", piece.needed_for)
     console.print(table)
-    table = Table("store", "version", "templates", "graphs", "queries", "seconds", "wrong", title="What the stores answer")
+    table = Table("store", "version", "templates", "witnesses", "graphs", "queries", "seconds", "wrong", title="What the stores answer")
     for report in found.stores:
         if (done := report.comparison) is not None:
             wrong, seconds = sum(done.disagreements.values()), f"{done.seconds:,.1f}"
-            table.add_row(report.store, done.version, f"{done.templates}", f"{done.graphs:,}", f"{done.queries:,}", seconds, f"{wrong:,}")
+            table.add_row(
+                report.store,
+                done.version,
+                f"{done.templates}",
+                f"{done.witnesses}",
+                f"{done.graphs:,}",
+                f"{done.queries:,}",
+                seconds,
+                f"{wrong:,}",
+            )
     console.print(table)
     for report in found.stores:
         if report.comparison is None:
             console.say(f"{report.store}: not examined. {report.note}")
         elif report.script:
             _print_disagreement(console, report, script)
+        if report.fault and report.comparison:
+            console.print(
+                f"{report.store} {report.comparison.version} {report.fault}; run: pip install ladybug=={ENGINE_VERSION}", style="red"
+            )
     examined = " and ".join(report.store for report in found.stores if report.comparison)
     if not examined:
         console.print("No store was examined.")
     else:
-        console.print(f"All answers of {examined} are right." if found.agree else "Wrong answers were found.")
+        console.print(_verdict(found, examined))
+
+
+def _verdict(found: Examination, examined: str) -> str:
+    if found.agree:
+        return f"All answers of {examined} are right."
+    there = any(report.script for report in found.stores)
+    return "Wrong answers were found." if there else "This version is not to be trusted, though no answer here was wrong."
 
 
 def _print_disagreement(console: Terminal, report: StoreReport, script: Path | None) -> None:

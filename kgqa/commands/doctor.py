@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from kgqa.conformance.comparison import Comparison, compare
 from kgqa.conformance.pieces import Piece, pieces
 from kgqa.conformance.replay import replay_script
 from kgqa.conformance.shrink import shrink
+from kgqa.conformance.witnesses import witnesses
 from kgqa.errors import SettingsError, StoreError, StoreUnreachable, check_seed, storage_errors
 from kgqa.progress import Progress, Silent
 from kgqa.settings.defaults import DOCTOR_QUERIES, SEED, WORKSPACE
@@ -28,8 +30,12 @@ class StoreReport:
     comparison: Comparison | None
     note: str = ""
     """Why it was not examined."""
+    fault: str = ""
+    """What is known to be wrong with this version, whatever it answered here."""
     script: str = ""
     """Replays the smallest wrong answer."""
+    named: bool = False
+    """Whether the user said that this one is to be examined: a server with an address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +47,14 @@ class Examination:
 
     @property
     def agree(self) -> bool:
-        """Whether stores were examined, and none gave a wrong answer."""
-        done = [report.comparison for report in self.stores if report.comparison]
-        return bool(done) and not any(comparison.disagreements for comparison in done)
+        """Whether stores were examined, none gave a wrong answer, and none is of a version that is known to."""
+        done = [report for report in self.stores if report.comparison]
+        return bool(done) and not any(report.fault or (report.comparison and report.comparison.disagreements) for report in done)
+
+    @property
+    def missed(self) -> StoreReport | None:
+        """The server that was named and not examined, if so."""
+        return next((report for report in self.stores if report.named and report.comparison is None), None)
 
 
 def doctor(
@@ -56,20 +67,25 @@ def doctor(
     progress: Progress | None = None,
     benches: Sequence[Callable[[], Bench]] | None = None,
 ) -> Examination:
-    """Ask every store that is reachable so many queries of random graphs, compare with brute force, and list what is installed.
+    """Ask every store that is reachable all witnesses and so many queries of random graphs, compare with brute force, and list what is
+    installed.
 
     ``script`` is where the replay of the smallest wrong answer goes. ``neo4j`` says where the server is, by default what the environment
-    says; its database is only written to if it is empty, and is empty again afterwards. ``benches`` replaces the stores. Raises
-    SettingsError.
+    says; its database is only written to if it is empty or holds what an examination that was killed left there, and is empty again
+    afterwards. A server that was named and not examined is ``missed``. ``benches`` replaces the stores. Raises SettingsError.
     """
     if not 1 <= queries <= MOST:
         raise SettingsError(f"queries {queries} is not between 1 and {MOST:,}; give another number.")
     check_seed(seed)
     if script is not None and (Path(script).exists() or not Path(script).absolute().parent.is_dir()):
         raise SettingsError(f"{script}: the script needs a new name in a folder that is there; give another.")
+    named = neo4j is not None or bool(os.environ.get("NEO4J_URI"))
     settings = neo4j or Neo4jSettings.from_environment()
     makers: Sequence[Callable[[], Bench]] = benches if benches is not None else (EmbeddedBench, lambda: Neo4jBench(settings))
-    reports = tuple(_examine(makers, queries=queries, seed=seed, progress=progress or Silent()))
+    reports = tuple(
+        replace(report, named=named and report.store == "neo4j")
+        for report in _examine(makers, queries=queries, seed=seed, progress=progress or Silent())
+    )
     written = next((report.script for report in reports if report.script), "")
     if script is not None and written:
         with storage_errors(Path(script)):
@@ -89,12 +105,14 @@ def _examine(makers: Sequence[Callable[[], Bench]], *, queries: int, seed: int, 
             comparison = compare(bench, queries=queries, seed=seed, advance=progress.advance)
             script = ""
             if comparison.smallest:
-                comparison = replace(comparison, smallest=shrink(bench, comparison.smallest))
+                # A witness was shrunk when it was found.
+                if all(comparison.smallest.graph is not witness.graph for witness in witnesses()):
+                    comparison = replace(comparison, smallest=shrink(bench, comparison.smallest))
                 assert comparison.smallest
                 script = replay_script(bench.name, bench.version, comparison.smallest)
             wrong = sum(comparison.disagreements.values())
             progress.finish(f"{comparison.queries:,} queries on {comparison.graphs:,} graphs, {wrong:,} wrong answers")
-            yield StoreReport(store=bench.name, comparison=comparison, script=script)
+            yield StoreReport(store=bench.name, comparison=comparison, script=script, fault=bench.fault)
         except StoreUnreachable as error:
             progress.finish("went away")
             yield StoreReport(store=bench.name, comparison=None, note=str(error))

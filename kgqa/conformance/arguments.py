@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from kgqa.conformance.graphs import KINDS, NAMES, RELATIONS
 from kgqa.conformance.oracles.known import Known
+from kgqa.conformance.oracles.names import folded
 from kgqa.store.queries import Parameter, Query, Value
 
 LIMITS = (1, 2, 3, 5, 50, 1000)
@@ -15,7 +16,10 @@ ENTITIES = ("entity", "other", "subject", "candidate", "answer")
 
 def random_arguments(query: Query, known: Known, rng: random.Random) -> dict[str, Value]:
     """A value for each parameter of ``query``; raises KeyError for a parameter of a name that nothing is known about."""
-    return {parameter.name: _value(query, parameter, known, rng) for parameter in query.params}
+    values = {parameter.name: _value(query, parameter, known, rng) for parameter in query.params}
+    if {"name", "text"} <= values.keys() and rng.random() < 0.9:  # they belong together, or nothing would be found
+        values["text"] = f"\n{folded(str(values['name']))}\n"
+    return values
 
 
 def _value(query: Query, parameter: Parameter, known: Known, rng: random.Random) -> Value:
@@ -23,14 +27,15 @@ def _value(query: Query, parameter: Parameter, known: Known, rng: random.Random)
     if name in ENTITIES or name == "document":
         return _entity(known, rng) if name in ENTITIES else _document(known, rng)
     if parameter.kind == "strings":
-        one = _document if next(iter(query.returns)) == "document" else _entity
+        one = _document if "document" in (next(iter(query.returns)), query.name.split("s_")[0]) else _entity
         return [one(known, rng) for _ in range(rng.randint(1, 8))]
     if name == "relation":
         if parameter.default == "" and rng.random() < 1 / 2:
             return ""  # any
         return rng.choice([f.relation for f in known.graph.fact] or RELATIONS) if rng.random() < 0.8 else rng.choice(RELATIONS)
-    if name in {"text", "label"}:
-        return _text(known, rng, part=name == "text")
+    if name in {"text", "also", "name"}:
+        titles = query.name.startswith("documents_")
+        return _text(known, rng, part=name in {"text", "also"}, titles=titles)
     choices: dict[str, Sequence[Value]] = {"kind": KINDS, "limit": LIMITS, "skip": (0, 1, 5, 40), "least": (1, 2, 3), "mentions": (1, 2, 3)}
     return rng.choice(choices[name])
 
@@ -52,11 +57,13 @@ def _document(known: Known, rng: random.Random) -> str:
     return rng.choice([d.id for d in known.graph.document] or [""]) if rng.random() < 0.95 else rng.choice(NAMES)
 
 
-def _text(known: Known, rng: random.Random, *, part: bool) -> str:
-    """A label that is there, or a part of it in another case, which may be empty; or an id."""
+def _text(known: Known, rng: random.Random, *, part: bool, titles: bool) -> str:
+    """A label, an alias or a title that is there, or a part of it in another case, which may be empty; or an id."""
     if part and rng.random() < 0.15:
         return rng.choice([*known.entities, *known.documents] or list(NAMES))
-    text = rng.choice([e.label for e in known.graph.entity if e.label] or list(NAMES)) if rng.random() < 0.9 else rng.choice(NAMES)
+    names = [name for e in known.graph.entity for name in (e.label, *e.aliases) if name]
+    names = [d.title for d in known.graph.document if d.title] if titles else names
+    text = rng.choice(names or list(NAMES)) if rng.random() < 0.9 else rng.choice(NAMES)
     if not part or not text:
         return text
     begin = rng.randrange(len(text))

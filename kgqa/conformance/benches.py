@@ -10,17 +10,19 @@ from pathlib import Path
 from typing import Protocol
 
 from kgqa.conformance.graphs import RandomGraph
-from kgqa.errors import StoreConflict
+from kgqa.errors import StoreConflict, StoreUnreachable
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.base import GraphStore
-from kgqa.store.embedded import EmbeddedStore, build, engine
+from kgqa.store.embedded import EmbeddedStore, build, engine, known_fault
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import erase, load, read_marker
 from kgqa.store.neo4j.layouts import GRAPH, QUESTIONS
 from kgqa.store.queries import read_queries
 
-MARK = "doctor"
+MARK = "doctor-"
 """Begins the hash in the marker of a random graph, so that everybody can tell whose it is."""
+PATIENCE = 1.0
+"""Seconds for which a server that is away is asked again: whoever looks into what is here does not wait for what is not."""
 
 
 class Bench(Protocol):
@@ -30,6 +32,8 @@ class Bench(Protocol):
     version: str
     per_graph: int
     """How many queries to ask of one graph."""
+    fault: str
+    """What is known to be wrong with this version; empty: nothing."""
 
     def holding(self, graph: RandomGraph) -> AbstractContextManager[GraphStore]:
         """A context in which the store holds ``graph``, and nothing else."""
@@ -48,6 +52,7 @@ class EmbeddedBench:
     def __init__(self) -> None:
         """Raises StoreError where no engine is installed."""
         self.version = str(engine(any_version=True).__version__)
+        self.fault = known_fault(self.version)
 
     @contextmanager
     def holding(self, graph: RandomGraph) -> Iterator[GraphStore]:
@@ -66,17 +71,28 @@ class Neo4jBench:
     """A database that was empty; the graphs are loaded and erased as a user's graph is, under a marker that says whose they are."""
 
     name = "neo4j"
+    fault = ""
     per_graph = 500
     """On every new graph the server plans most queries anew, some five seconds, in which it could answer a thousand."""
 
     def __init__(self, settings: Neo4jSettings) -> None:
-        """Connect. Raises StoreUnreachable, and StoreConflict for a database that holds anything, which is left alone."""
-        self._store = Neo4jStore(settings)
+        """Connect, and erase what an examination that was killed left behind.
+
+        Raises StoreUnreachable, and StoreConflict for a database that holds anything else, which is left alone.
+        """
+        self._store = Neo4jStore(settings, patience=PATIENCE)
         try:
             self.version = self._store.version
-            if held := _what_it_holds(self._store):
+            name = f"{MARK}{settings.database}"
+            if _is_leftover(self._store, name):
+                erase(self._store)
+                self._indexes = set[str]()
+            elif held := _what_it_holds(self._store):
                 raise StoreConflict(f"{settings.place}: holds {held}; random graphs need an empty database.")
-            self._indexes = self._index_names()
+            else:
+                self._indexes = self._index_names()
+            # From now on, and as long as this process lives, others know that the graphs are somebody's.
+            self._store.announce(name)
         except BaseException:
             self._store.close()
             raise
@@ -84,10 +100,15 @@ class Neo4jBench:
     @contextmanager
     def holding(self, graph: RandomGraph) -> Iterator[GraphStore]:
         """The same database for each graph."""
-        load(self._store, f"{MARK}-{uuid.uuid4().hex}", graph.arrow())
+        load(self._store, f"{MARK}{uuid.uuid4().hex}", graph.arrow())
         try:
             yield self._store
-        finally:
+        except StoreUnreachable:  # then nothing can be erased either; whoever examines it next does that
+            raise
+        except BaseException:
+            erase(self._store)
+            raise
+        else:
             erase(self._store)
 
     def close(self) -> None:
@@ -95,10 +116,12 @@ class Neo4jBench:
         queries = read_queries()
         try:
             if self._index_names() != self._indexes:
-                for name in GRAPH.constraints:
-                    drop = queries[f"drop_{name}"]
-                    if drop.text.split()[2] not in self._indexes:
+                for name in (*GRAPH.constraints, *GRAPH.indexes):
+                    drop = queries.get(f"drop_{name}")
+                    if drop and drop.text.split()[2] not in self._indexes:
                         self._store.write(drop)
+        except StoreUnreachable:
+            pass
         finally:
             self._store.close()
 
@@ -106,10 +129,18 @@ class Neo4jBench:
         return set(self._store.run(read_queries()["list_indexes"])["name"].to_pylist())
 
 
+def _is_leftover(store: Neo4jStore, name: str) -> bool:
+    """Whether the database holds a random graph that nobody examines any more."""
+    marker = read_marker(store)
+    if marker is None or not marker.tables.startswith(MARK):
+        return False
+    return name not in store.run(read_queries()["live_examinations"])["name"].to_pylist()
+
+
 def _what_it_holds(store: Neo4jStore) -> str:
     marker = read_marker(store)
     if marker is not None:
-        return "random graphs of another examination" if marker.tables.startswith(MARK) else "a graph of kgqa"
+        return "random graphs of another examination, which is going on" if marker.tables.startswith(MARK) else "a graph of kgqa"
     if read_marker(store, QUESTIONS) is not None:
         return "a graph of questions of kgqa"
     nodes = store.run(read_queries()["count_nodes"])["nodes"][0].as_py()

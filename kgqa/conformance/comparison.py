@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import pyarrow as pa
 
@@ -15,6 +16,7 @@ from kgqa.conformance.benches import Bench
 from kgqa.conformance.graphs import RandomGraph, random_graph
 from kgqa.conformance.oracles.known import Known, Rows
 from kgqa.conformance.oracles.registry import expected_rows, found_rows, templates
+from kgqa.conformance.witnesses import Witness, witnesses
 from kgqa.errors import KgqaError, StoreUnreachable
 from kgqa.store.base import GraphStore
 from kgqa.store.queries import Query, Value
@@ -50,18 +52,23 @@ class Comparison:
     """Name of the query → how often its answer was wrong."""
     smallest: Disagreement | None = None
     """The wrong answer on the fewest rows."""
+    witnesses: int = 0
+    """How many fixed cases were asked before, in which some version of an engine is known to be wrong."""
 
 
 def compare(bench: Bench, *, queries: int, seed: int, advance: Callable[[int], None] | None = None) -> Comparison:
-    """Ask ``bench`` so many queries of random graphs; the same ``seed`` gives the same graphs and queries on every store.
+    """Ask ``bench`` all witnesses and then so many queries of random graphs; the same ``seed`` gives the same on every store.
 
     Every template is asked equally often. Raises StoreUnreachable where a server goes away.
     """
     rng = random.Random(seed)  # noqa: S311 - nothing here is secret
     asked = [query for query in templates() if bench.name in query.stores]
-    wrong: Counter[str] = Counter()
-    smallest: Disagreement | None = None
     begin, done, graphs = time.perf_counter(), 0, 0
+    fixed = witnesses()
+    known_wrong = list(_ask_witnesses(bench, fixed))
+    wrong = Counter(disagreement.query.name for disagreement in known_wrong)
+    # They are as small as they get, so a random graph never takes their place.
+    smallest = min(known_wrong, key=lambda disagreement: len(disagreement.graph), default=None)
     turn: list[Query] = []
     while done < queries:
         known = Known(random_graph(rng))
@@ -76,7 +83,7 @@ def compare(bench: Bench, *, queries: int, seed: int, advance: Callable[[int], N
                 found = answer(store, query, arguments)
                 if found != expected:
                     wrong[query.name] += 1
-                    if smallest is None or len(known.graph) < len(smallest.graph):
+                    if not known_wrong and (smallest is None or len(known.graph) < len(smallest.graph)):
                         smallest = Disagreement(query=query, arguments=arguments, graph=known.graph, found=found, expected=expected)
         done += count
         if advance:
@@ -90,7 +97,20 @@ def compare(bench: Bench, *, queries: int, seed: int, advance: Callable[[int], N
         seconds=time.perf_counter() - begin,
         disagreements=dict(sorted(wrong.items())),
         smallest=smallest,
+        witnesses=len(fixed),
     )
+
+
+def _ask_witnesses(bench: Bench, fixed: Sequence[Witness]) -> Iterator[Disagreement]:
+    """Those that ``bench`` answers wrongly; one graph holds all that are asked of it."""
+    for graph, those in groupby(fixed, key=lambda witness: witness.graph):
+        known = Known(graph)
+        with bench.holding(graph) as store:
+            for witness in those:
+                expected = expected_rows(witness.query, known, witness.arguments)
+                found = answer(store, witness.query, witness.arguments)
+                if found != expected:
+                    yield Disagreement(query=witness.query, arguments=witness.arguments, graph=graph, found=found, expected=expected)
 
 
 def answer(store: GraphStore, query: Query, arguments: dict[str, Value]) -> Found:

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from kgqa.store.graph import with_measures
+
 
 class Entity(NamedTuple):
     """A row of the table ``entity``."""
@@ -22,6 +24,8 @@ class Entity(NamedTuple):
     kind: str
     label: str | None
     description: str | None
+    aliases: tuple[str, ...] = ()
+    common: int = 0
 
 
 class Document(NamedTuple):
@@ -79,11 +83,11 @@ class RandomGraph:
 
     def arrow(self) -> dict[str, pa.Table]:
         """What a store loads."""
-        return {name: _table(ROW_TYPES[name], rows) for name, rows in self.tables()}
+        return with_measures({name: _table(ROW_TYPES[name], rows) for name, rows in self.tables()})
 
 
 ROW_TYPES: dict[str, type[Any]] = {"entity": Entity, "document": Document, "fact": Fact, "mentions": Mention, "about": Article}
-NUMBERS, FLAGS = ("row", "count"), ("usable",)
+NUMBERS, FLAGS, LISTS = ("row", "count", "common"), ("usable",), ("aliases",)
 RELATIONS = ("target", "protein_interaction", "interacts_with", "P17", "r'\"`\\ 🜁")
 KINDS = ("drug", "protein", "entity")
 NAMES = (
@@ -127,7 +131,8 @@ def random_graph(rng: random.Random) -> RandomGraph:
 def _entities(rng: random.Random, count: int, *, first: int = 0) -> list[Entity]:
     ids = [f"{rng.choice('QeΩ')}{number}{rng.choice(MARKS)}" for number in range(first, first + count)]
     rows = rng.sample(range(first, first + count), count)
-    return [Entity(name, row, rng.choice(KINDS), rng.choice(NAMES), rng.choice(NAMES)) for name, row in zip(ids, rows, strict=True)]
+    found = [Entity(name, row, rng.choice(KINDS), rng.choice(NAMES), rng.choice(NAMES)) for name, row in zip(ids, rows, strict=True)]
+    return [e._replace(aliases=tuple(rng.sample(NAMES, rng.choice((0, 0, 1, 2)))), common=rng.choice((0, 0, 33, 100))) for e in found]
 
 
 def _documents(rng: random.Random, count: int, *, first: int = 0) -> list[Document]:
@@ -169,5 +174,10 @@ def _shuffled(rng: random.Random, rows: list[Any]) -> list[Any]:
 
 def _table(kind: Any, rows: tuple[Any, ...]) -> pa.Table:
     names: tuple[str, ...] = kind._fields
-    types = [pa.int64() if name in NUMBERS else pa.bool_() if name in FLAGS else pa.string() for name in names]
+    types = [_type(name) for name in names]
     return pa.table([pa.array([row[at] for row in rows], type_) for at, type_ in enumerate(types)], names=list(names))
+
+
+def _type(column: str) -> pa.DataType:
+    texts = pa.list_(pa.string()) if column in LISTS else pa.string()
+    return pa.int64() if column in NUMBERS else pa.bool_() if column in FLAGS else texts

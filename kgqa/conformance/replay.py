@@ -5,8 +5,9 @@ from __future__ import annotations
 from pprint import pformat
 from string import Template
 
+import pyarrow as pa
+
 from kgqa.conformance.comparison import Disagreement
-from kgqa.conformance.graphs import FLAGS, NUMBERS, ROW_TYPES
 from kgqa.conformance.oracles.registry import edge_lists
 from kgqa.store.graph import TABLES
 from kgqa.store.queries import read_queries
@@ -55,7 +56,7 @@ with tempfile.TemporaryDirectory() as folder:
         connection.execute(statement)
     for table, rows in ROWS.items():
         if rows:
-            arrays = [pa.array([row[at] for row in rows], getattr(pa, kind)()) for at, kind in enumerate(TYPES[table])]
+            arrays = [pa.array([row[at] for row in rows], kind) for at, kind in enumerate(TYPES[table])]
             connection.execute(LOAD[table], {"rows": pa.table(arrays, names=COLUMNS[table])})
     connection.close()
     database.close()
@@ -96,12 +97,16 @@ with neo4j.GraphDatabase.driver(address, auth=user) as driver:
 '''
 
 
+TYPES = {pa.int64(): "int64", pa.bool_(): "bool_"}
+"""Arrow's names for them; all others are texts."""
+
+
 def replay_script(store: str, version: str, wrong: Disagreement) -> str:
     """The text of the script for a disagreement of ``store``, ``embedded`` or ``neo4j``."""
     queries = read_queries()
     embedded = store == "embedded"
     engine = f"ladybug {version}" if embedded else f"Neo4j {version}"
-    types = {name: [_arrow_type(column) for column in kind._fields] for name, kind in ROW_TYPES.items()}
+    tables = wrong.graph.arrow()
     prefix = "load" if embedded else "replay"
     values = {
         "title": f"{engine} answers the query {wrong.query.name} wrongly on a graph of {len(wrong.graph)} rows.",
@@ -113,21 +118,23 @@ def replay_script(store: str, version: str, wrong: Disagreement) -> str:
         else "import os\nimport sys\n\nimport neo4j",
         "query": wrong.query.text.replace("\\", "\\\\"),
         "arguments": _literal(wrong.arguments),
-        "columns": _literal({name: list(kind._fields) for name, kind in ROW_TYPES.items()}),
-        "rows": _literal({name: [tuple(row) for row in rows] for name, rows in wrong.graph.tables()}),
+        "columns": _literal({name: table.column_names for name, table in tables.items()}),
+        "rows": _literal({name: [tuple(row.values()) for row in table.to_pylist()] for name, table in tables.items()}),
         "lists": _literal(edge_lists(wrong.query)),
         "expected": _literal(wrong.expected),
         "schema": _literal([queries[f"schema_{name}"].text for name in TABLES]),
         "load": _literal({name: queries[f"{prefix}_{name}"].text for name in TABLES}),
-        "types": _literal(types),
+        "types": "{" + ", ".join(f"{name!r}: [{', '.join(map(_arrow_type, table.schema.types))}]" for name, table in tables.items()) + "}",
         "count": queries["count_nodes"].text,
         "end": queries["replay_end"].text,
     }
     return Template(_HEAD + (_EMBEDDED if embedded else _NEO4J) + _TAIL).substitute(values)
 
 
-def _arrow_type(column: str) -> str:
-    return "int64" if column in NUMBERS else "bool_" if column in FLAGS else "string"
+def _arrow_type(kind: pa.DataType) -> str:
+    if pa.types.is_list(kind):
+        return f"pa.list_({_arrow_type(kind.value_type)})"
+    return f"pa.{TYPES.get(kind, 'string')}()"
 
 
 def _literal(value: object) -> str:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,23 +18,27 @@ import kgqa
 from kgqa.commands.doctor import doctor
 from kgqa.conformance.arguments import random_arguments
 from kgqa.conformance.benches import EmbeddedBench, Neo4jBench
-from kgqa.conformance.comparison import Disagreement, compare
+from kgqa.conformance.comparison import Disagreement, answer, compare
 from kgqa.conformance.graphs import Document, Entity, Mention, RandomGraph
 from kgqa.conformance.oracles.known import Known
 from kgqa.conformance.oracles.registry import ORACLES, expected_rows, templates
 from kgqa.conformance.pieces import pieces
 from kgqa.conformance.replay import replay_script
+from kgqa.conformance.witnesses import Witness, witnesses
 from kgqa.errors import SettingsError, StoreConflict
 from kgqa.recipes.musique.in_cypher import ASKED
 from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.store.base import GraphStore
+from kgqa.store.embedded import known_fault
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import load
 from kgqa.store.queries import Value, read_queries
 from tests.command import ROOT
 from tests.conformance.faulty import FaultyBench, Spoil, drops_a_row, fails, loses_an_edge, repeats_a_row
 from tests.conftest import Cli, unavailable
+from tests.neo4j.server import Neo4jServer
 
-READ = ("explore.cypher", "page.cypher", "project/", "traverse/")
+READ = ("explore.cypher", "names.cypher", "page.cypher", "project/", "traverse/")
 """Besides conformance.cypher, where what reads is called conformance_…"""
 
 
@@ -42,7 +50,9 @@ def test_every_query_that_reads_has_an_oracle() -> None:
     over_questions = {query.name for query in queries if query.file == "compose.cypher"}
     assert over_questions == set(ASKED)
     reading = {query.name for query in queries if set(query.stores) == {"embedded", "neo4j"}}
-    assert reading == compared | over_questions
+    # Those over samples need a dataset: tests/store/test_samples.py compares them with its files, on both stores.
+    over_samples = {query.name for query in queries if query.file == "samples.cypher"}
+    assert reading == compared | over_questions | over_samples
     assert len(compared) >= 90
     assert all(set(query.stores) == {"embedded", "neo4j"} for query in templates())
 
@@ -151,25 +161,133 @@ def test_a_database_with_somebodys_data_is_left_as_it_was(neo4j_database: Neo4jS
     before = everything(neo4j_database)
     found = doctor(queries=1, neo4j=neo4j_database)
     assert found.agree
+    assert found.missed is found.stores[1]
     assert found.stores[1].comparison is None
     assert "holds 2 nodes that kgqa did not write; random graphs need an empty database" in found.stores[1].note
     assert everything(neo4j_database) == before
 
 
-@pytest.mark.parametrize(("tables", "held"), [("abc", "a graph of kgqa"), ("doctor-abc", "random graphs of another examination")])
-def test_a_graph_of_kgqa_is_left_as_it_was(tables: str, held: str, neo4j_database: Neo4jSettings) -> None:
+def test_a_graph_of_kgqa_is_left_as_it_was(neo4j_database: Neo4jSettings) -> None:
     with Neo4jStore(neo4j_database) as store:
-        load(store, tables, RandomGraph().arrow())
+        load(store, "abc", RandomGraph().arrow())
     before = everything(neo4j_database)
-    with pytest.raises(StoreConflict, match=f"holds {held}; random graphs need an empty database"):
+    with pytest.raises(StoreConflict, match="holds a graph of kgqa; random graphs need an empty database"):
         Neo4jBench(neo4j_database)
     assert everything(neo4j_database) == before
+
+
+def test_what_an_examination_that_goes_on_has_there_is_left_as_it_was(neo4j_database: Neo4jSettings) -> None:
+    bench = Neo4jBench(neo4j_database)
+    with bench.holding(small_disagreement().graph):
+        before = everything(neo4j_database)
+        with pytest.raises(StoreConflict, match="holds random graphs of another examination, which is going on; random graphs need"):
+            Neo4jBench(neo4j_database)
+        assert everything(neo4j_database) == before
+    bench.close()
+    Neo4jBench(neo4j_database).close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [6, 9])
+def test_what_a_killed_examination_left_is_erased(seconds: int, neo4j_database: Neo4jSettings) -> None:
+    before = everything(neo4j_database)
+    environment = {**os.environ, "NEO4J_URI": neo4j_database.uri, "NEO4J_PASSWORD": neo4j_database.password}
+    program = "import kgqa; kgqa.doctor(queries=100000)"
+    # The embedded engine is examined first, and takes too long here.
+    program = "from kgqa.conformance.benches import Neo4jBench; from kgqa.settings.neo4j import Neo4jSettings; " + program.replace(
+        "queries", "benches=[lambda: Neo4jBench(Neo4jSettings.from_environment())], queries"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program], env=environment)
+    for _ in range(seconds * 10):
+        time.sleep(0.1)
+        assert process.poll() is None
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert everything(neo4j_database)["nodes"] != []
+    found = doctor(queries=10, neo4j=neo4j_database, benches=[lambda: Neo4jBench(neo4j_database)])
+    assert found.agree
+    after = everything(neo4j_database)
+    assert [after["nodes"], after["ties"]] == [before["nodes"], before["ties"]] == [[], []]
+
+
+@pytest.mark.parametrize("witness", witnesses(), ids=lambda witness: witness.query.name)
+def test_witnesses_are_answered_rightly_and_name_who_did_not(witness: Witness) -> None:
+    assert witness.wrong
+    assert len(witness.graph) <= 20
+    assert set(witness.arguments) == {parameter.name for parameter in witness.query.params}
+    with EmbeddedBench().holding(witness.graph) as store:
+        assert answer(store, witness.query, witness.arguments) == expected_rows(witness.query, Known(witness.graph), witness.arguments)
+
+
+def test_a_witness_is_enough_to_find_a_fault() -> None:
+    """Also of an engine that is wrong in nothing that a random graph is asked."""
+    bench = FaultyBench(lambda query, rows: rows.slice(0, 0) if query.name == "conformance_filtered_hops" else rows)
+    found = doctor(queries=1, benches=[lambda: bench])
+    (report,) = found.stores
+    assert report.comparison
+    assert report.comparison.witnesses == len(witnesses())
+    assert list(report.comparison.disagreements) == ["conformance_filtered_hops"]
+    assert not found.agree
+
+
+def test_a_version_that_is_known_to_be_wrong_fails_by_its_number(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgqa.conformance.benches.known_fault", lambda version: f"{version} is known to be wrong")
+    monkeypatch.delenv("NEO4J_URI", raising=False)
+    found = doctor(queries=1, benches=[EmbeddedBench])
+    assert not found.agree
+    done = cli("doctor", "--queries", "1")
+    assert done.status == 1
+    assert "is known to be wrong" in done.out
+    assert known_fault("0.22.0") == known_fault("0.21.2") != ""
+    assert known_fault("0.20.4") == ""
+
+
+def test_a_server_that_was_named_and_not_examined_is_an_error(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, neo4j_database: Neo4jSettings, tmp_path: Path
+) -> None:
+    begin = time.monotonic()
+    done = cli("doctor", "--queries", "1", "--neo4j-uri", "bolt://127.0.0.1:1")
+    assert time.monotonic() - begin < 12  # of which the embedded engine takes the most
+    assert done.status == 2
+    assert "bolt://127.0.0.1:1: no Neo4j server answers here" in done.err
+    assert "It was named, so it was to be examined" in done.err
+    monkeypatch.setenv("NEO4J_URI", neo4j_database.uri)
+    monkeypatch.setenv("NEO4J_PASSWORD", "wrong")
+    done = cli("doctor", "--queries", "1")
+    assert done.status == 2
+    assert "does not let neo4j in; check NEO4J_USERNAME and NEO4J_PASSWORD" in done.err
+
+
+def test_a_server_that_dies_is_given_up_soon(neo4j_server: Neo4jServer, neo4j_database: Neo4jSettings) -> None:
+    died = list[float]()
+
+    class Dying(Neo4jBench):
+        @contextmanager
+        def holding(self, graph: RandomGraph) -> Iterator[GraphStore]:
+            with super().holding(graph) as store:
+                if not died:
+                    neo4j_server.kill()
+                    died.append(time.monotonic())
+                yield store
+
+    try:
+        found = doctor(queries=1000, neo4j=neo4j_database, benches=[lambda: Dying(neo4j_database)])
+        assert time.monotonic() - died[0] < 5
+    finally:
+        neo4j_server.start()
+    (report,) = found.stores
+    assert report.comparison is None
+    assert "no Neo4j server answers here" in report.note
+    assert found.missed is report
+    # What it left is erased by the next one.
+    assert doctor(queries=10, benches=[lambda: Neo4jBench(neo4j_database)]).agree
+    assert everything(neo4j_database)["nodes"] == []
 
 
 def test_the_command_prints_what_it_found(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD"):
         monkeypatch.delenv(name, raising=False)
-    done = cli("doctor", "--queries", "100", "--neo4j-uri", "bolt://127.0.0.1:1", "--workspace", tmp_path)
+    done = cli("doctor", "--queries", "100", "--workspace", tmp_path)
     assert done.status == 0, done.err
     for part in ("ladybug", "numba", "polars", "free memory", "free disk", "Java", "Docker", f"{len(ORACLES)}"):
         assert part in done.out
@@ -182,7 +300,8 @@ def test_the_command_ends_with_status_1_on_a_wrong_answer(cli: Cli, monkeypatch:
     from kgqa.commands import doctor as examine
 
     monkeypatch.setattr(examine, "EmbeddedBench", lambda: FaultyBench(drops_a_row))
-    done = cli("doctor", "--queries", "500", "--seed", "3", "--neo4j-uri", "bolt://127.0.0.1:1")
+    monkeypatch.delenv("NEO4J_URI", raising=False)
+    done = cli("doctor", "--queries", "500", "--seed", "3")
     assert done.status == 1
     assert "entities_in:" in done.out
     assert "EXPECTED = " in done.out
@@ -220,7 +339,7 @@ def test_an_engine_that_is_known_to_be_wrong_is_found(tmp_path: Path) -> None:
             )
     script = tmp_path / "replay.py"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((folder, str(ROOT)))}
-    command = [sys.executable, "-m", "kgqa", "doctor", "--queries", "1000", "--neo4j-uri", "bolt://127.0.0.1:1", "--script", str(script)]
+    command = [sys.executable, "-m", "kgqa", "doctor", "--queries", "1000", "--script", str(script)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "embedded 0.22.0 answers wrongly" in done.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import pyarrow as pa
 
@@ -26,8 +27,8 @@ class FaultyStore:
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
         return self._spoil(query, self._store.run(query, arguments, seconds=seconds))
 
-    def read(self, text: str, *, limits: Limits | None = None) -> Answer:
-        return self._store.read(text, limits=limits)
+    def read(self, text: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answer:
+        return self._store.read(text, parameters, limits=limits)
 
     def close(self) -> None:
         self._store.close()
@@ -38,6 +39,7 @@ class FaultyBench(EmbeddedBench):
 
     def __init__(self, spoil: Spoil) -> None:
         super().__init__()
+        self.fault = ""
         self._spoil = spoil
 
     @contextmanager

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import product
 
 from kgqa.conformance.oracles.known import Chain, Known, Oracle, Row, Rows
+from kgqa.conformance.oracles.names import folded, search
 
 
 def _best(known: Known, counts: Iterable[tuple[str, int]], limit: int) -> list[tuple[str, int]]:
@@ -18,20 +19,21 @@ def _best_documents(known: Known, counts: Iterable[tuple[str, int]], limit: int)
     return sorted(counts, key=lambda pair: (-pair[1], known.documents[pair[0]].row))[:limit]
 
 
-def _folded(text: str) -> str:
-    return text.replace("İ", "i").lower().replace("ς", "σ")
-
-
 def find_entity(known: Known, text: str, limit: int) -> Rows:
-    """Labels that contain the text in any case."""
-    found = [e for e in known.entities.values() if e.label is not None and _folded(text) in _folded(e.label)]
-    return [(e.id, e.kind, e.label, e.description) for e in sorted(found, key=lambda e: e.row)][:limit]
+    """Names that contain the text in any case, most mentioned entities first."""
+    found = [(e.id, len(known.mentions_of[e.id])) for e in known.entities.values() if folded(text) in search([e.label, *e.aliases])]
+    return [_called(known, name, n) for name, n in _best(known, found, limit)]
 
 
-def bearers(known: Known, label: str, limit: int) -> Rows:
-    """Entities of this label, most mentioned first."""
-    counts = [(e.id, len(known.mentions_of[e.id])) for e in known.entities.values() if e.label == label]
-    return [(name, known.entities[name].kind, known.entities[name].description, n) for name, n in _best(known, counts, limit)]
+def bearers(known: Known, name: str, limit: int) -> Rows:
+    """Entities of this name, most mentioned first."""
+    counts = [(e.id, len(known.mentions_of[e.id])) for e in known.entities.values() if name in (e.label, *e.aliases)]
+    return [_called(known, bearer, n) for bearer, n in _best(known, counts, limit)]
+
+
+def _called(known: Known, name: str, documents: int) -> Row:
+    e = known.entities[name]
+    return e.id, e.kind, e.label, e.description, documents
 
 
 def ambiguous_names(known: Known, limit: int) -> Rows:
@@ -69,22 +71,41 @@ def neighbouring_documents(known: Known, document: str, limit: int) -> Rows:
 
 def bridge_entities(known: Known, entity: str, limit: int) -> Rows:
     """What an entity's article shares with other documents."""
-    documents: dict[str, set[str]] = {}
-    for article in known.articles[entity]:
-        for bridge in known.named(article) - {entity}:
-            documents.setdefault(bridge, set()).update(known.naming(bridge) - {article})
-    counts = [(name, len(found)) for name, found in documents.items() if found]
-    return [(name, known.entities[name].label, n) for name, n in _best(known, counts, limit)]
+    rows: list[Row] = []
+    for bridge in {name for article in known.articles[entity] for name in known.named(article) - {entity}}:
+        documents, together, facts = (
+            len(known.naming(bridge)),
+            len(known.naming(bridge) & known.naming(entity)),
+            _between(known, bridge, entity),
+        )
+        if documents > 1:
+            score = _beside(known, bridge, entity) * (105 - known.entities[bridge].common) / 105
+            rows.append((bridge, known.entities[bridge].label, documents - 1, together, facts, score))
+    return sorted(rows, key=lambda row: (-row[5], -row[2], known.row(row[0])))[:limit]  # type: ignore[operator, arg-type]
 
 
 def bridges_between(known: Known, entity: str, other: str, limit: int) -> Rows:
     """What stands beside both, in two different documents."""
-    counts = []
+    rows: list[Row] = []
     for bridge in known.entities.keys() - {entity, other}:
-        before, after = (known.naming(bridge) & known.naming(end) for end in (entity, other))
-        if any(first != second for first, second in product(before, after)):
-            counts.append((bridge, len(before) + len(after)))
-    return [(name, known.entities[name].label, n) for name, n in _best(known, counts, limit)]
+        near, far = (known.naming(bridge) & known.naming(end) for end in (entity, other))
+        if any(first != second for first, second in product(near, far)):
+            e, documents = known.entities[bridge], len(known.naming(bridge))
+            facts = (_between(known, bridge, end) for end in (entity, other))
+            score = _beside(known, bridge, entity) * _beside(known, bridge, other) * (105 - e.common) / 105
+            rows.append((bridge, e.kind, e.label, len(near), len(far), *facts, documents, score))
+    return sorted(rows, key=lambda row: (-row[8], -row[7], known.row(row[0])))[:limit]  # type: ignore[operator, arg-type]
+
+
+def _between(known: Known, entity: str, other: str) -> int:
+    """Facts between two entities, in either direction."""
+    return sum(f.tail == other for f in known.facts_from[entity]) + sum(f.head == other for f in known.facts_to[entity])
+
+
+def _beside(known: Known, bridge: str, end: str) -> float:
+    """How much it says of the bridge that it stands beside the end: its share of documents and of facts."""
+    documents, facts = len(known.naming(bridge)), len(known.facts_from[bridge]) + len(known.facts_to[bridge])
+    return len(known.naming(bridge) & known.naming(end)) / (documents + 20) + _between(known, bridge, end) / (facts + 20)
 
 
 def connecting_documents(known: Known, entity: str, other: str, limit: int) -> Rows:

@@ -8,26 +8,6 @@ from kgqa.conformance.graphs import Fact
 from kgqa.conformance.oracles.known import Known, Oracle, Rows
 
 
-def find_entity(known: Known, text: str, limit: int) -> Rows:
-    """The very id, the very label, labels that begin so, labels that contain it; of each often mentioned ones first."""
-    rows = []
-    for e in known.entities.values():
-        rank, documents = _rank(text, e.id, e.label), len(known.mentions_of[e.id])
-        if rank is not None:
-            rows.append((rank, -documents, e.row, (e.id, e.kind, e.label, e.description, documents)))
-    return [row for *_, row in sorted(rows)][:limit]
-
-
-def find_document(known: Known, text: str, limit: int) -> Rows:
-    """The very id, the very title, titles that begin so, titles that contain it."""
-    rows = []
-    for d in known.documents.values():
-        rank = _rank(text, d.id, d.title)
-        if rank is not None:
-            rows.append((rank, d.row, (d.id, d.title)))
-    return [row for *_, row in sorted(rows)][:limit]
-
-
 def entities(known: Known, ids: list[str]) -> Rows:
     """Those of a list, as often as they are in it."""
     found = [known.entities[name] for name in known.by_row(name for name in ids if name in known.entities)]
@@ -98,18 +78,6 @@ def mentions_count(known: Known, document: str) -> Rows:
     return [(len(known.named(document)),)]
 
 
-def companions(known: Known, entity: str, limit: int) -> Rows:
-    """Entities by the documents that mention both."""
-    counts = Counter(other for document in known.naming(entity) for other in known.named(document) - {entity})
-    return _most(known, counts)[:limit]
-
-
-def mention_counts(known: Known, ids: list[str]) -> Rows:
-    """Those of a list, as often as they are in it, by documents."""
-    counts = {name: len(known.naming(name)) for name in ids if name in known.entities}
-    return [row for row in _most(known, counts) for _ in range(ids.count(row[0]))]
-
-
 def shared_documents(known: Known, entity: str, other: str, limit: int) -> Rows:
     """Documents by the mentions of the one that they mention less, then by those of both together."""
     rows = []
@@ -119,29 +87,46 @@ def shared_documents(known: Known, entity: str, other: str, limit: int) -> Rows:
     return [row for *_, row in sorted(rows)][:limit]
 
 
+def documents_beside(known: Known, entity: str, others: list[str]) -> Rows:
+    """Shared documents of several pairs, in one order."""
+    rows = []
+    for other in {name for name in others if name in known.entities and name != entity}:
+        for name in known.naming(entity) & known.naming(other):
+            counts = [m.count for m in known.mentions_in[name] if m.entity in (entity, other)]
+            place = (-min(counts), -sum(counts), known.documents[name].row, known.row(other))
+            rows.append((place, (other, name, known.documents[name].title, sum(counts))))
+    return [row for _, row in sorted(rows)]
+
+
+def tails(known: Known, ids: list[str]) -> Rows:
+    """What facts of entities end at."""
+    return _others(known, {(name, fact.tail) for name in ids for fact in known.facts_from[name]})
+
+
+def heads(known: Known, ids: list[str]) -> Rows:
+    """What facts about entities begin at."""
+    return _others(known, {(name, fact.head) for name in ids for fact in known.facts_to[name]})
+
+
+def facts_among(known: Known, ids: list[str]) -> Rows:
+    """Facts with both ends in a list."""
+    found = [fact for name in set(ids) for fact in known.facts_from[name] if fact.tail in ids]
+    return [(fact.head, fact.tail, fact.relation, fact.label) for fact in sorted(found, key=lambda fact: fact.row)]
+
+
+def companions(known: Known, entity: str) -> Rows:
+    """What documents mention beside an entity."""
+    return [row[1:] for row in companions_of(known, [entity])]
+
+
+def companions_of(known: Known, ids: list[str]) -> Rows:
+    """What documents mention beside entities."""
+    return _others(known, {(name, other) for name in ids for document in known.naming(name) for other in known.named(document) - {name}})
+
+
 def graph_size(known: Known) -> Rows:
     """Always one row."""
     return [(len(known.entities), len(known.documents))]
-
-
-def hubs(known: Known, limit: int) -> Rows:
-    """Entities that any document mentions, by documents."""
-    found = _most(known, Counter(mention.entity for mention in known.graph.mentions))[:limit]
-    return [(name, known.entities[name].kind, known.entities[name].label, n) for name, n in found]
-
-
-def _rank(wanted: str, name: str, text: str | None) -> int | None:
-    """0 to 3, the better the smaller; None for what is not found."""
-    folded, sought = _folded(text or ""), _folded(wanted)
-    if name == wanted:
-        return 0
-    if text is None or sought not in folded:
-        return None
-    return 1 if folded == sought else 2 if folded.startswith(sought) else 3
-
-
-def _folded(text: str) -> str:
-    return text.replace("İ", "i").lower().replace("ς", "σ")
 
 
 def _ends(known: Known, facts: list[tuple[str, Fact]], relation: str) -> Rows:
@@ -154,21 +139,23 @@ def _ends(known: Known, facts: list[tuple[str, Fact]], relation: str) -> Rows:
     return [row for *_, row in sorted(rows)]
 
 
+def _others(known: Known, pairs: set[tuple[str, str]]) -> Rows:
+    """Entities with others, in the order of the others."""
+    ordered = sorted(pairs, key=lambda pair: (known.row(pair[1]), known.row(pair[0])))
+    return [(name, other, known.row(other), len(known.naming(other))) for name, other in ordered]
+
+
 def _relations(facts: list[Fact]) -> Rows:
     """Relation, label and count, large counts first; a tie goes to what has the first fact."""
     counts = Counter((fact.relation, fact.label) for fact in sorted(facts, key=lambda fact: fact.row))
     return [(*key, n) for key, n in counts.most_common()]
 
 
-def _most(known: Known, counts: dict[str, int]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda pair: (-pair[1], known.row(pair[0])))
-
-
 ORACLES: dict[str, Oracle] = {
     f"page_{oracle.__name__}": oracle
     for oracle in (
-        find_entity, find_document, entities, documents, text, facts_from, facts_to, relations_from, relations_to, mentioned_in,
-        mentioned_in_count, articles, subjects, mentions, mentions_count, companions, mention_counts, shared_documents, graph_size, hubs,
+        entities, documents, text, facts_from, facts_to, relations_from, relations_to, mentioned_in, mentioned_in_count, articles, subjects,
+        mentions, mentions_count, shared_documents, documents_beside, tails, heads, facts_among, companions, companions_of, graph_size,
     )
 }  # fmt: skip
 """By the name of the query."""
