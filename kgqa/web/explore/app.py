@@ -13,6 +13,7 @@ from kgqa.web.explore.addresses import node_link
 from kgqa.web.explore.data import data_routes
 from kgqa.web.explore.pages import page_routes
 from kgqa.web.explore.project import Project
+from kgqa.web.explore.still import still
 from kgqa.web.guard import Guard
 from kgqa.web.rendering import Pages
 
@@ -23,7 +24,7 @@ STATIC = FOLDER / "static"
 def create_app(project: Project) -> FastAPI:
     """The application that shows ``project``; it reads and writes nothing else, and whoever made the project closes it."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    pages = Pages(FOLDER / "templates", STATIC, node_link=node_link, project=project)
+    pages = Pages(FOLDER / "templates", STATIC, node_link=node_link, still=still, project=project)
     app.include_router(page_routes(project, pages))
     app.include_router(data_routes(project))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from kgqa.web.explore.addresses import CHILD, read_opened
 from kgqa.web.explore.neighbours import neighbourhood
+from kgqa.web.explore.pages import same_graph
 from kgqa.web.explore.project import Project
 
 
 def data_routes(project: Project) -> APIRouter:
     """The routes below ``/api``."""
-    router = APIRouter(prefix="/api")
+    router = APIRouter(prefix="/api", dependencies=[Depends(same_graph(project))])
 
     @router.api_route("/neighbours", methods=["GET", "HEAD"])
     def neighbours(

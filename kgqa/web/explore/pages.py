@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse
 
-from kgqa.errors import KgqaError, UnknownId
+from kgqa.errors import KgqaError
+from kgqa.store.names import Bearer, find_names
 from kgqa.store.queries import find_query
 from kgqa.web.errors import sentence_of, status_of
-from kgqa.web.explore import bridges as bridging, chains, datasets as stored, queries as asking
+from kgqa.web.explore import bridges as bridging, chains, datasets as stored, paths as pathing, queries as asking
 from kgqa.web.explore.addresses import read_opened
+from kgqa.web.explore.ends import two_ends
 from kgqa.web.explore.neighbours import Sizes, Subject, document_picture, entity_picture, find_document, find_entity, neighbourhood
 from kgqa.web.explore.picture import Picture, split_key
 from kgqa.web.explore.project import Project
@@ -20,6 +23,12 @@ from kgqa.web.rendering import Pages
 
 Id = Annotated[str, Query(alias="id", min_length=1)]
 Opened = Annotated[list[str], Query(alias="open", default_factory=list)]
+Begin = Annotated[str, Query(alias="from", default_factory=str)]
+Finish = Annotated[str, Query(alias="to", default_factory=str)]
+Between = Literal["bridges", "paths/documents", "paths/facts"]
+"""Pages about two entities."""
+HUBS = 12
+"""On the start page."""
 SUGGESTED = 6
 FOUND = 40
 
@@ -49,7 +58,7 @@ def _start_routes(router: APIRouter, project: Project, pages: Pages) -> None:
 
     @router.api_route("/hubs", methods=["GET", "HEAD"])
     def hubs(request: Request) -> HTMLResponse:
-        return pages.page(request, "hubs.html", hubs=graph.rows("page_hubs"))
+        return pages.page(request, "hubs.html", hubs=graph.rows("hubs", limit=HUBS))
 
     @router.api_route("/find", methods=["GET", "HEAD"])
     def find(request: Request, q: str = "") -> HTMLResponse:
@@ -57,21 +66,35 @@ def _start_routes(router: APIRouter, project: Project, pages: Pages) -> None:
         return pages.page(request, "find.html", q=text, **_found(text, FOUND))
 
     @router.api_route("/suggest", methods=["GET", "HEAD"])
-    def suggest(request: Request, q: str = "", pick: str = "", other: str = "") -> HTMLResponse:
-        text = q.strip()
-        return pages.page(request, "suggest.html", q=text, pick=pick, other=other, **_found(text, SUGGESTED, documents=not pick))
+    def suggest(
+        request: Request, begin: Begin, end: Finish, q: str = "", pick: str = "", other: str = "", page: Between = "bridges"
+    ) -> HTMLResponse:
+        text = (q or begin or end).strip()
+        return pages.page(request, "suggest.html", q=text, pick=pick, other=other, to=page, **_found(text, SUGGESTED, documents=not pick))
 
     def _found(text: str, limit: int, *, documents: bool = True) -> dict[str, Any]:
         if not text:
             return {"entities": [], "documents": []}
-        return {
-            "entities": graph.rows("page_find_entity", text=text, limit=limit),
-            "documents": graph.rows("page_find_document", text=text, limit=limit) if documents else [],
-        }
+        found: dict[str, list[Bearer]] = {"entities": [], "documents": []}
+        for kind, listed in (("entity", "entities"), ("document", "documents")):
+            if kind == "entity" or documents:
+                names = find_names(graph.stores, text, kind, limit, seconds=graph.seconds)
+                found[listed] = [*names.exact, *names.near][:limit]
+        return found
 
 
-def _graph_routes(router: APIRouter, project: Project, pages: Pages) -> None:
+def same_graph(project: Project) -> Callable[[Request, str], None]:
+    """A dependency of routes that show the graph: ``mark``, if the address has one, is that of the graph on the page which asks."""
+
+    def check(request: Request, mark: str = "") -> None:
+        request.state.mark = project.check_mark(mark)
+
+    return check
+
+
+def _graph_routes(outer: APIRouter, project: Project, pages: Pages) -> None:
     graph = project.graph
+    router = APIRouter(default_response_class=HTMLResponse, dependencies=[Depends(same_graph(project))])
 
     def opened_pictures(root: str, opened: dict[str, Sizes]) -> list[dict[str, Any]]:
         return [neighbourhood(graph, key, sizes=sizes).data() for key, sizes in opened.items() if key != root]
@@ -102,17 +125,24 @@ def _graph_routes(router: APIRouter, project: Project, pages: Pages) -> None:
         return pages.page(request, "panel.html", subject=subject)
 
     @router.api_route("/bridges", methods=["GET", "HEAD"])
-    def bridges(
-        request: Request, begin: Annotated[str, Query(alias="from")] = "", end: Annotated[str, Query(alias="to")] = ""
-    ) -> HTMLResponse:
-        first, second = (find_entity(graph, name) if name else None for name in (begin, end))
+    def bridges(request: Request, begin: Begin, end: Finish, begin_was: str = "", end_was: str = "") -> HTMLResponse:
+        first, second = two_ends(graph, (begin, begin_was), (end, end_was))
         found, picture = None, Picture()
-        if first and second:
-            if begin == end:
-                raise UnknownId("both ends are the same entity; choose another one.")
-            found = bridging.find_bridges(graph, first, second)
-            picture = bridging.bridges_picture(graph, first, second, found)
+        if first.subject and second.subject:
+            found = bridging.find_bridges(graph, first.subject, second.subject)
+            picture = bridging.bridges_picture(graph, first.subject, second.subject, found)
         return pages.page(request, "bridges.html", first=first, second=second, found=found, pictures=[picture.data()])
+
+    @router.api_route("/paths/{over}", methods=["GET", "HEAD"])
+    def paths(request: Request, over: pathing.Over, begin: Begin, end: Finish, begin_was: str = "", end_was: str = "") -> HTMLResponse:
+        first, second = two_ends(graph, (begin, begin_was), (end, end_was))
+        found, picture = None, Picture()
+        if first.subject and second.subject:
+            found = pathing.find_paths(graph, first.subject, second.subject, over)
+            picture = pathing.paths_picture(first.subject, second.subject, found)
+        return pages.page(request, "paths.html", over=over, first=first, second=second, found=found, pictures=[picture.data()])
+
+    outer.include_router(router)
 
 
 def _root_sizes(subject: Subject, relation: str) -> Sizes:

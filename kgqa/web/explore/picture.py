@@ -17,7 +17,7 @@ class Node:
     """An entity or a document."""
 
     key: str
-    """``e:`` or ``d:`` and the id: an entity and a document may share an id."""
+    """``e:`` or ``d:`` and the id: an entity and a document may share an id. Nodes of other labels begin with another letter."""
     label: str
     note: str = ""
     """The entity's kind or description, in a few words."""
@@ -27,6 +27,8 @@ class Node:
     """``start``, ``answer``, ``candidate``, ``bridge``, ``chain`` or empty."""
     step: int | None = None
     """Place of a document in the chain, from 1."""
+    link: str = ""
+    """The address of its page where the key does not say it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

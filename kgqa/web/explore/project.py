@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgqa.errors import KgqaError
+from kgqa.errors import KgqaError, StoreConflict
 from kgqa.records import Mention
 from kgqa.runs.graph import open_store, tables_hash
 from kgqa.runs.workspace import Workspace
@@ -44,15 +44,34 @@ class Project:
         except (pa.ArrowException, OSError, TypeError):
             return []  # the page shows the text without marks
 
+    def mark(self) -> str:
+        """What the graph is known by; empty for a file, which stays the same while it is open. A server may be loaded with another one.
+
+        Raises StoreUnreachable where no server answers, StoreConflict where it holds no whole graph.
+        """
+        if self.graph.stores.name == "embedded":
+            return ""
+        rows = self.graph.stores.run(read_queries()["graph_marker"], seconds=self.graph.seconds).to_pylist()
+        if not rows or not rows[0]["finished"]:
+            state = "is being loaded, or was not loaded to its end" if rows else "has been taken out of the database"
+            raise StoreConflict(f"{self.place}: the graph {state}; when kgqa load has ended, load this page again.")
+        return str(rows[0]["tables"])
+
+    def check_mark(self, mark: str) -> str:
+        """The graph's mark; raises StoreConflict where a page was opened on a graph with another ``mark`` than the server holds now."""
+        now = self.mark()
+        if mark and mark != now:
+            raise StoreConflict(f"{self.place}: the database holds another graph than when this page was opened; load the page again.")
+        return now
+
     def _graph_is_of_tables(self) -> bool:
-        """Whether the graph was made from the workspace's tables: asked each time of a server, which may be loaded with another one."""
+        """Whether the graph was made from the workspace's tables."""
         if self.graph.stores.name == "embedded":
             return True
         try:
-            rows = self.graph.stores.run(read_queries()["graph_marker"], seconds=self.graph.seconds)
+            return bool(self.tables) and self.mark() == self.tables
         except KgqaError:
             return False
-        return bool(self.tables) and rows["tables"].to_pylist() == [self.tables]
 
     def close(self) -> None:
         """Let go of the graph."""
@@ -66,7 +85,7 @@ def open_project(
     folder = Workspace(Path(workspace))
     from_tables = store != "embedded" and (folder.tables / "documents.parquet").is_file()
     tables = tables_hash(folder) if from_tables else ""
-    stores = StorePool(lambda: open_store(store, folder, neo4j=neo4j))
+    stores = StorePool(lambda: open_store(store, folder, neo4j=neo4j, seconds=seconds))
     return Project(
         workspace=folder,
         graph=Graph(stores, askable_queries(), seconds=seconds),

@@ -118,7 +118,8 @@ def _picture(
         label = str(row.get("relation_label") or row.get("label") or "") if {"head", "tail"} <= row.keys() else ""
         if not label and "relation" in row and "tail" in row:
             label = str(row["relation"])
-        if not label and len(path) + len(begin) == 2 and numbers:
+        # Where two ids were asked about, a number says something of both, not of the line from the first.
+        if not label and len(path) + len(begin) == 2 and numbers and len(start) == 1:
             label = f"{row[numbers[0]]:,} {numbers[0]}"
         for layer, key in enumerate([*begin, *path]):
             _place(picture, key, layer, start, entities, documents)

@@ -6,39 +6,54 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from kgqa.errors import QueryTimeout
+from kgqa.errors import QueryTimeout, StoreUnreachable
 from kgqa.store.base import GraphStore
 from kgqa.store.queries import Query, Value
 
+Result = TypeVar("Result")
 SIZE = 2
 """Open stores: a long query of the user does not hold up the page."""
 
 
 class StorePool:
-    """Holds ``size`` open stores and lends each to one request at a time."""
+    """Holds ``size`` open stores and lends each to one request at a time.
+
+    A server may go away and come back while the page is open: a store that does not answer is opened anew, at once if that is possible,
+    else when it is needed next.
+    """
 
     def __init__(self, open_one: Callable[[], GraphStore], *, size: int = SIZE) -> None:
         """Open all of them now: one that is opened later could find another graph in its place. Raises what ``open_one`` raises."""
-        self._free: queue.LifoQueue[GraphStore] = queue.LifoQueue()
+        self._open_one = open_one
+        self._free: queue.LifoQueue[_Slot] = queue.LifoQueue()
         self._lock = threading.Lock()
         self._closed = False
         for _ in range(size):
             try:
-                store = open_one()
+                slot = _Slot(store=open_one())
             except BaseException:
                 self.close()
                 raise
-            self._free.put(store)
-            self.name = store.name
+            self._free.put(slot)
+            self.name = slot.opened(open_one).name
 
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float) -> pa.Table:
         """The rows of ``query``; raises QueryTimeout where no store is free, or no answer there, within ``seconds``."""
-        with self._lent(seconds) as store:
-            return store.run(query, arguments, seconds=seconds)
+        return self.use(lambda store: store.run(query, arguments, seconds=seconds), seconds=seconds)
+
+    def use(self, work: Callable[[GraphStore], Result], *, seconds: float) -> Result:
+        """What ``work`` makes of a store that is free, once more where a server has come back; raises QueryTimeout like :meth:`run`."""
+        with self._lent(seconds) as slot:
+            try:
+                return work(slot.opened(self._open_one))
+            except StoreUnreachable:
+                slot.close()
+                return work(slot.opened(self._open_one))
 
     def close(self) -> None:
         """Close all of them; those that are in use when they come back."""
@@ -48,19 +63,36 @@ class StorePool:
                 self._free.get_nowait().close()
 
     @contextmanager
-    def _lent(self, seconds: float) -> Iterator[GraphStore]:
+    def _lent(self, seconds: float) -> Iterator[_Slot]:
         try:
-            store = self._free.get(timeout=seconds)
+            slot = self._free.get(timeout=seconds)
         except queue.Empty:
             raise QueryTimeout(f"earlier queries took more than {seconds:g} seconds; wait for them, or narrow them.") from None
         try:
-            yield store
+            yield slot
         finally:
             with self._lock:
                 if self._closed:
-                    store.close()
+                    slot.close()
                 else:
-                    self._free.put(store)
+                    self._free.put(slot)
+
+
+@dataclass(slots=True)
+class _Slot:
+    """A place for one store, empty while its server is away."""
+
+    store: GraphStore | None
+
+    def opened(self, open_one: Callable[[], GraphStore]) -> GraphStore:
+        if self.store is None:
+            self.store = open_one()
+        return self.store
+
+    def close(self) -> None:
+        store, self.store = self.store, None
+        if store is not None:
+            store.close()
 
 
 class Graph:
@@ -78,11 +110,16 @@ class Graph:
         query = self.queries[name]
         if not query.params and name in self._kept:
             return self._kept[name]
-        values = {parameter.name: arguments.get(parameter.name, parameter.default) for parameter in query.params}
-        found: list[dict[str, Any]] = self.stores.run(query, values, seconds=self.seconds).to_pylist()  # type: ignore[arg-type]
+        found: list[dict[str, Any]] = self.table(name, **arguments).to_pylist()
         if not query.params and self.stores.name == "embedded":
             self._kept[name] = found
         return found
+
+    def table(self, name: str, **arguments: Value) -> pa.Table:
+        """The same as a table, which is never kept."""
+        query = self.queries[name]
+        values = {parameter.name: arguments.get(parameter.name, parameter.default) for parameter in query.params}
+        return self.stores.run(query, values, seconds=self.seconds)  # type: ignore[arg-type]
 
     def entities(self, ids: list[str]) -> dict[str, dict[str, Any]]:
         """Those of ``ids`` that are entities → kind, label, description."""

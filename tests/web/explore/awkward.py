@@ -1,4 +1,4 @@
-"""The seed domain with names, ids and texts that would do harm if anything took them for HTML, JavaScript or Cypher."""
+"""The seed domain with names, ids and texts that would do harm if anything took them for HTML, JavaScript or Cypher, or that need room."""
 
 from __future__ import annotations
 
@@ -33,5 +33,30 @@ def awkward_source(folder: Path) -> Path:
     for document in documents:
         if document.get("entity") == "Q45":
             document.update(entity=ENTITY, title=TITLE, text=TEXT)
+    (source / "documents.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents), "utf-8")
+    return source
+
+
+ARABIC = "الجمهورية البرتغالية على ساحل المحيط الأطلسي"
+CHINESE = "西班牙王国位于伊比利亚半岛与地中海之间的国家"
+UNBROKEN = ("Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch" * 6)[:300]
+LONG = ("the city at the mouth of the Tagus, of which more is said than fits on any line of any page " * 4)[:300].strip()
+CALLED = {"Portugal": ARABIC, "Spain": CHINESE, "France": UNBROKEN, "Lisbon": LONG}
+"""Entities of the seed domain by their labels, and what they and their articles are called instead."""
+
+
+def worldly_source(folder: Path) -> Path:
+    """A copy of the seed files of wikidata with names in other scripts and of 300 characters; the texts still say the old ones."""
+    source = Path(shutil.copytree(ROOT / "seeds" / "wikidata", folder))
+    lines = []
+    for line in (source / "entities.tsv").read_text("utf-8").splitlines():
+        fields = line.split("\t")
+        if fields[1] in CALLED:
+            fields[1:3] = [CALLED[fields[1]], "|".join(filter(None, (fields[1], fields[2])))]
+        lines.append("\t".join(fields))
+    (source / "entities.tsv").write_text("\n".join(lines) + "\n", "utf-8")
+    documents = [json.loads(line) for line in (source / "documents.jsonl").read_text("utf-8").splitlines()]
+    for document in documents:
+        document["title"] = CALLED.get(document["title"], document["title"])
     (source / "documents.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents), "utf-8")
     return source

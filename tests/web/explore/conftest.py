@@ -23,7 +23,7 @@ from kgqa.web.explore.app import create_app
 from kgqa.web.explore.project import Project, open_project
 from tests.conftest import unavailable
 from tests.neo4j.browser import ARGUMENTS, chromium, missing
-from tests.web.explore.awkward import awkward_source
+from tests.web.explore.awkward import awkward_source, worldly_source
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page
@@ -50,6 +50,14 @@ def awkward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     """A workspace with names and texts that would do harm."""
     folder = tmp_path_factory.mktemp("awkward")
     kgqa.generate("wikidata", source=awkward_source(folder / "source"), workspace=folder / "workspace")
+    yield from _opened(folder / "workspace")
+
+
+@pytest.fixture(scope="session")
+def worldly(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    """A workspace with names in other scripts and of 300 characters."""
+    folder = tmp_path_factory.mktemp("worldly")
+    kgqa.generate("wikidata", source=worldly_source(folder / "source"), workspace=folder / "workspace")
     yield from _opened(folder / "workspace")
 
 

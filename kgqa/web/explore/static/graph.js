@@ -4,7 +4,7 @@
   const FONT = '12.5px system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
   const FAMILY = FONT.slice(FONT.indexOf(" ") + 1);
   const FIRST = { facts_in: 4, facts_out: 6, documents: 4, entities: 8 };
-  const STEP = 20, MOST = 200;
+  const STEP = 20, MOST = 200, NUDGE = 12, KEPT = 60;
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
   const pencil = document.createElement("canvas").getContext("2d");
 
@@ -56,6 +56,7 @@
       this.edges = new Map();
       this.groups = new Map();
       this.sizes = new Map();
+      this.pins = new Map();
       this.root = pictures[0].root;
       this.layout = pictures[0].layout;
       this.said = pictures[0].hidden;
@@ -66,13 +67,20 @@
         const [a, b, c, d] = numbers.split(".").map(Number);
         this.sizes.set(key, { facts_in: a, facts_out: b, documents: c, entities: d });
       }
+      for (const word of new URLSearchParams(location.search).getAll("pin").slice(0, KEPT)) {
+        const found = /^(-?\d{1,5})\.(-?\d{1,5})~(.+)$/s.exec(word);
+        if (found) this.pins.set(found[3], { x: Number(found[1]), y: Number(found[2]) });
+      }
       pictures.forEach((picture) => this.merge(picture));
       this.cy = cytoscape({
         container: box, elements: [], style: this.style(), layout: { name: "preset" }, minZoom: 0.15, maxZoom: 2.5,
-        boxSelectionEnabled: false, autoungrabify: true, selectionType: "single",
+        boxSelectionEnabled: false, autoungrabify: this.outlined, selectionType: "single",
       });
       this.cy.one("render", () => { performance.mark("kgqa-drawn"); box.dataset.drawn = String(performance.now()); });
       this.cy.on("tap", "node", (event) => this.tapped(event.target.id()));
+      this.cy.on("drag", "node", (event) => event.target.connectedEdges().addClass("moved"));
+      this.cy.on("dragfree", "node", (event) => { this.selected = event.target.id(); this.pin(event.target.id()); });
+      this.cy.on("dbltap", "node", (event) => this.turnPin(event.target.id()));
       this.cy.on("mouseover", "node", (event) => { box.title = event.target.data("full"); box.style.cursor = "pointer"; });
       this.cy.on("mouseover", "edge", (event) => { box.title = event.target.data("full") || ""; });
       this.cy.on("mouseout", "edge", () => { box.title = ""; });
@@ -123,7 +131,8 @@
         // The article mentions what it is about, too; it stands where the entity leads.
         const article = picture.edges.some((edge) => edge.source === picture.root && edge.target === node.key && edge.kind === "article");
         const side = !holder || picture.root === this.root ? (leads && !article ? -1 : 1) : holder.side;
-        const parent = node.key === picture.root ? null : picture.root;
+        // A node may be opened that its neighbour does not show any more.
+        const parent = node.key !== picture.root ? picture.root : node.key === this.root ? null : this.root;
         this.nodes.set(node.key, { ...node, parent, side, group: article ? "article" : inGroup.get(node.key) || "article", number: this.number++, more: false });
       }
       if (this.expands && !this.sizes.has(picture.root) && picture.root !== this.root) this.sizes.set(picture.root, { ...FIRST });
@@ -184,29 +193,34 @@
       }
       const places = outlined ? kgqaLayout.outline(this.nodes, this.root)
         : this.layout === "flow" ? kgqaLayout.flow(this.nodes, [...this.edges.values()], this.down) : kgqaLayout.tree(this.nodes, this.root);
-      const found = [];
+      const found = [], pinned = (key) => !outlined && this.pins.has(key);
       for (const node of this.nodes.values()) {
-        const classes = [node.more ? "more" : node.key[0] === "d" ? "document" : "entity", node.role, node.key === this.root ? "root" : "",
-          node.opened && node.key !== this.root ? "opened" : "", node.bold ? "bold" : ""];
+        const classes = [node.more ? "more" : { d: "document", e: "entity" }[node.key[0]] || "other", node.role, node.key === this.root ? "root" : "",
+          node.opened && node.key !== this.root ? "opened" : "", node.bold ? "bold" : "", pinned(node.key) ? "pinned" : ""];
         found.push({
-          group: "nodes", classes: classes.filter(Boolean), position: places.get(node.key),
+          group: "nodes", classes: classes.filter(Boolean), grabbable: !node.more, position: pinned(node.key) ? { ...this.pins.get(node.key) } : places.get(node.key),
           data: { id: node.key, label: node.shown, full: node.label, width: node.width },
         });
       }
+      const degree = new Map();
+      for (const edge of this.edges.values()) for (const key of [edge.source, edge.target]) degree.set(key, (degree.get(key) || 0) + 1);
       for (const edge of this.edges.values()) {
         const source = this.nodes.get(edge.source), target = this.nodes.get(edge.target);
         if (!source || !target) continue;
+        // Where many edges meet, their labels would lie on one another.
+        const near = degree.get(edge.source) < degree.get(edge.target) ? "by-source" : "by-target";
         const up = source.parent === target.key, downwards = target.parent === source.key;
         const held = (up || downwards) && (outlined || (this.layout === "tree" && edge.owner === (up ? target.key : source.key)));
         const label = this.layout === "tree" ? fitted(edge.label, kgqaLayout.LABEL / SMALL, false) : edge.label;
         const again = held && [...found].some((other) => other.group === "edges" && other.data.branch === (up ? source.key : target.key));
         found.push({
-          group: "edges", classes: [edge.kind, edge.chain ? "chain" : "", held && !again ? (up ? "up" : "down") : "cross", outlined ? "tree" : this.layout].filter(Boolean),
+          group: "edges", classes: [edge.kind, edge.chain ? "chain" : "", held && !again ? (up ? "up" : "down") : "cross", near, outlined ? "tree" : this.layout,
+            pinned(edge.source) || pinned(edge.target) ? "moved" : ""].filter(Boolean),
           data: { id: edge.id, source: edge.source, target: edge.target, label, offset: (widthOf(label, false) * SMALL) / 2 + 14, full: edge.label, branch: held ? (up ? source.key : target.key) : "" },
         });
       }
       for (const node of this.nodes.values()) {
-        if (node.more) found.push({ group: "edges", classes: ["down", "tree", "rest"], data: { id: `rest ${node.key}`, source: node.parent, target: node.key, label: "", offset: 0 } });
+        if (node.more) found.push({ group: "edges", classes: ["down", "tree", "rest", pinned(node.parent) ? "moved" : ""].filter(Boolean), data: { id: `rest ${node.key}`, source: node.parent, target: node.key, label: "", offset: 0 } });
       }
       return found;
     }
@@ -228,7 +242,7 @@
         }
       });
       const way = `${this.outlined} ${this.down}`;
-      if (this.way !== undefined && this.way !== way) this.cy.style(this.style());
+      if (this.way !== undefined && this.way !== way) { this.cy.style(this.style()); this.cy.autoungrabify(this.outlined); }
       this.way = way;
       if (moving && !calm.matches) {
         for (const element of wanted) {
@@ -294,7 +308,7 @@
       if (!node || node.more) { if (node) this.state.textContent = `${node.label} hidden; Enter shows more.`; return; }
       if (push) this.remember(false);
       const card = document.getElementById("card");
-      if (card && push) this.card(key);
+      if (card && push && "de".includes(key[0])) this.card(key);
       const paper = document.querySelector(`[data-document=${CSS.escape(key)}]`);
       if (paper && push) {
         document.querySelectorAll(".paper.at").forEach((other) => other.classList.remove("at"));
@@ -303,7 +317,7 @@
       }
       document.querySelectorAll(".mention.at").forEach((other) => other.classList.remove("at"));
       if (key[0] === "e" && !this.expands) document.querySelectorAll(`.mention[data-entity=${CSS.escape(key.slice(2))}]`).forEach((other) => other.classList.add("at"));
-      if (push) this.state.textContent = `${node.label}, ${key[0] === "d" ? "document" : "entity"}${this.expands ? (node.opened ? "; opened" : "; Enter expands") : ""}`;
+      if (push) this.state.textContent = `${node.label}, ${{ d: "document", e: "entity" }[key[0]] || node.note}${this.expands ? (node.opened ? "; opened" : "; Enter expands") : ""}${!this.outlined && this.pins.has(key) ? "; pinned, f lets it go" : ""}`;
     }
 
     // The card of the page's own node holds more than what a part would, so it is kept and put back.
@@ -313,7 +327,7 @@
       if (key === this.cardOf || (key === this.root && this.layout === "tree")) { if (this.cardOf !== key) { card.innerHTML = this.ownCard; htmx.process(card); } this.cardOf = key; return; }
       this.cardOf = key;
       clearTimeout(this.waiting);
-      this.waiting = setTimeout(() => htmx.ajax("GET", `/panel?node=${encodeURIComponent(key)}`, { target: "#card", swap: "innerHTML" }), 90);
+      this.waiting = setTimeout(() => htmx.ajax("GET", `/panel?${new URLSearchParams({ node: key, mark: this.box.dataset.mark })}`, { target: "#card", swap: "innerHTML" }), 90);
     }
 
     keepInView(key) {
@@ -347,7 +361,7 @@
 
     async load(key) {
       const begin = performance.now();
-      const address = new URLSearchParams({ node: key });
+      const address = new URLSearchParams({ node: key, mark: this.box.dataset.mark });
       const size = this.sizes.get(key) || (key === this.root ? this.rootSizes() : FIRST);
       address.append("open", `${size.facts_in}.${size.facts_out}.${size.documents}.${size.entities}~${key}`);
       const relation = new URLSearchParams(location.search).get("relation");
@@ -412,6 +426,53 @@
       return { facts_in: shown("facts_in"), facts_out: shown("facts_out"), documents: shown("documents"), entities: shown("entities") };
     }
 
+    // A node that was moved stays where it is while others come and go.
+    pin(key) {
+      const { x, y } = this.cy.getElementById(key).position();
+      this.pins.set(key, { x: Math.round(x), y: Math.round(y) });
+      this.draw(true);
+      this.select(key, true);
+    }
+
+    turnPin(key) {
+      const node = this.nodes.get(key);
+      if (!node || node.more) return;
+      if (this.outlined) { this.state.textContent = "In an outline nodes have no place of their own; widen the window to move them."; return; }
+      if (!this.pins.delete(key)) { this.pin(key); return; }
+      this.draw(true);
+      this.select(key, true);
+    }
+
+    nudge([dx, dy]) {
+      const node = this.nodes.get(this.selected || this.root);
+      if (!node || node.more) return;
+      if (this.outlined) { this.turnPin(node.key); return; }
+      const there = this.cy.getElementById(node.key), { x, y } = there.position();
+      there.stop(true);
+      there.position({ x: x + dx * NUDGE, y: y + dy * NUDGE });
+      this.pin(node.key);
+    }
+
+    reset() {
+      const number = this.pins.size;
+      this.pins.clear();
+      this.draw(true);
+      if (calm.matches) this.frame(); else setTimeout(() => { if (!this.cy.destroyed()) this.frame(); }, 190);
+      this.remember(false);
+      this.state.textContent = number ? "All nodes are back in their places." : "No node was moved.";
+    }
+
+    async save(kind) {
+      const title = this.box.getAttribute("aria-label"), canvas = getComputedStyle(document.documentElement).getPropertyValue("--canvas").trim();
+      const drawn = kgqaExport.svg(this.cy, title, canvas, (text) => widthOf(text, false));
+      try {
+        kgqaExport.save(kind === "svg" ? new Blob([drawn.text], { type: "image/svg+xml" }) : await kgqaExport.png(drawn), title, kind);
+        this.state.textContent = `The picture is saved as ${kind.toUpperCase()}.`;
+      } catch (error) {
+        this.state.textContent = "The browser cannot draw a picture of this size; save it as SVG.";
+      }
+    }
+
     // One address per state: what is open makes an entry in the history, what is selected does not.
     remember(push) {
       const address = new URL(location.href);
@@ -419,6 +480,8 @@
       for (const [key, size] of this.sizes) {
         if (this.nodes.has(key)) address.searchParams.append("open", `${size.facts_in}.${size.facts_out}.${size.documents}.${size.entities}~${key}`);
       }
+      address.searchParams.delete("pin");
+      for (const [key, { x, y }] of [...this.pins].filter(([key]) => this.nodes.has(key)).slice(0, KEPT)) address.searchParams.append("pin", `${x}.${y}~${key}`);
       if (this.selected && this.selected !== this.root && this.nodes.has(this.selected)) address.searchParams.set("at", this.selected);
       else address.searchParams.delete("at");
       if (address.href === location.href) return;
@@ -428,26 +491,33 @@
 
     key(event) {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], h: [-1, 0], l: [1, 0], k: [0, -1], j: [0, 1] }[event.key];
+      const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], h: [-1, 0], l: [1, 0], k: [0, -1], j: [0, 1] }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
       const node = this.nodes.get(this.selected);
-      if (way) this.step(way);
+      if (way && event.shiftKey) this.nudge(way);
+      else if (way) this.step(way);
       else if (event.key === "Enter" || event.key === " ") {
         if (!node) return;
         if (node.more) this.more(node.key.slice(2));
-        else if (!this.expands) { if (event.key === "Enter") location.assign(this.page(node.key)); }
+        else if (!this.expands) { if (event.key === "Enter") this.visit(node); }
         else if (node.opened) this.fold(node.key);
         else this.expand(node.key);
-      } else if (event.key === "o" && node && !node.more) location.assign(this.page(node.key));
+      } else if (event.key === "o" && node && !node.more) this.visit(node);
       else if (event.key === "+" || event.key === "=") this.zoom(1.25);
       else if (event.key === "-") this.zoom(0.8);
       else if (event.key === "0") this.frame();
+      else if (event.key === "f") { if (this.selected) this.turnPin(this.selected); }
+      else if (event.key === "r") this.reset();
       else if (event.key === "Escape") this.box.blur();
       else return;
       event.preventDefault();
       event.stopPropagation();
     }
 
-    page(key) { return `/${key[0] === "d" ? "document" : "entity"}?id=${encodeURIComponent(key.slice(2))}`; }
+    // Chains and the like have no page.
+    visit(node) {
+      const page = { d: "/document", e: "/entity" }[node.key[0]], address = page ? `${page}?id=${encodeURIComponent(node.key.slice(2))}` : node.link;
+      if (address) location.assign(address);
+    }
 
     step([dx, dy]) {
       const from = this.cy.getElementById(this.selected || this.root);
@@ -480,6 +550,7 @@
           "font-family": FAMILY, "font-size": 12.5, "text-valign": "center", "text-halign": "center", "text-wrap": "none",
           "overlay-opacity": 0, "min-zoomed-font-size": 4, ...box("entity", "entity-line", "ink") } },
         { selector: "node.document", style: { shape: "rectangle", ...box("paper", "paper-line", "ink") } },
+        { selector: "node.other", style: { "corner-radius": 4, ...box("accent-tint", "line-strong", "ink") } },
         { selector: "node.more", style: { "border-style": "dashed", ...box("canvas", "line-strong", "muted"), "font-size": 11.5 } },
         { selector: "node.opened", style: { "border-width": 1.6, "border-color": ink("accent") } },
         { selector: "node.candidate", style: { ...box("canvas", "line-strong", "ink"), "border-style": "dashed" } },
@@ -488,6 +559,8 @@
         { selector: "node.root, node.start", style: { ...box("accent", "accent", "on-accent"), "border-width": 1 } },
         { selector: "node.document.root", style: box("ink", "ink", "canvas") },
         { selector: "node.answer", style: box("green", "green", "on-accent") },
+        { selector: "node.pinned", style: { "border-style": "double", "border-width": 3.5, "border-color": ink("line-strong"), "z-index": 5 } },
+        { selector: "node.pinned.root, node.pinned.start, node.pinned.answer", style: { "border-color": ink("canvas") } },
         { selector: "node.bold", style: { "font-weight": 600 } },
         { selector: "node.at", style: { "underlay-color": ink("focus"), "underlay-opacity": 1, "underlay-padding": 2.5, "underlay-shape": "round-rectangle", "underlay-corner-radius": 14 } },
         { selector: "edge", style: {
@@ -497,6 +570,10 @@
         { selector: "edge.rest", style: { "line-style": "dashed", "target-arrow-shape": "none" } },
         { selector: "edge.flow", style: {
           label: "data(label)", ...child, ...(flowDown ? { "source-endpoint": "outside-to-node", "target-endpoint": "outside-to-node" } : {}) } },
+        ...(this.down ? [] : [
+          { selector: "edge.flow.by-source", style: { label: "", "source-label": "data(label)", "source-text-offset": "data(offset)" } },
+          { selector: "edge.flow.by-target", style: { label: "", "target-label": "data(label)", "target-text-offset": "data(offset)" } },
+        ]),
         ...(outlined ? [
           { selector: "edge.down.tree", style: { ...corner(true), "target-arrow-shape": "none" } },
           { selector: "edge.up.tree", style: { ...corner(false), "target-arrow-shape": "none" } },
@@ -506,7 +583,11 @@
           { selector: "edge.up.tree", style: {
             ...bent, "taxi-turn": -kgqaLayout.TURN, "source-label": "data(label)", "source-text-offset": "data(offset)", ...child } },
         ]),
-        { selector: "edge.cross.tree", style: { "curve-style": "unbundled-bezier", "control-point-distances": 40, "control-point-weights": 0.5, opacity: outlined ? 0 : 0.28 } },
+        { selector: "edge.moved.tree", style: { "curve-style": "bezier", "source-label": "", "target-label": "" } },
+        { selector: "edge.moved.up, edge.moved.down", style: { label: "data(label)", ...child } },
+        // Between the lines of an outline there is no room for a bend.
+        { selector: "edge.cross.tree", style: outlined ? { "curve-style": "straight", opacity: 0 } : {
+          "curve-style": "unbundled-bezier", "control-point-distances": 40, "control-point-weights": 0.5, opacity: 0.28 } },
         { selector: "edge.cross.lit", style: { opacity: 1, label: "data(full)", ...child } },
         { selector: "edge.chain", style: { width: 2, "line-color": ink("amber"), "target-arrow-color": ink("amber") } },
         { selector: "edge.lit", style: { width: 1.8, "line-color": ink("accent"), "target-arrow-color": ink("accent"), color: ink("ink"), "z-index": 9 } },
@@ -529,7 +610,11 @@
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-graph]");
     if (!button || !drawing) return;
-    if (button.dataset.graph === "fit") drawing.frame(); else drawing.zoom(button.dataset.graph === "in" ? 1.25 : 0.8);
+    const act = button.dataset.graph;
+    if (act === "fit") drawing.frame();
+    else if (act === "reset") drawing.reset();
+    else if (act === "svg" || act === "png") drawing.save(act);
+    else drawing.zoom(act === "in" ? 1.25 : 0.8);
   });
   document.addEventListener("kgqa:theme", () => { if (drawing) drawing.cy.style(drawing.style()); });
   document.addEventListener("htmx:afterSettle", begin);

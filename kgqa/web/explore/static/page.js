@@ -37,7 +37,7 @@
     // An answer that comes after the field was left or emptied is not wanted any more.
     if (document.activeElement !== input || !input.value.trim()) { shut(input); return; }
     input.setAttribute("aria-expanded", String(event.target.childElementCount > 0));
-    event.target.dataset.answers = event.detail.requestConfig.parameters.q;
+    event.target.dataset.answers = event.detail.requestConfig.parameters[input.name];
     if (entered && entered.input === input && entered.text === input.value) take(input);
   });
   document.addEventListener("focusin", (event) => {
@@ -49,6 +49,10 @@
     for (const input of document.querySelectorAll("[role=combobox]")) {
       if (event.target !== input && !listOf(input).contains(event.target)) shut(input);
     }
+  });
+  document.addEventListener("htmx:sendError", () => {
+    const state = document.getElementById("graph-state");
+    if (state) state.textContent = "The server does not answer; is kgqa explore still running?";
   });
   // Enter in the field of an end takes the first suggestion: of what is written there now, which may have to come first.
   let entered = null;

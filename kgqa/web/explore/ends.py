@@ -1,0 +1,63 @@
+"""The two ends of what is looked for between entities: given by id or name, of which the page asks what is meant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kgqa.errors import UnknownId
+from kgqa.store.names import Names, find_names
+from kgqa.web.explore.neighbours import Subject, find_entity
+from kgqa.web.explore.stores import Graph
+
+LISTED = 30
+"""Entities to choose from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """One end as far as it is known."""
+
+    text: str
+    """What was given."""
+    subject: Subject | None = None
+    names: Names | None = None
+    """What there is to choose from, where the text is not the name of one entity alone."""
+
+    @property
+    def shown(self) -> str:
+        """What stands in its field."""
+        return self.subject.node.label if self.subject else self.text
+
+    @property
+    def id(self) -> str:
+        """The entity's id; empty where it is not known."""
+        return self.subject.id if self.subject else ""
+
+
+def find_end(graph: Graph, text: str, was: str = "") -> End:
+    """The entity with this id or name; ``was`` is the id of the one that the field showed, which its label still means.
+
+    Raises QueryError for text that is none.
+    """
+    text = text.strip()
+    if not text:
+        return End(text="")
+    if was and was != text:
+        known = graph.entities([was]).get(was)
+        if known and known["label"] == text:
+            return End(text=text, subject=find_entity(graph, was))
+    try:
+        return End(text=text, subject=find_entity(graph, text))
+    except UnknownId:
+        names = find_names(graph.stores, text, "entity", LISTED, seconds=graph.seconds)
+    if names.total == 1:
+        return End(text=text, subject=find_entity(graph, names.exact[0].id))
+    return End(text=text, names=names)
+
+
+def two_ends(graph: Graph, begin: tuple[str, str], end: tuple[str, str]) -> tuple[End, End]:
+    """Both ends, each a text and what its field showed; raises UnknownId where they are one entity."""
+    first, second = find_end(graph, *begin), find_end(graph, *end)
+    if first.subject and second.subject and first.id == second.id:
+        raise UnknownId("both ends are the same entity; choose another one.")
+    return first, second

@@ -1,0 +1,145 @@
+"""Nodes and relationships, as an answer of a store holds them, as a picture."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from kgqa.web.explore.picture import Edge, Node, Picture, document_node, entity_node
+from kgqa.web.rendering import link
+
+DRAWN = 60
+"""Nodes in one picture."""
+STAR = 5
+"""Edges of which a star has at least as many; a smaller one reads as well in layers."""
+LETTERS = {"Entity": "e", "Document": "d", "Sample": "s", "Chain": "c", "Question": "q"}
+"""The label of a node → how the keys of such nodes begin."""
+ENDS = {
+    "FACT": ("e", "e"), "MENTIONS": ("d", "e"), "ABOUT": ("e", "d"), "ASKS_ABOUT": ("sq", "e"), "ANSWER": ("sq", "e"),
+    "CANDIDATE": ("s", "e"), "SUPPORT": ("s", "d"), "HAS_CHAIN": ("s", "c"), "STEP": ("c", "ed"),
+}  # fmt: skip
+"""The type of a relationship → the letters of what it leads from and to: an entity and a document may share an id."""
+KINDS = {"FACT": "fact", "MENTIONS": "mention", "ABOUT": "article"}
+Thing = Mapping[str, Any]
+
+
+def picture_of(rows: Iterable[Mapping[str, Any]]) -> Picture | None:
+    """All nodes, relationships and paths in ``rows``, lists and maps in them included, as one picture; None where they hold no node."""
+    nodes: list[Thing] = []
+    relationships: list[Thing] = []
+    for row in rows:
+        for thing in _things(row):
+            (nodes if "labels" in thing else relationships).append(thing)
+    picture = graph_picture(nodes, relationships)
+    return picture if picture.nodes else None
+
+
+def graph_picture(nodes: Iterable[Thing], relationships: Iterable[Thing], *, most: int = DRAWN) -> Picture:
+    """The first ``most`` of ``nodes`` (``labels``, ``properties``), and those ``relationships`` (``type``, ``start``, ``end``,
+    ``properties``) whose ends are among them.
+
+    A star is drawn around its middle; anything else in layers, by the steps that lead to a node from the first one.
+    """
+    picture = Picture(layout="flow")
+    found = {node.key: node for node in map(_node, nodes) if node is not None}
+    for node in list(found.values())[:most]:
+        picture.add(node)
+    by_id: dict[str, list[str]] = {}
+    for key in picture.nodes:
+        by_id.setdefault(_id(key), []).append(key)
+    left_out = 0
+    for relationship in relationships:
+        edge = _edge(relationship, by_id)
+        if edge is not None:
+            picture.connect(edge)
+        else:
+            left_out += 1
+    if len(found) > most:
+        picture.hidden = f"{len(found) - most:,} more nodes are not drawn."
+    elif left_out:
+        picture.hidden = f"{left_out:,} relationships whose ends the rows do not hold are not drawn."
+    _lay_out(picture)
+    return picture
+
+
+def _things(value: Any) -> Iterator[Thing]:
+    """The nodes and relationships in a value."""
+    if isinstance(value, Mapping):
+        if {"labels", "properties"} <= value.keys() or {"type", "start", "end", "properties"} <= value.keys():
+            yield value
+        else:
+            for part in value.values():
+                yield from _things(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _things(part)
+
+
+def _node(thing: Thing) -> Node | None:
+    labels, properties = list(thing["labels"]), thing["properties"]
+    label = next((label for label in labels if label in LETTERS), labels[0] if labels else "node")
+    name = properties.get("id")
+    if name is None:
+        return None
+    if label == "Entity":
+        return entity_node({"entity": name, "kind": properties.get("kind"), "label": properties.get("label")})
+    if label == "Document":
+        return document_node({"document": name, "title": properties.get("title")})
+    letter = LETTERS.get(label, "x")
+    place = f"{properties['dataset']}/{name}" if properties.get("dataset") else str(name)
+    said = properties.get("question") or (f"chain {name}" if letter == "c" else name)
+    page = ""
+    if letter == "s" and properties.get("dataset") and properties.get("split"):
+        page = link("/sample", dataset=properties["dataset"], split=properties["split"], id=name)
+    return Node(key=f"{letter}:{place}", label=str(said), note=label.lower(), link=page)
+
+
+def _id(key: str) -> str:
+    """The id of a node, as relationships name their ends; that of a sample stands behind its dataset."""
+    return key[2:] if key[0] in "edx" else key[2:].partition("/")[2] or key[2:]
+
+
+def _edge(thing: Thing, by_id: Mapping[str, list[str]]) -> Edge | None:
+    kind, properties = str(thing["type"]), thing.get("properties") or {}
+    first, second = ENDS.get(kind, ("", ""))
+    source, target = (
+        next((key for key in by_id.get(end or "", ()) if not letters or key[0] in letters), None)
+        for end, letters in ((thing["start"], first), (thing["end"], second))
+    )
+    if source is None or target is None:
+        return None
+    said = {"FACT": properties.get("label") or properties.get("relation"), "MENTIONS": "mentions", "ABOUT": "article"}
+    label = said.get(kind) or kind.lower().replace("_", " ")
+    if kind == "STEP" and properties.get("position") is not None:
+        label = f"step {properties['position']}"
+    return Edge(source=source, target=target, kind=KINDS.get(kind, "row"), label=str(label))
+
+
+def _lay_out(picture: Picture) -> None:
+    """Choose the root, and the layer of each node."""
+    edges = list(picture.edges.values())
+    picture.root = next(iter(picture.nodes), "")
+    degrees = Counter(key for edge in edges for key in {edge.source, edge.target})
+    middle = max(degrees, key=lambda key: degrees[key], default="")
+    if len(edges) >= STAR and degrees[middle] == len(edges) and len(degrees) == len(picture.nodes):
+        picture.root, picture.layout = middle, "tree"
+        return
+    beside: dict[str, list[str]] = {}
+    for edge in edges:
+        beside.setdefault(edge.source, []).append(edge.target)
+        beside.setdefault(edge.target, []).append(edge.source)
+    layers: dict[str, int] = {}
+    for begin in picture.nodes:
+        if begin in layers:
+            continue
+        layers[begin] = 0
+        waiting = [begin]
+        for key in waiting:  # grows while it is walked
+            for other in beside.get(key, ()):
+                if other not in layers:
+                    layers[other] = layers[key] + 1
+                    waiting.append(other)
+    for key, layer in layers.items():
+        picture.nodes[key] = replace(picture.nodes[key], layer=layer, role="start" if key == picture.root else picture.nodes[key].role)
