@@ -122,7 +122,7 @@ def biggest_hub(workspace: Path) -> tuple[str, int]:
         names = ("page_relations_from", "page_relations_to")
         return sum(sum(kgqa.query(name, {"entity": entity}, workspace=workspace)["facts"].to_pylist()) for name in names)
 
-    rows = kgqa.query("page_hubs", {"limit": "5"}, workspace=workspace).to_pylist()
+    rows = kgqa.query("hubs", {"limit": "5"}, workspace=workspace).to_pylist()
     total, hub = max((row["documents"] + facts(row["entity"]), row["entity"]) for row in rows)
     return hub, total
 

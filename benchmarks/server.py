@@ -86,7 +86,7 @@ def one_round(rows: dict[str, pa.Table], workspace: Workspace, folder: Path) -> 
         took[name] = time.perf_counter() - begin
 
     tables = tables_hash(workspace)
-    timed("writing", lambda: neo4j_import.write(folder / "files", rows, marker=imported_marker(tables, rows)))
+    timed("writing", lambda: neo4j_import.write(folder / "files", rows, markers=[imported_marker(tables, rows)]))
     imported = Neo4jServer(folder / "imported")
     timed("importing", lambda: imported.admin(*neo4j_import.import_arguments(folder / "files"), folder=folder / "files"))
     timed("embedded store", lambda: build(folder / "graph", rows))

@@ -148,7 +148,7 @@ def stores(rows: dict[str, pa.Table], folder: Path, stack: ExitStack) -> dict[st
     found: dict[str, GraphStore] = {"embedded": stack.enter_context(EmbeddedStore(folder / "graph"))}
     if not missing():
         server = Neo4jServer(folder / "home", settings={"server.memory.heap.max_size": "2g", "server.memory.pagecache.size": "2g"})
-        neo4j_import.write(folder / "files", rows, marker=imported_marker("world", rows))
+        neo4j_import.write(folder / "files", rows, markers=[imported_marker("world", rows)])
         server.admin(*neo4j_import.import_arguments(folder / "files"), folder=folder / "files")
         server.start()
         stack.callback(server.stop)

@@ -366,7 +366,7 @@ ORDER BY usable
 // returns: added: integer
 // stores: neo4j
 UNWIND $rows AS row
-CREATE (e:Entity:KgqaReplay {id: row[0], row: row[1], kind: row[2], label: row[3], description: row[4]})
+CREATE (e:Entity:KgqaReplay {id: row[0], row: row[1], kind: row[2], label: row[3], description: row[4], aliases: row[5], common: row[6], documents: row[7], facts: row[8], search: row[9]})
 RETURN count(e) AS added
 
 // name: replay_document
@@ -375,7 +375,7 @@ RETURN count(e) AS added
 // returns: added: integer
 // stores: neo4j
 UNWIND $rows AS row
-CREATE (d:Document:KgqaReplay {id: row[0], row: row[1], title: row[2], text: row[3], usable: row[4]})
+CREATE (d:Document:KgqaReplay {id: row[0], row: row[1], title: row[2], text: row[3], usable: row[4], search: row[5]})
 RETURN count(d) AS added
 
 // name: replay_fact
@@ -424,6 +424,16 @@ RETURN count(*) AS removed
 // stores: neo4j
 SHOW INDEXES YIELD name RETURN name ORDER BY name
 
+// name: live_examinations
+// purpose: which examinations hold a transaction open, so that nobody takes their graphs for leftovers; a client that dies has none
+// params: none
+// returns: name: string
+// stores: neo4j
+SHOW TRANSACTIONS YIELD metaData
+WHERE metaData.kgqa IS NOT NULL
+RETURN metaData.kgqa AS name
+ORDER BY name
+
 // name: drop_constrain_marker
 // purpose: take back a constraint that the doctor's load made
 // params: none
@@ -458,3 +468,131 @@ DROP CONSTRAINT kgqa_sample IF EXISTS
 // returns: none
 // stores: neo4j
 DROP INDEX kgqa_sample_id IF EXISTS
+
+// name: drop_constrain_chain
+// purpose: take back a constraint that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP CONSTRAINT kgqa_chain IF EXISTS
+
+// name: drop_constrain_blocked
+// purpose: take back a constraint that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP CONSTRAINT kgqa_blocked IF EXISTS
+
+// name: drop_index_sample_relation
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_sample_relation IF EXISTS
+
+// name: drop_index_sample_split
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_sample_split IF EXISTS
+
+// name: drop_index_blocked_reason
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_blocked_reason IF EXISTS
+
+// name: drop_index_blocked_relation
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_blocked_relation IF EXISTS
+
+// name: drop_index_label
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_entity_label IF EXISTS
+
+// name: drop_index_entity_row
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_entity_row IF EXISTS
+
+// name: drop_index_entity_documents
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_entity_documents IF EXISTS
+
+// name: drop_index_title
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_document_title IF EXISTS
+
+// name: drop_index_relation
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_fact_relation IF EXISTS
+
+// name: drop_index_names
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_entity_search IF EXISTS
+
+// name: drop_index_titles
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_document_search IF EXISTS
+
+// name: drop_index_words_of_names
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_names IF EXISTS
+
+// name: drop_index_words_of_titles
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_titles IF EXISTS
+
+// name: drop_index_sample_row
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_sample_row IF EXISTS
+
+
+// name: drop_index_sample_hops
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_sample_hops IF EXISTS
+
+
+// name: drop_index_blocked_value
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_blocked_value IF EXISTS

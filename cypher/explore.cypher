@@ -1,27 +1,26 @@
 // For people: kgqa query --list shows them.
 
 // name: find_entity
-// purpose: entities whose label contains a text, in any case (a final sigma counts as any other, a dotted capital I as an i)
+// purpose: entities with a name, label or alias, that contains a text, in any case (a final sigma counts as any other, a dotted capital I as an i); often mentioned ones first
 // params: text: string, limit: integer = 50
-// returns: entity: string, kind: string, label: string, description: string
+// returns: entity: string, kind: string, label: string, description: string, documents: integer
 // stores: embedded, neo4j
-WITH replace(toLower(replace($text, 'İ', 'i')), 'ς', 'σ') AS wanted
+WITH replace(replace(toLower(replace($text, 'İ', 'i')), 'ς', 'σ'), '\n', ' ') AS wanted
 MATCH (e:Entity)
-WHERE e.label IS NOT NULL AND (wanted = '' OR replace(toLower(replace(e.label, 'İ', 'i')), 'ς', 'σ') CONTAINS wanted)
-RETURN e.id AS entity, e.kind AS kind, e.label AS label, e.description AS description
-ORDER BY e.row
+WHERE wanted = '' OR e.search CONTAINS wanted
+RETURN e.id AS entity, e.kind AS kind, e.label AS label, e.description AS description, e.documents AS documents
+ORDER BY documents DESC, e.row
 LIMIT $limit
 
 // name: bearers
-// purpose: the entities that bear exactly this label, with the documents that mention each
-// params: label: string, limit: integer = 50
-// returns: entity: string, kind: string, description: string, documents: integer
+// purpose: the entities that bear exactly this name, as their label or as an alias, with the documents that mention each
+// params: name: string, limit: integer = 50
+// returns: entity: string, kind: string, label: string, description: string, documents: integer
 // stores: embedded, neo4j
+WITH replace(replace(toLower(replace($name, 'İ', 'i')), 'ς', 'σ'), '\n', ' ') AS wanted
 MATCH (e:Entity)
-WHERE e.label = $label
-OPTIONAL MATCH (d:Document)-[m:MENTIONS]->(e)
-WITH e, count(d.row) AS documents
-RETURN e.id AS entity, e.kind AS kind, e.description AS description, documents
+WHERE e.label = $name OR (e.search CONTAINS wanted AND $name IN e.aliases)
+RETURN e.id AS entity, e.kind AS kind, e.label AS label, e.description AS description, e.documents AS documents
 ORDER BY documents DESC, e.row
 LIMIT $limit
 
@@ -41,7 +40,7 @@ LIMIT $limit
 
 // name: facts_about
 // purpose: the facts that begin or end at an entity
-// params: entity: string, limit: integer = 50
+// params: entity: entity, limit: integer = 50
 // returns: head: string, head_label: string, relation: string, tail: string, tail_label: string
 // stores: embedded, neo4j
 MATCH (h:Entity)-[f:FACT]->(t:Entity)
@@ -52,7 +51,7 @@ LIMIT $limit
 
 // name: neighbours
 // purpose: the entities that share documents with an entity, with the number of documents and of facts from it to them and from them to it
-// params: entity: string, limit: integer = 50
+// params: entity: entity, limit: integer = 50
 // returns: neighbour: string, label: string, documents: integer, facts_to: integer, facts_from: integer
 // stores: embedded, neo4j
 MATCH (e:Entity)<-[m1:MENTIONS]-(d:Document)-[m2:MENTIONS]->(n:Entity)
@@ -69,7 +68,7 @@ ORDER BY documents DESC, n.row
 
 // name: neighbouring_documents
 // purpose: the documents that share entities with a document, with the number of entities
-// params: document: string, limit: integer = 50
+// params: document: document, limit: integer = 50
 // returns: neighbour: string, title: string, entities: integer
 // stores: embedded, neo4j
 MATCH (d:Document)-[m1:MENTIONS]->(e:Entity)<-[m2:MENTIONS]-(n:Document)
@@ -80,36 +79,55 @@ ORDER BY entities DESC, n.row
 LIMIT $limit
 
 // name: bridge_entities
-// purpose: entities that an entity's article shares with other documents, through which a question can hop
-// params: entity: string, limit: integer = 50
-// returns: bridge: string, label: string, documents: integer
+// purpose: entities that an entity's article shares with other documents, through which a question can hop; first those of which it says most that they stand beside it (docs/queries.md): documents: others that mention the bridge; together: those that mention both; facts: between the two
+// params: entity: entity, limit: integer = 50
+// returns: bridge: string, label: string, documents: integer, together: integer, facts: integer, score: number
 // stores: embedded, neo4j
-MATCH (s:Entity)-[a:ABOUT]->(first:Document)-[m1:MENTIONS]->(b:Entity)<-[m2:MENTIONS]-(second:Document)
-WHERE s.id = $entity AND first.row <> second.row AND b.row <> s.row
-WITH b, count(DISTINCT second.row) AS documents
-RETURN b.id AS bridge, b.label AS label, documents
-ORDER BY documents DESC, b.row
+MATCH (s:Entity)-[a:ABOUT]->(first:Document)-[m1:MENTIONS]->(b:Entity)
+WHERE s.id = $entity AND b.row <> s.row AND b.documents > 1
+WITH DISTINCT s, b
+OPTIONAL MATCH (s)<-[m2:MENTIONS]-(d:Document)-[m3:MENTIONS]->(b)
+WITH s, b, count(d.row) AS together
+OPTIONAL MATCH (s)-[f:FACT]->(b)
+WITH s, b, together, count(f.row) AS facts_to
+OPTIONAL MATCH (b)-[g:FACT]->(s)
+WITH b, together, facts_to, count(g.row) AS facts_from
+WITH b, together, facts_to + facts_from AS facts
+RETURN b.id AS bridge, b.label AS label, b.documents - 1 AS documents, together, facts,
+  (together * 1.0 / (b.documents + 20) + facts * 1.0 / (b.facts + 20)) * (105 - b.common) / 105 AS score
+ORDER BY score DESC, documents DESC, b.row
 LIMIT $limit
 
 // name: bridges_between
-// purpose: entities that stand beside the one entity in a document and beside the other in another; documents: how many there are beside each, added
-// params: entity: string, other: string, limit: integer = 50
-// returns: bridge: string, label: string, documents: integer
+// purpose: entities that stand beside the one entity in a document and beside the other in another, first those of which it says most that they do (docs/queries.md); near: documents that mention the bridge and the one, far: and the other, facts likewise, documents: all that mention it
+// params: entity: entity, other: entity, limit: integer = 50
+// returns: bridge: string, kind: string, label: string, near: integer, far: integer, facts_near: integer, facts_far: integer, documents: integer, score: number
 // stores: embedded, neo4j
-MATCH (a:Entity)<-[m1:MENTIONS]-(first:Document)-[m2:MENTIONS]->(b:Entity)
-WHERE a.id = $entity AND b.id <> $entity AND b.id <> $other
-WITH b, min(first.row) AS only_before, count(DISTINCT first.row) AS before
-MATCH (b)<-[m3:MENTIONS]-(second:Document)-[m4:MENTIONS]->(c:Entity)
-WHERE c.id = $other
-WITH b, before, only_before, min(second.row) AS only_after, count(DISTINCT second.row) AS after
-WHERE before + after > 2 OR only_before <> only_after
-RETURN b.id AS bridge, b.label AS label, before + after AS documents
-ORDER BY documents DESC, b.row
+MATCH (x:Entity)<-[m1:MENTIONS]-(d:Document)-[m2:MENTIONS]->(b:Entity)
+WHERE (x.id = $entity OR x.id = $other) AND b.id <> $entity AND b.id <> $other
+WITH b, count(CASE WHEN x.id = $entity THEN 1 END) AS near, count(CASE WHEN x.id = $other THEN 1 END) AS far,
+  min(CASE WHEN x.id = $entity THEN d.row END) AS only_near, min(CASE WHEN x.id = $other THEN d.row END) AS only_far
+WHERE near > 0 AND far > 0 AND (near + far > 2 OR only_near <> only_far)
+MATCH (a:Entity), (c:Entity)
+WHERE a.id = $entity AND c.id = $other
+WITH a, b, c, near, far
+OPTIONAL MATCH (a)-[f1:FACT]->(b)
+WITH a, b, c, near, far, count(f1.row) AS near_1
+OPTIONAL MATCH (b)-[f2:FACT]->(a)
+WITH b, c, near, far, near_1, count(f2.row) AS near_2
+OPTIONAL MATCH (c)-[f3:FACT]->(b)
+WITH b, c, near, far, near_1, near_2, count(f3.row) AS far_1
+OPTIONAL MATCH (b)-[f4:FACT]->(c)
+WITH b, near, far, near_1, near_2, far_1, count(f4.row) AS far_2
+WITH b, near, far, near_1 + near_2 AS facts_near, far_1 + far_2 AS facts_far
+RETURN b.id AS bridge, b.kind AS kind, b.label AS label, near, far, facts_near, facts_far, b.documents AS documents,
+  (near * 1.0 / (b.documents + 20) + facts_near * 1.0 / (b.facts + 20)) * (far * 1.0 / (b.documents + 20) + facts_far * 1.0 / (b.facts + 20)) * (105 - b.common) / 105 AS score
+ORDER BY score DESC, documents DESC, b.row
 LIMIT $limit
 
 // name: connecting_documents
 // purpose: documents that mention both of two entities
-// params: entity: string, other: string, limit: integer = 50
+// params: entity: entity, other: entity, limit: integer = 50
 // returns: document: string, title: string
 // stores: embedded, neo4j
 MATCH (a:Entity)<-[m1:MENTIONS]-(d:Document)-[m2:MENTIONS]->(b:Entity)
@@ -120,7 +138,7 @@ LIMIT $limit
 
 // name: documents_mentioning
 // purpose: the documents that mention an entity most often
-// params: entity: string, limit: integer = 50
+// params: entity: entity, limit: integer = 50
 // returns: document: string, title: string, mentions: integer
 // stores: embedded, neo4j
 MATCH (d:Document)-[m:MENTIONS]->(e:Entity)
@@ -131,7 +149,7 @@ LIMIT $limit
 
 // name: entities_in
 // purpose: the entities that a document mentions
-// params: document: string, limit: integer = 100
+// params: document: document, limit: integer = 100
 // returns: entity: string, kind: string, label: string, mentions: integer
 // stores: embedded, neo4j
 MATCH (d:Document)-[m:MENTIONS]->(e:Entity)
@@ -145,9 +163,9 @@ LIMIT $limit
 // params: limit: integer = 20
 // returns: entity: string, label: string, documents: integer
 // stores: embedded, neo4j
-MATCH (d:Document)-[m:MENTIONS]->(e:Entity)
-WITH e, count(d.row) AS documents
-RETURN e.id AS entity, e.label AS label, documents
+MATCH (e:Entity)
+WHERE e.documents > 0
+RETURN e.id AS entity, e.label AS label, e.documents AS documents
 ORDER BY documents DESC, e.row
 LIMIT $limit
 
@@ -179,7 +197,7 @@ LIMIT $limit
 
 // name: why_wikihop_candidate
 // purpose: why an entity is a candidate of a WikiHop question: the facts of the relation whose object it is, whether it is a true answer, how many chains of one, two and three articles lead there, and the first of the shortest: subject, article, entity, article, …
-// params: subject: string, relation: string, candidate: string
+// params: subject: entity, relation: string, candidate: entity
 // returns: facts: integer, true_answer: boolean, chains_1: integer, chains_2: integer, chains_3: integer, first: strings
 // stores: embedded, neo4j
 MATCH (s:Entity), (c:Entity)
@@ -217,7 +235,7 @@ ORDER BY c.row
 
 // name: why_medhop_candidate
 // purpose: why a drug is a candidate of a MedHop question: the facts of the relation in which it stands, whether one connects it with the subject, and how many chains of one and two abstracts, over proteins alone, lead there (medhop_chains_1 to 3 name them)
-// params: subject: string, candidate: string, relation: string = interacts_with
+// params: subject: entity, candidate: entity, relation: string = interacts_with
 // returns: facts: integer, true_answer: boolean, chains_1: integer, chains_2: integer
 // stores: embedded, neo4j
 MATCH (s:Entity), (c:Entity)
@@ -249,7 +267,7 @@ ORDER BY c.row
 
 // name: what_blocks_wikihop
 // purpose: what keeps a fact from becoming a WikiHop sample, the gates in order: whether there is such a fact, the subject's article, how often it mentions the answer, and over how many articles the answer is reached (0: over no one to three)
-// params: subject: string, relation: string, answer: string
+// params: subject: entity, relation: string, answer: entity
 // returns: facts: integer, article: string, usable: boolean, stated: integer, documents: integer, reason: string
 // stores: embedded, neo4j
 MATCH (s:Entity), (c:Entity)
@@ -283,7 +301,7 @@ ORDER BY s.row
 
 // name: what_blocks_medhop
 // purpose: what keeps a pair of drugs from becoming a MedHop sample, the gates in order: the facts between the two, the abstracts that lead on from the subject, those that mention both, and the chains of two abstracts, over proteins alone
-// params: subject: string, answer: string, relation: string = interacts_with
+// params: subject: entity, answer: entity, relation: string = interacts_with
 // returns: facts: integer, leading: integer, stated: integer, chains_2: integer, reason: string
 // stores: embedded, neo4j
 MATCH (s:Entity), (c:Entity)

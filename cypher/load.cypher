@@ -46,7 +46,7 @@ SET g.entity = $from + size($rows)
 WITH g
 CALL {
   UNWIND $rows AS row
-  CREATE (e:Entity {id: row[0], row: row[1], kind: row[2], label: row[3], description: row[4]})
+  CREATE (e:Entity {id: row[0], row: row[1], kind: row[2], label: row[3], description: row[4], aliases: row[5], common: row[6], documents: row[7], facts: row[8], search: row[9]})
   RETURN count(e) AS added
 }
 RETURN added
@@ -62,7 +62,7 @@ SET g.document = $from + size($rows)
 WITH g
 CALL {
   UNWIND $rows AS row
-  CREATE (d:Document {id: row[0], row: row[1], title: row[2], text: row[3], usable: row[4]})
+  CREATE (d:Document {id: row[0], row: row[1], title: row[2], text: row[3], usable: row[4], search: row[5]})
   RETURN count(d) AS added
 }
 RETURN added
@@ -141,6 +141,16 @@ MATCH (g:KgqaGraph {id: 'kgqa'})
 RETURN g.tables AS tables, g.loader AS loader, g.finished AS finished, g.entity AS entity, g.document AS document, g.fact AS fact,
   g.mentions AS mentions, g.about AS about
 
+// name: older_entities
+// purpose: an entity of a graph that an older kgqa loaded, if there is one; of one graph all or none are
+// params: none
+// returns: entity: string
+// stores: neo4j
+MATCH (e:Entity)
+WITH e LIMIT 1
+WHERE e.search IS NULL
+RETURN e.id AS entity
+
 // name: claim_database
 // purpose: mark an empty database as one that kgqa loads
 // params: tables: string, loader: string
@@ -209,10 +219,10 @@ MATCH ()-[r:ABOUT]->() RETURN count(r) AS rows
 // params: none
 // returns: strangers: integer
 // stores: neo4j
-MATCH (n) WHERE NOT (n:Entity OR n:Document OR n:Sample OR n:KgqaGraph)
+MATCH (n) WHERE NOT (n:Entity OR n:Document OR n:Sample OR n:Chain OR n:Question OR n:KgqaGraph)
 RETURN count(n) AS strangers
 UNION ALL
-MATCH ()-[r]->() WHERE NOT type(r) IN ['FACT', 'MENTIONS', 'ABOUT', 'ASKS_ABOUT', 'ANSWER', 'CANDIDATE', 'SUPPORT', 'STEP']
+MATCH ()-[r]->() WHERE NOT type(r) IN ['FACT', 'MENTIONS', 'ABOUT', 'ASKS_ABOUT', 'ANSWER', 'CANDIDATE', 'SUPPORT', 'HAS_CHAIN', 'STEP']
 RETURN count(r) AS strangers
 
 // name: begin_erasing
@@ -221,7 +231,7 @@ RETURN count(r) AS strangers
 // returns: begun: integer
 // stores: neo4j
 MATCH (g:KgqaGraph {id: 'kgqa'})
-SET g.tables = 'erased', g.loader = $loader, g.finished = false
+SET g.tables = CASE WHEN g.tables STARTS WITH 'doctor-' THEN 'doctor-erased' ELSE 'erased' END, g.loader = $loader, g.finished = false
 RETURN count(g) AS begun
 
 // name: erase_batch
@@ -231,7 +241,7 @@ RETURN count(g) AS begun
 // stores: neo4j
 MATCH (g:KgqaGraph {id: 'kgqa'}) SET g.lock = $loader
 WITH g WHERE g.loader = $loader
-MATCH (n) WHERE n:Entity OR n:Document OR n:Sample
+MATCH (n) WHERE n:Entity OR n:Document OR n:Sample OR n:Chain OR n:Question
 WITH n LIMIT $limit
 DETACH DELETE n
 RETURN count(*) AS erased

@@ -1,20 +1,20 @@
 // For whoever loads samples; cannot be asked by name.
 
 // name: sample_markers
-// purpose: what kgqa wrote down about the datasets whose samples it adds or has added
+// purpose: what kgqa wrote down about the datasets of which it adds or has added samples, or the rejected questions
 // params: none
-// returns: dataset: string, content: string, loader: string, finished: boolean, samples: integer
+// returns: dataset: string, part: string, content: string, loader: string, finished: boolean, rows: integer
 // stores: neo4j
 MATCH (g:KgqaGraph) WHERE g.dataset IS NOT NULL
-RETURN g.dataset AS dataset, g.content AS content, g.loader AS loader, g.finished AS finished, g.samples AS samples
-ORDER BY dataset
+RETURN g.dataset AS dataset, coalesce(g.part, 'samples') AS part, g.content AS content, g.loader AS loader, g.finished AS finished, coalesce(g.rows, g.samples) AS rows
+ORDER BY dataset, part
 
 // name: claim_samples
-// purpose: mark a dataset as one whose samples are being added
-// params: marker: string, dataset: string, content: string, loader: string
+// purpose: mark a part of a dataset, its samples or its rejected questions, as one that is being added
+// params: marker: string, dataset: string, part: string, content: string, loader: string
 // returns: claimed: integer
 // stores: neo4j
-CREATE (g:KgqaGraph {id: $marker, dataset: $dataset, content: $content, loader: $loader, finished: false, samples: 0})
+CREATE (g:KgqaGraph {id: $marker, dataset: $dataset, part: $part, content: $content, loader: $loader, finished: false, rows: 0})
 RETURN count(g) AS claimed
 
 // name: take_over_samples
@@ -28,41 +28,109 @@ SET g.loader = $loader
 RETURN count(g) AS taken
 
 // name: add_samples
-// purpose: one batch of samples with all that hangs on them, unless the graph is another now, or another loader has taken over
-// params: marker: string, tables: string, loader: string, from: integer, rows: table, candidates: table, supports: table, entities: table, documents: table
-// returns: samples: integer, candidates: integer, supports: integer, documents: integer, entities: integer
+// purpose: one batch of samples with all that hangs on them, unless the graph is another now, or another loader has taken over. Rows name samples, chains, entities and documents by their places in the lists of the batch
+// params: marker: string, tables: string, loader: string, from: integer, to: integer, entities: strings, documents: strings, sample: table, chain: table, sample_about: table, sample_answer: table, candidate: table, support: table, step_entity: table, step_document: table
+// returns: found_entities: integer, found_documents: integer, sample: integer, chain: integer, sample_about: integer, sample_answer: integer, candidate: integer, support: integer, step_entity: integer, step_document: integer
 // stores: neo4j
 MATCH (k:KgqaGraph {id: 'kgqa'}) SET k.lock = $loader
 WITH k WHERE k.finished AND k.tables = $tables
 MATCH (g:KgqaGraph {id: $marker}) SET g.lock = $loader
-WITH g WHERE g.loader = $loader AND g.samples = $from
-SET g.samples = $from + size($rows)
-WITH g UNWIND $rows AS row
-MATCH (subject:Entity {id: row[6]}) MATCH (answer:Entity {id: row[7]})
-CREATE (s:Sample {id: row[0], dataset: g.dataset, split: row[1], row: row[2], question: row[3], relation: row[4], answer: row[5]})
-CREATE (s)-[about:ASKS_ABOUT]->(subject)
-CREATE (s)-[correct:ANSWER]->(answer)
-WITH g, count(s) AS samples
-UNWIND $candidates AS row
-MATCH (s:Sample {dataset: g.dataset, id: row[0]}) MATCH (e:Entity {id: row[1]})
-CREATE (s)-[c:CANDIDATE {position: row[2], answer: row[3], grade: row[4], path: row[5], text: row[6]}]->(e)
-WITH g, samples, count(c) AS candidates
-UNWIND $supports AS row
-MATCH (s:Sample {dataset: g.dataset, id: row[0]}) MATCH (d:Document {id: row[1]})
-CREATE (s)-[c:SUPPORT {position: row[2]}]->(d)
-WITH g, samples, candidates, count(c) AS supports
-UNWIND $documents AS row
-MATCH (s:Sample {dataset: g.dataset, id: row[0]}) MATCH (d:Document {id: row[1]})
-CREATE (s)-[c:STEP {position: row[2], answer: row[3], candidates: row[4], chains: row[5]}]->(d)
-WITH g, samples, candidates, supports, count(c) AS documents
-// Where every chain has a single document there is no entity between the ends.
-UNWIND CASE size($entities) WHEN 0 THEN [[null]] ELSE $entities END AS row
-OPTIONAL MATCH (s:Sample {dataset: g.dataset, id: row[0]})
-OPTIONAL MATCH (e:Entity {id: row[1]})
-FOREACH (one IN CASE WHEN s IS NULL OR e IS NULL THEN [] ELSE [1] END |
-  CREATE (s)-[:STEP {position: row[2], answer: row[3], candidates: row[4], chains: row[5]}]->(e))
-WITH samples, candidates, supports, documents, count(e) AS entities
-RETURN samples, candidates, supports, documents, entities
+WITH g WHERE g.loader = $loader AND g.rows = $from
+SET g.rows = $to
+WITH g
+CALL { UNWIND $entities AS id MATCH (e:Entity {id: id}) RETURN collect(e) AS entities }
+CALL { UNWIND $documents AS id MATCH (d:Document {id: id}) RETURN collect(d) AS documents }
+CALL {
+  UNWIND $sample AS r
+  CREATE (s:Sample {key: r[0], id: r[1], dataset: r[2], split: r[3], row: r[4], question: r[5], relation: r[6], answer: r[7], hops: r[8]})
+  RETURN collect(s) AS samples
+}
+// Were one missing, all after it would be at another's place: what is created then is taken back by whoever counts the rows.
+WITH entities, documents, samples, size(entities) = size($entities) AND size(documents) = size($documents) AS whole
+CALL {
+  WITH samples
+  UNWIND $chain AS r
+  WITH samples[r[0]] AS s, r
+  CREATE (s)-[:HAS_CHAIN]->(c:Chain {key: r[1], row: r[2], dataset: r[3], sample: r[4], candidate: r[5], number: r[6], answer: r[7], grade: r[8], length: r[9]})
+  RETURN collect(c) AS chains
+}
+CALL {
+  WITH samples, entities, whole
+  UNWIND $sample_about AS r
+  WITH samples[r[0]] AS s, entities[r[1]] AS e, whole WHERE whole
+  CREATE (s)-[a:ASKS_ABOUT]->(e)
+  RETURN count(a) AS sample_about
+}
+CALL {
+  WITH samples, entities, whole
+  UNWIND $sample_answer AS r
+  WITH samples[r[0]] AS s, entities[r[1]] AS e, whole WHERE whole
+  CREATE (s)-[a:ANSWER]->(e)
+  RETURN count(a) AS sample_answer
+}
+CALL {
+  WITH samples, entities, whole
+  UNWIND $candidate AS r
+  WITH samples[r[0]] AS s, entities[r[1]] AS e, r, whole WHERE whole
+  CREATE (s)-[c:CANDIDATE {position: r[2], answer: r[3], grade: r[4], path: r[5], text: r[6]}]->(e)
+  RETURN count(c) AS candidate
+}
+CALL {
+  WITH samples, documents, whole
+  UNWIND $support AS r
+  WITH samples[r[0]] AS s, documents[r[1]] AS d, r, whole WHERE whole
+  CREATE (s)-[u:SUPPORT {position: r[2]}]->(d)
+  RETURN count(u) AS support
+}
+CALL {
+  WITH chains, entities, whole
+  UNWIND $step_entity AS r
+  WITH chains[r[0]] AS c, entities[r[1]] AS e, r, whole WHERE whole
+  CREATE (c)-[t:STEP {position: r[2]}]->(e)
+  RETURN count(t) AS step_entity
+}
+CALL {
+  WITH chains, documents, whole
+  UNWIND $step_document AS r
+  WITH chains[r[0]] AS c, documents[r[1]] AS d, r, whole WHERE whole
+  CREATE (c)-[t:STEP {position: r[2]}]->(d)
+  RETURN count(t) AS step_document
+}
+RETURN size(entities) AS found_entities, size(documents) AS found_documents, size(samples) AS sample, size(chains) AS chain, sample_about, sample_answer, candidate, support, step_entity, step_document
+
+// name: add_rejected
+// purpose: one batch of questions that became no sample, unless the graph is another now, or another loader has taken over
+// params: marker: string, tables: string, loader: string, from: integer, to: integer, entities: strings, blocked: table, blocked_about: table, blocked_answer: table
+// returns: found_entities: integer, blocked: integer, blocked_about: integer, blocked_answer: integer
+// stores: neo4j
+MATCH (k:KgqaGraph {id: 'kgqa'}) SET k.lock = $loader
+WITH k WHERE k.finished AND k.tables = $tables
+MATCH (g:KgqaGraph {id: $marker}) SET g.lock = $loader
+WITH g WHERE g.loader = $loader AND g.rows = $from
+SET g.rows = $to
+WITH g
+CALL { UNWIND $entities AS id MATCH (e:Entity {id: id}) RETURN collect(e) AS entities }
+CALL {
+  UNWIND $blocked AS r
+  CREATE (q:Question {key: r[0], id: r[1], dataset: r[2], row: r[3], split: r[4], stage: r[5], reason: r[6], detail: r[7], question: r[8], relation: r[9], subject: r[10], answer: r[11], setting: r[12], value: r[13], threshold: r[14]})
+  RETURN collect(q) AS questions
+}
+WITH entities, questions, size(entities) = size($entities) AS whole
+CALL {
+  WITH questions, entities, whole
+  UNWIND $blocked_about AS r
+  WITH questions[r[0]] AS q, entities[r[1]] AS e, whole WHERE whole
+  CREATE (q)-[a:ASKS_ABOUT]->(e)
+  RETURN count(a) AS blocked_about
+}
+CALL {
+  WITH questions, entities, whole
+  UNWIND $blocked_answer AS r
+  WITH questions[r[0]] AS q, entities[r[1]] AS e, whole WHERE whole
+  CREATE (q)-[a:ANSWER]->(e)
+  RETURN count(a) AS blocked_answer
+}
+RETURN size(entities) AS found_entities, size(questions) AS blocked, blocked_about, blocked_answer
 
 // name: finish_samples
 // purpose: the dataset is whole
@@ -75,14 +143,15 @@ SET g.finished = true
 RETURN count(g) AS finished
 
 // name: strange_samples
-// purpose: samples of datasets that kgqa did not add
+// purpose: samples, chains and rejected questions of datasets that kgqa did not add
 // params: none
-// returns: samples: integer
+// returns: label: string, nodes: integer
 // stores: neo4j
 OPTIONAL MATCH (g:KgqaGraph) WHERE g.dataset IS NOT NULL
 WITH collect(g.dataset) AS known
-MATCH (s:Sample) WHERE s.dataset IS NULL OR NOT s.dataset IN known
-RETURN count(s) AS samples
+MATCH (s:Sample|Chain|Question) WHERE s.dataset IS NULL OR NOT s.dataset IN known
+RETURN labels(s)[0] AS label, count(s) AS nodes
+ORDER BY label
 
 // name: begin_erasing_samples
 // purpose: a dataset that is being replaced is no longer whole
@@ -100,7 +169,18 @@ RETURN count(g) AS begun
 // stores: neo4j
 MATCH (s:Sample {dataset: $dataset})
 WITH s LIMIT $limit
+CALL { WITH s OPTIONAL MATCH (s)-[:HAS_CHAIN]->(c:Chain) DETACH DELETE c }
 DETACH DELETE s
+RETURN count(*) AS erased
+
+// name: erase_rejected
+// purpose: remove some of a dataset's rejected questions
+// params: dataset: string, limit: integer
+// returns: erased: integer
+// stores: neo4j
+MATCH (q:Question {dataset: $dataset})
+WITH q LIMIT $limit
+DETACH DELETE q
 RETURN count(*) AS erased
 
 // name: erase_sample_marker
@@ -111,3 +191,87 @@ RETURN count(*) AS erased
 MATCH (g:KgqaGraph {id: $marker}) WHERE g.loader = $loader
 DELETE g
 RETURN count(*) AS erased
+
+// name: load_sample
+// purpose: fill Sample from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY Sample FROM $rows
+
+// name: load_chain
+// purpose: fill Chain from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY Chain FROM $rows
+
+// name: load_blocked
+// purpose: fill Question from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY Question FROM $rows
+
+// name: load_sample_about
+// purpose: fill ASKS_ABOUT from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY ASKS_ABOUT FROM $rows (from='Sample', to='Entity')
+
+// name: load_blocked_about
+// purpose: fill ASKS_ABOUT from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY ASKS_ABOUT FROM $rows (from='Question', to='Entity')
+
+// name: load_sample_answer
+// purpose: fill ANSWER from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY ANSWER FROM $rows (from='Sample', to='Entity')
+
+// name: load_blocked_answer
+// purpose: fill ANSWER from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY ANSWER FROM $rows (from='Question', to='Entity')
+
+// name: load_candidate
+// purpose: fill CANDIDATE from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY CANDIDATE FROM $rows
+
+// name: load_support
+// purpose: fill SUPPORT from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY SUPPORT FROM $rows
+
+// name: load_has_chain
+// purpose: fill HAS_CHAIN from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY HAS_CHAIN FROM $rows
+
+// name: load_step_entity
+// purpose: fill STEP from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY STEP FROM $rows (from='Chain', to='Entity')
+
+// name: load_step_document
+// purpose: fill STEP from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY STEP FROM $rows (from='Chain', to='Document')

@@ -1,34 +1,5 @@
 // For the pages of kgqa explore; may be asked by name, but are not listed and may change.
 
-// name: page_find_entity
-// purpose: entities by id or label: the very id, then the very label, labels that begin so, labels that contain it, in any case; of each often mentioned ones first
-// params: text: string, limit: integer = 20
-// returns: entity: string, kind: string, label: string, description: string, documents: integer
-// stores: embedded, neo4j
-WITH replace(toLower(replace($text, 'İ', 'i')), 'ς', 'σ') AS wanted
-MATCH (e:Entity)
-WITH e, wanted, replace(toLower(replace(e.label, 'İ', 'i')), 'ς', 'σ') AS name
-WHERE e.id = $text OR name CONTAINS wanted OR (wanted = '' AND name IS NOT NULL)
-WITH e, CASE WHEN e.id = $text THEN 0 WHEN name = wanted THEN 1 WHEN name STARTS WITH wanted THEN 2 ELSE 3 END AS rank
-WITH e, rank, COUNT { MATCH (d:Document)-[m:MENTIONS]->(e) } AS documents
-RETURN e.id AS entity, e.kind AS kind, e.label AS label, e.description AS description, documents
-ORDER BY rank, documents DESC, e.row
-LIMIT $limit
-
-// name: page_find_document
-// purpose: documents by id or title: the very id, then the very title, titles that begin so, titles that contain it, in any case
-// params: text: string, limit: integer = 20
-// returns: document: string, title: string
-// stores: embedded, neo4j
-WITH replace(toLower(replace($text, 'İ', 'i')), 'ς', 'σ') AS wanted
-MATCH (d:Document)
-WITH d, wanted, replace(toLower(replace(d.title, 'İ', 'i')), 'ς', 'σ') AS name
-WHERE d.id = $text OR name CONTAINS wanted OR (wanted = '' AND name IS NOT NULL)
-WITH d, CASE WHEN d.id = $text THEN 0 WHEN name = wanted THEN 1 WHEN name STARTS WITH wanted THEN 2 ELSE 3 END AS rank
-RETURN d.id AS document, d.title AS title
-ORDER BY rank, d.row
-LIMIT $limit
-
 // name: page_entities
 // purpose: what entities are called, by their ids
 // params: ids: strings
@@ -68,7 +39,7 @@ ORDER BY d.row
 // stores: embedded, neo4j
 MATCH (h:Entity)-[f:FACT]->(t:Entity)
 WHERE h.id = $entity AND ($relation = '' OR f.relation = $relation)
-WITH t, f.relation AS relation, f.label AS relation_label, f.row AS row, COUNT { MATCH (d:Document)-[m:MENTIONS]->(t) } AS documents
+WITH t, f.relation AS relation, f.label AS relation_label, f.row AS row, t.documents AS documents
 RETURN t.id AS entity, t.kind AS kind, t.label AS label, relation, relation_label, documents
 ORDER BY documents DESC, row
 LIMIT $limit
@@ -80,7 +51,7 @@ LIMIT $limit
 // stores: embedded, neo4j
 MATCH (h:Entity)-[f:FACT]->(t:Entity)
 WHERE t.id = $entity AND ($relation = '' OR f.relation = $relation)
-WITH h, f.relation AS relation, f.label AS relation_label, f.row AS row, COUNT { MATCH (d:Document)-[m:MENTIONS]->(h) } AS documents
+WITH h, f.relation AS relation, f.label AS relation_label, f.row AS row, h.documents AS documents
 RETURN h.id AS entity, h.kind AS kind, h.label AS label, relation, relation_label, documents
 ORDER BY documents DESC, row
 LIMIT $limit
@@ -171,30 +142,6 @@ WITH count(m.count) AS entities
 RETURN entities
 ORDER BY entities
 
-// name: page_companions
-// purpose: entities that share documents with an entity, those that share most first
-// params: entity: string, limit: integer = 100000
-// returns: entity: string, documents: integer
-// stores: embedded, neo4j
-MATCH (a:Entity)<-[m1:MENTIONS]-(d:Document)-[m2:MENTIONS]->(b:Entity)
-WHERE a.id = $entity AND b.id <> $entity
-WITH b.id AS entity, b.row AS row, count(d.row) AS documents
-RETURN entity, documents
-ORDER BY documents DESC, row
-LIMIT $limit
-
-// name: page_mention_counts
-// purpose: how many documents mention each of some entities
-// params: ids: strings
-// returns: entity: string, documents: integer
-// stores: embedded, neo4j
-UNWIND $ids AS id
-MATCH (e:Entity)
-WHERE e.id = id
-WITH e.id AS entity, e.row AS row, COUNT { MATCH (d:Document)-[m:MENTIONS]->(e) } AS documents
-RETURN entity, documents
-ORDER BY documents DESC, row
-
 // name: page_shared_documents
 // purpose: documents that mention both of two entities, those that mention both most often first
 // params: entity: string, other: string, limit: integer = 10
@@ -207,6 +154,74 @@ RETURN document, title, mentions
 ORDER BY least DESC, mentions DESC, row
 LIMIT $limit
 
+// name: page_documents_beside
+// purpose: documents that mention an entity together with any of others, in the order of page_shared_documents
+// params: entity: string, others: strings
+// returns: other: string, document: string, title: string, mentions: integer
+// stores: embedded, neo4j
+MATCH (a:Entity)<-[m1:MENTIONS]-(d:Document)-[m2:MENTIONS]->(b:Entity)
+WHERE a.id = $entity AND b.id IN $others AND a.id <> b.id
+WITH b.id AS other, b.row AS place, d.id AS document, d.title AS title, d.row AS row, m1.count + m2.count AS mentions, CASE WHEN m1.count < m2.count THEN m1.count ELSE m2.count END AS least
+RETURN other, document, title, mentions
+ORDER BY least DESC, mentions DESC, row, place
+
+// name: page_tails
+// purpose: the tails of the facts of some entities, each once for each entity, with the documents that mention it
+// params: ids: strings
+// returns: entity: string, other: string, row: integer, documents: integer
+// stores: embedded, neo4j
+UNWIND $ids AS id
+MATCH (h:Entity)-[f:FACT]->(t:Entity)
+WHERE h.id = id
+WITH DISTINCT h, t
+RETURN h.id AS entity, t.id AS other, t.row AS row, t.documents AS documents
+ORDER BY row, h.row
+
+// name: page_heads
+// purpose: the heads of the facts about some entities, each once for each entity, with the documents that mention it
+// params: ids: strings
+// returns: entity: string, other: string, row: integer, documents: integer
+// stores: embedded, neo4j
+UNWIND $ids AS id
+MATCH (h:Entity)-[f:FACT]->(t:Entity)
+WHERE t.id = id
+WITH DISTINCT h, t
+RETURN t.id AS entity, h.id AS other, h.row AS row, h.documents AS documents
+ORDER BY row, t.row
+
+// name: page_facts_among
+// purpose: the facts between any two of some entities
+// params: ids: strings
+// returns: head: string, tail: string, relation: string, label: string
+// stores: embedded, neo4j
+MATCH (h:Entity)-[f:FACT]->(t:Entity)
+WHERE h.id IN $ids AND t.id IN $ids
+RETURN h.id AS head, t.id AS tail, f.relation AS relation, f.label AS label
+ORDER BY f.row
+
+// name: page_companions
+// purpose: entities that share a document with an entity, with the documents that mention each
+// params: entity: string
+// returns: other: string, row: integer, documents: integer
+// stores: embedded, neo4j
+MATCH (a:Entity)<-[m1:MENTIONS]-(d:Document)-[m2:MENTIONS]->(b:Entity)
+WHERE a.id = $entity AND b.id <> $entity
+WITH DISTINCT b
+RETURN b.id AS other, b.row AS row, b.documents AS documents
+ORDER BY row
+
+// name: page_companions_of
+// purpose: entities that share a document with one of some entities, each once for each of these, with the documents that mention it
+// params: ids: strings
+// returns: entity: string, other: string, row: integer, documents: integer
+// stores: embedded, neo4j
+UNWIND $ids AS id
+MATCH (a:Entity)<-[m1:MENTIONS]-(d:Document)-[m2:MENTIONS]->(b:Entity)
+WHERE a.id = id AND b.id <> id
+WITH DISTINCT a, b
+RETURN a.id AS entity, b.id AS other, b.row AS row, b.documents AS documents
+ORDER BY row, a.row
+
 // name: page_graph_size
 // purpose: how many entities and documents the graph has
 // params: none
@@ -218,15 +233,3 @@ OPTIONAL MATCH (d:Document)
 WITH entities, count(d.row) AS documents
 RETURN entities, documents
 ORDER BY entities
-
-// name: page_hubs
-// purpose: the entities that most documents mention
-// params: limit: integer = 12
-// returns: entity: string, kind: string, label: string, documents: integer
-// stores: embedded, neo4j
-MATCH (e:Entity)
-WITH e, COUNT { MATCH (d:Document)-[m:MENTIONS]->(e) } AS documents
-WHERE documents > 0
-RETURN e.id AS entity, e.kind AS kind, e.label AS label, documents
-ORDER BY documents DESC, e.row
-LIMIT $limit

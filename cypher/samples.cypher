@@ -1,93 +1,234 @@
-// For people, after kgqa load --dataset: kgqa query --list shows them.
+// For people, after kgqa load --dataset (and --rejected): kgqa query --list shows them.
 
 // name: samples_about
 // purpose: the samples that ask about an entity
-// params: entity: string, limit: integer = 50
+// params: entity: entity, limit: integer = 50
 // returns: sample: string, dataset: string, split: string, question: string, answer: string
-// stores: neo4j
+// stores: embedded, neo4j
 MATCH (s:Sample)-[a:ASKS_ABOUT]->(e:Entity)
 WHERE e.id = $entity
 RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, s.question AS question, s.answer AS answer
-ORDER BY dataset, s.row
+ORDER BY s.row, dataset
 LIMIT $limit
 
 // name: samples_answered_by
 // purpose: the samples whose answer is an entity
-// params: entity: string, limit: integer = 50
+// params: entity: entity, limit: integer = 50
 // returns: sample: string, dataset: string, split: string, question: string
-// stores: neo4j
+// stores: embedded, neo4j
 MATCH (s:Sample)-[a:ANSWER]->(e:Entity)
 WHERE e.id = $entity
 RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, s.question AS question
-ORDER BY dataset, s.row
+ORDER BY s.row, dataset
 LIMIT $limit
 
 // name: samples_by_grade
 // purpose: the samples whose answer has a grade from minimum to maximum, the best first, with the grade of the best other candidate
 // params: dataset: string = '', minimum: number = 0.0, maximum: number = 1.0, limit: integer = 50
 // returns: sample: string, dataset: string, split: string, question: string, answer: string, grade: number, path: string, text: string, other: number
-// stores: neo4j
+// stores: embedded, neo4j
 MATCH (s:Sample)-[c:CANDIDATE]->(e:Entity)
 WHERE c.answer AND c.grade >= $minimum AND c.grade <= $maximum AND ($dataset = '' OR s.dataset = $dataset)
 WITH s, c
-ORDER BY c.grade DESC, s.dataset, s.row
+ORDER BY c.grade DESC, s.row, s.dataset
 LIMIT $limit
 OPTIONAL MATCH (s)-[o:CANDIDATE]->(x:Entity)
 WHERE NOT o.answer
 WITH s, c, max(o.grade) AS other
 RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, s.question AS question, s.answer AS answer, c.grade AS grade, c.path AS path, c.text AS text, other
-ORDER BY grade DESC, dataset, s.row
+ORDER BY grade DESC, s.row, dataset
 
 // name: sample_chain
 // purpose: the chains of a sample in order, from the subject to its answer or to another candidate
-// params: sample: string, candidate: string = ''
+// params: sample: string, candidate: entity = ''
 // returns: dataset: string, chain: integer, position: integer, kind: string, id: string, name: string
-// stores: neo4j
-MATCH (s:Sample)-[t:STEP]->(n)
-WHERE s.id = $sample
-UNWIND range(0, size(t.chains) - 1) AS i
-MATCH (s)-[c:CANDIDATE]->(end:Entity {id: t.candidates[i]})
-WHERE end.id = $candidate OR ($candidate = '' AND c.answer)
-WITH s, end, t.chains[i] AS chain, collect({position: t.position, node: n}) AS between
-MATCH (s)-[a:ASKS_ABOUT]->(subject:Entity)
-UNWIND [{position: 0, node: subject}] + between + [{position: size(between) + 1, node: end}] AS place
-WITH s, chain, place.position AS position, place.node AS n
-RETURN s.dataset AS dataset, chain, position, labels(n)[0] AS kind, n.id AS id, coalesce(n.label, n.title) AS name
-ORDER BY dataset, chain, position
+// stores: embedded, neo4j
+MATCH (s:Sample)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(n)
+WHERE s.id = $sample AND (k.candidate = $candidate OR ($candidate = '' AND k.answer))
+RETURN s.dataset AS dataset, k.number AS chain, t.position AS position, CASE WHEN t.position % 2 = 0 THEN 'Entity' ELSE 'Document' END AS kind,
+  n.id AS id, coalesce(n.label, n.title) AS name
+ORDER BY chain, position, dataset
 
 // name: sample_candidates
 // purpose: the candidates of a sample in the order shown, over how many chains each is reached, and the grade of the best one
 // params: sample: string
 // returns: dataset: string, candidate: string, label: string, answer: boolean, chains: integer, grade: number, path: string, text: string
-// stores: neo4j
+// stores: embedded, neo4j
 MATCH (s:Sample)-[c:CANDIDATE]->(e:Entity)
 WHERE s.id = $sample
-OPTIONAL MATCH (s)-[t:STEP]->(x:Document)
-WHERE t.position = 1
-WITH s, c, e, sum(size([candidate IN coalesce(t.candidates, []) WHERE candidate = e.id])) AS chains
-RETURN s.dataset AS dataset, e.id AS candidate, e.label AS label, c.answer AS answer, chains, c.grade AS grade, c.path AS path, c.text AS text
-ORDER BY dataset, c.position
+OPTIONAL MATCH (s)-[h:HAS_CHAIN]->(k:Chain)
+WHERE k.candidate = e.id
+WITH s.dataset AS dataset, c.position AS position, e.id AS candidate, e.label AS label, c.answer AS answer, c.grade AS grade, c.path AS path,
+  c.text AS text, count(k.row) AS chains
+RETURN dataset, candidate, label, answer, chains, grade, path, text
+ORDER BY position, dataset
 
 // name: sample_documents
 // purpose: the support documents of a sample in the order shown, and whether one stands on a chain to the answer
 // params: sample: string
 // returns: dataset: string, document: string, title: string, supporting: boolean
-// stores: neo4j
+// stores: embedded, neo4j
 MATCH (s:Sample)-[u:SUPPORT]->(d:Document)
 WHERE s.id = $sample
-OPTIONAL MATCH (s)-[t:STEP]->(x:Document)
-WHERE x.id = d.id AND t.answer
-WITH s, u, d, count(t) AS steps
-RETURN s.dataset AS dataset, d.id AS document, d.title AS title, steps > 0 AS supporting
-ORDER BY dataset, u.position
+OPTIONAL MATCH (s)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(d)
+WHERE k.answer
+WITH s.dataset AS dataset, u.position AS position, d.id AS document, d.title AS title, count(k.row) AS steps
+RETURN dataset, document, title, steps > 0 AS supporting
+ORDER BY position, dataset
+
+// name: samples_of_relation
+// purpose: the samples that ask for a relation (its id); split, dataset and hops (documents on the shortest chain to the answer) may narrow it
+// params: relation: string, dataset: string = '', split: string = '', hops: integer = 0, limit: integer = 50
+// returns: sample: string, dataset: string, split: string, hops: integer, question: string, answer: string
+// stores: embedded, neo4j
+MATCH (s:Sample)
+WHERE s.relation = $relation AND ($dataset = '' OR s.dataset = $dataset) AND ($split = '' OR s.split = $split) AND ($hops = 0 OR s.hops = $hops)
+RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, s.hops AS hops, s.question AS question, s.answer AS answer
+ORDER BY s.row, dataset
+LIMIT $limit
+
+// name: samples_of_split
+// purpose: the samples of a split: train, dev or test; dataset and hops (documents on the shortest chain to the answer) may narrow it
+// params: split: string, dataset: string = '', hops: integer = 0, limit: integer = 50
+// returns: sample: string, dataset: string, hops: integer, relation: string, question: string, answer: string
+// stores: embedded, neo4j
+MATCH (s:Sample)
+WHERE s.split = $split AND ($dataset = '' OR s.dataset = $dataset) AND ($hops = 0 OR s.hops = $hops)
+RETURN s.id AS sample, s.dataset AS dataset, s.hops AS hops, s.relation AS relation, s.question AS question, s.answer AS answer
+ORDER BY s.row, dataset
+LIMIT $limit
+
+// name: samples_of_length
+// purpose: the samples whose shortest chain to the answer has so many documents
+// params: hops: integer, dataset: string = '', limit: integer = 50
+// returns: sample: string, dataset: string, split: string, relation: string, question: string, answer: string
+// stores: embedded, neo4j
+MATCH (s:Sample)
+WHERE s.hops = $hops AND ($dataset = '' OR s.dataset = $dataset)
+RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, s.relation AS relation, s.question AS question, s.answer AS answer
+ORDER BY s.row, dataset
+LIMIT $limit
+
+// name: samples_with_document
+// purpose: the samples that show a document, and whether it stands on a chain to their answer
+// params: document: document, limit: integer = 50
+// returns: sample: string, dataset: string, split: string, question: string, answer: string, supporting: boolean
+// stores: embedded, neo4j
+MATCH (s:Sample)-[u:SUPPORT]->(d:Document)
+WHERE d.id = $document
+WITH s, d
+ORDER BY s.row, s.dataset
+LIMIT $limit
+OPTIONAL MATCH (s)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(d)
+WHERE k.answer
+WITH s.row AS row, s.id AS sample, s.dataset AS dataset, s.split AS split, s.question AS question, s.answer AS answer, count(k.row) AS steps
+RETURN sample, dataset, split, question, answer, steps > 0 AS supporting
+ORDER BY row, dataset
+
+// name: used_bridges
+// purpose: the entities over which the chains of most samples lead to their answer
+// params: dataset: string = '', split: string = '', limit: integer = 20
+// returns: bridge: string, label: string, samples: integer
+// stores: embedded, neo4j
+MATCH (s:Sample)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(e:Entity)
+WHERE k.answer AND t.position > 0 AND t.position < 2 * k.length AND ($dataset = '' OR s.dataset = $dataset) AND ($split = '' OR s.split = $split)
+WITH e, count(DISTINCT s.key) AS samples
+RETURN e.id AS bridge, e.label AS label, samples
+ORDER BY samples DESC, e.row
+LIMIT $limit
+
+// name: documents_of_two_splits
+// purpose: the documents that samples of two splits show, with how many of each do
+// params: dataset: string = '', split: string = train, other: string = test, limit: integer = 50
+// returns: document: string, title: string, samples: integer, other_samples: integer
+// stores: embedded, neo4j
+MATCH (s:Sample)-[u:SUPPORT]->(d:Document)
+WHERE s.split = $split AND ($dataset = '' OR s.dataset = $dataset)
+WITH d, count(s.row) AS samples
+MATCH (o:Sample)-[v:SUPPORT]->(d)
+WHERE o.split = $other AND ($dataset = '' OR o.dataset = $dataset)
+WITH d, samples, count(o.row) AS other_samples
+RETURN d.id AS document, d.title AS title, samples, other_samples
+ORDER BY samples + other_samples DESC, d.row
+LIMIT $limit
+
+// name: rejected_counts
+// purpose: how many questions each filter blocked, and the setting that it obeys
+// params: dataset: string = '', limit: integer = 50
+// returns: dataset: string, stage: string, reason: string, setting: string, questions: integer
+// stores: embedded, neo4j
+MATCH (q:Question)
+WHERE $dataset = '' OR q.dataset = $dataset
+WITH q.dataset AS dataset, q.stage AS stage, q.reason AS reason, q.setting AS setting, count(q.row) AS questions, min(q.row) AS first
+RETURN dataset, stage, reason, setting, questions
+ORDER BY questions DESC, first, dataset
+LIMIT $limit
+
+// name: rejected_by_filter
+// purpose: the questions that one filter blocked, by a part of its reason or of its setting, as grade
+// params: filter: string, dataset: string = '', limit: integer = 50
+// returns: id: string, dataset: string, question: string, answer: string, reason: string, value: number, threshold: number
+// stores: embedded, neo4j
+MATCH (q:Question)
+WHERE (q.reason CONTAINS $filter OR q.setting CONTAINS $filter) AND ($dataset = '' OR q.dataset = $dataset)
+WITH q
+ORDER BY q.row, q.dataset
+LIMIT $limit
+OPTIONAL MATCH (q)-[a:ANSWER]->(e:Entity)
+RETURN q.id AS id, q.dataset AS dataset, q.question AS question, e.label AS answer, q.reason AS reason, q.value AS value, q.threshold AS threshold
+ORDER BY q.row, dataset
+
+// name: rejected_of_relation
+// purpose: the questions about a relation (its id) that became no sample, and why
+// params: relation: string, dataset: string = '', limit: integer = 50
+// returns: id: string, dataset: string, question: string, answer: string, stage: string, reason: string, detail: string
+// stores: embedded, neo4j
+MATCH (q:Question)
+WHERE q.relation = $relation AND ($dataset = '' OR q.dataset = $dataset)
+WITH q
+ORDER BY q.row, q.dataset
+LIMIT $limit
+OPTIONAL MATCH (q)-[a:ANSWER]->(e:Entity)
+RETURN q.id AS id, q.dataset AS dataset, q.question AS question, e.label AS answer, q.stage AS stage, q.reason AS reason, q.detail AS detail
+ORDER BY q.row, dataset
+
+// name: rejected_around
+// purpose: the questions with an entity as their subject or their answer that became no sample, and why
+// params: entity: entity, limit: integer = 50
+// returns: id: string, dataset: string, question: string, answer: string, stage: string, reason: string, value: number, threshold: number
+// stores: embedded, neo4j
+MATCH (q:Question)-[r:ASKS_ABOUT|ANSWER]->(x:Entity)
+WHERE x.id = $entity
+WITH q
+ORDER BY q.row, q.dataset
+LIMIT $limit
+OPTIONAL MATCH (q)-[a:ANSWER]->(e:Entity)
+RETURN q.id AS id, q.dataset AS dataset, q.question AS question, e.label AS answer, q.stage AS stage, q.reason AS reason, q.value AS value, q.threshold AS threshold
+ORDER BY q.row, dataset
+
+// name: rejected_at_threshold
+// purpose: the questions that the filter with this setting would let through at another threshold; the filters after it were not asked about them
+// params: setting: string, threshold: number, dataset: string = '', limit: integer = 50
+// returns: id: string, dataset: string, question: string, answer: string, reason: string, value: number, threshold: number
+// stores: embedded, neo4j
+MATCH (q:Question)
+WHERE q.value IS NOT NULL AND q.setting CONTAINS $setting AND ($dataset = '' OR q.dataset = $dataset)
+  AND ((q.value < q.threshold AND q.value >= $threshold) OR (q.value > q.threshold AND q.value <= $threshold))
+WITH q
+ORDER BY q.row, q.dataset
+LIMIT $limit
+OPTIONAL MATCH (q)-[a:ANSWER]->(e:Entity)
+RETURN q.id AS id, q.dataset AS dataset, q.question AS question, e.label AS answer, q.reason AS reason, q.value AS value, q.threshold AS threshold
+ORDER BY q.row, dataset
 
 // name: sample_answer_counts
 // purpose: the entities that are the answer of most samples of a dataset
 // params: dataset: string = '', limit: integer = 20
 // returns: answer: string, label: string, samples: integer
-// stores: neo4j
+// stores: embedded, neo4j
 MATCH (s:Sample)-[a:ANSWER]->(e:Entity)
 WHERE $dataset = '' OR s.dataset = $dataset
-RETURN e.id AS answer, e.label AS label, count(s) AS samples
-ORDER BY samples DESC, answer
+WITH e, count(s.row) AS samples
+RETURN e.id AS answer, e.label AS label, samples
+ORDER BY samples DESC, e.row
 LIMIT $limit

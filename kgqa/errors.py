@@ -19,6 +19,9 @@
     │   ├── StoreUnreachable      no server answers, or it does not let us in
     │   ├── StoreConflict         the database holds something else, or somebody else loads it
     │   ├── QueryError            a query is unknown, is called with the wrong parameters, or cannot be run
+    │   │   └── UnresolvedName        a name in place of an id does not say which one is meant
+    │   │       ├── AmbiguousName         several bear it
+    │   │       └── UnknownName           none bears it
     │   ├── HeaderMismatch        a query returns other columns or types than its header declares
     │   ├── EngineFileError       the embedded engine cannot read or write its file
     │   └── QueryLimit            a query took more than it may
@@ -112,6 +115,23 @@ class StoreConflict(StoreError):
 
 class QueryError(StoreError):
     """A query is unknown, is called with the wrong parameters, or cannot be run."""
+
+
+class UnresolvedName(QueryError):
+    """A name was given in place of an id, and does not say which one is meant."""
+
+    def __init__(self, sentence: str, *, names: object = None) -> None:
+        """``names`` is what was found instead (:class:`kgqa.store.names.Names`)."""
+        super().__init__(sentence)
+        self.names = names
+
+
+class AmbiguousName(UnresolvedName):
+    """Several bear the name."""
+
+
+class UnknownName(UnresolvedName):
+    """Neither an id nor a name of anything."""
 
 
 class HeaderMismatch(StoreError):

@@ -624,7 +624,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, seed_wikidata: Pat
         (["hubs", "--limit"], "--limit has no value"),
         (["hubs", "5"], "'5' stands alone"),
         (["hubs", "--format", "xml"], "format 'xml' is not known; known are: table, json, csv."),
-        (["facts_about", "--entity", "\udcff"], "is not string"),
+        (["facts_about", "--entity", "\udcff"], "is not name or id of an entity"),
     ],
 )
 def test_a_wrong_question_to_the_graph(arguments: list[str], part: str, seed_wikidata: Path, cli: Cli) -> None:

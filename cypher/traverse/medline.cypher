@@ -2,7 +2,7 @@
 
 // name: medhop_candidates_1
 // purpose: the entities that an entity reaches over one abstract, through proteins alone
-// params: entity: string
+// params: entity: entity
 // returns: candidate: string
 // stores: embedded, neo4j
 MATCH (s:Entity)<-[m1:MENTIONS]-(d1:Document)-[n1:MENTIONS]->(p1:Entity)
@@ -28,7 +28,7 @@ ORDER BY c.row
 
 // name: medhop_candidates_2
 // purpose: the entities that an entity reaches over two abstracts, through proteins alone
-// params: entity: string
+// params: entity: entity
 // returns: candidate: string
 // stores: embedded, neo4j
 MATCH (s:Entity)<-[m1:MENTIONS]-(d1:Document)-[n1:MENTIONS]->(p1:Entity)
@@ -71,7 +71,7 @@ ORDER BY c.row
 
 // name: medhop_candidates_3
 // purpose: the entities that an entity reaches over three abstracts, through proteins alone
-// params: entity: string
+// params: entity: entity
 // returns: candidate: string
 // stores: embedded, neo4j
 MATCH (s:Entity)<-[m1:MENTIONS]-(d1:Document)-[n1:MENTIONS]->(p1:Entity)
@@ -131,7 +131,7 @@ ORDER BY c.row
 
 // name: medhop_chains_1
 // purpose: chains of one abstract from an entity to given candidates over proteins alone: drugs beside their targets, proteins beside their partners or a drug that targets them
-// params: entity: string, candidates: strings
+// params: entity: entity, candidates: strings
 // returns: candidate: string, document_1: string
 // stores: embedded, neo4j
 MATCH (s:Entity)<-[m1:MENTIONS]-(d1:Document)-[n1:MENTIONS]->(p1:Entity)
@@ -156,7 +156,7 @@ ORDER BY c.row, d1.row
 
 // name: medhop_chains_2
 // purpose: chains of two abstracts from an entity to given candidates over proteins alone: drugs beside their targets, proteins beside their partners or a drug that targets them
-// params: entity: string, candidates: strings
+// params: entity: entity, candidates: strings
 // returns: candidate: string, document_1: string, entity_1: string, document_2: string
 // stores: embedded, neo4j
 MATCH (s:Entity)<-[m1:MENTIONS]-(d1:Document)-[n1:MENTIONS]->(p1:Entity)
@@ -199,7 +199,7 @@ ORDER BY c.row, d1.row, e1.row, d2.row
 
 // name: medhop_chains_3
 // purpose: chains of three abstracts from an entity to given candidates over proteins alone: drugs beside their targets, proteins beside their partners or a drug that targets them
-// params: entity: string, candidates: strings
+// params: entity: entity, candidates: strings
 // returns: candidate: string, document_1: string, entity_1: string, document_2: string, entity_2: string, document_3: string
 // stores: embedded, neo4j
 MATCH (s:Entity)<-[m1:MENTIONS]-(d1:Document)-[n1:MENTIONS]->(p1:Entity)

@@ -2,7 +2,7 @@
 
 // name: wikihop_candidates_1
 // purpose: the entities that an entity reaches over one document
-// params: entity: string
+// params: entity: entity
 // returns: candidate: string
 // stores: embedded, neo4j
 MATCH (s:Entity)-[a1:ABOUT]->(d1:Document)-[m1:MENTIONS]->(e1:Entity)
@@ -13,7 +13,7 @@ ORDER BY c.row
 
 // name: wikihop_candidates_2
 // purpose: the entities that an entity reaches over two documents
-// params: entity: string
+// params: entity: entity
 // returns: candidate: string
 // stores: embedded, neo4j
 MATCH (s:Entity)-[a1:ABOUT]->(d1:Document)-[m1:MENTIONS]->(e1:Entity)
@@ -27,7 +27,7 @@ ORDER BY c.row
 
 // name: wikihop_candidates_3
 // purpose: the entities that an entity reaches over three documents
-// params: entity: string
+// params: entity: entity
 // returns: candidate: string
 // stores: embedded, neo4j
 MATCH (s:Entity)-[a1:ABOUT]->(d1:Document)-[m1:MENTIONS]->(e1:Entity)
@@ -44,7 +44,7 @@ ORDER BY c.row
 
 // name: wikihop_chains_1
 // purpose: chains of one document from an entity to given candidates (Welbl et al. 2018, section 3): from article to mention to the mention's own article
-// params: entity: string, candidates: strings
+// params: entity: entity, candidates: strings
 // returns: candidate: string, document_1: string
 // stores: embedded, neo4j
 MATCH (s:Entity)-[a1:ABOUT]->(d1:Document)-[m1:MENTIONS]->(c:Entity)
@@ -54,7 +54,7 @@ ORDER BY c.row, d1.row
 
 // name: wikihop_chains_2
 // purpose: chains of two documents from an entity to given candidates (Welbl et al. 2018, section 3): from article to mention to the mention's own article
-// params: entity: string, candidates: strings
+// params: entity: entity, candidates: strings
 // returns: candidate: string, document_1: string, entity_1: string, document_2: string
 // stores: embedded, neo4j
 MATCH (s:Entity)-[a1:ABOUT]->(d1:Document)-[m1:MENTIONS]->(e1:Entity)
@@ -67,7 +67,7 @@ ORDER BY c.row, d1.row, e1.row, d2.row
 
 // name: wikihop_chains_3
 // purpose: chains of three documents from an entity to given candidates (Welbl et al. 2018, section 3): from article to mention to the mention's own article
-// params: entity: string, candidates: strings
+// params: entity: entity, candidates: strings
 // returns: candidate: string, document_1: string, entity_1: string, document_2: string, entity_2: string, document_3: string
 // stores: embedded, neo4j
 MATCH (s:Entity)-[a1:ABOUT]->(d1:Document)-[m1:MENTIONS]->(e1:Entity)

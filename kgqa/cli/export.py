@@ -12,7 +12,7 @@ from kgqa.errors import SettingsError
 
 
 def export(
-    to: Annotated[str, Option(help="The format: qangaroo, or neo4j-import for the graph of a workspace.")],
+    to: Annotated[str, Option(help="The format: qangaroo, musique, or neo4j-import for the graph of a workspace.")],
     dataset: Annotated[
         Path | None, Argument(help="The dataset's folder, as kgqa-workspace/datasets/medhop; with neo4j-import, the new folder to write.")
     ] = None,
@@ -42,5 +42,5 @@ def export(
     if of_graph:
         readme = out / import_files.README
         typer.echo(f"\n{readme.read_text('utf-8')}\nThis is also in {readme}.")
-    else:
+    elif to == "qangaroo":
         typer.echo(f"This format has no place for: {', '.join(qangaroo.NOT_HELD)}. They stay in {dataset}.")

@@ -16,6 +16,7 @@ def load(
     store: Store = "neo4j",
     workspace: Annotated[Path, Option(help="The workspace whose graph is loaded.")] = WORKSPACE,
     dataset: Annotated[Path | None, Option(help="Also add the samples of this dataset: its folder, or its name in the workspace.")] = None,
+    rejected: Annotated[bool, Option("--rejected", help="With --dataset: also add the questions that became no samples of it.")] = False,
     replace: Annotated[bool, Option("--replace", help="Erase what kgqa loaded there before, if it is something else.")] = False,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
@@ -28,10 +29,14 @@ def load(
 
     settings = server(store, neo4j_uri, neo4j_user, neo4j_database)
     with ConsoleProgress(Terminal()) as progress:
-        loaded = kgqa.load(workspace, store=store, dataset=dataset, replace=replace, neo4j=settings, progress=progress)
+        loaded = kgqa.load(workspace, store=store, dataset=dataset, rejected=rejected, replace=replace, neo4j=settings, progress=progress)
     rows = ", ".join(f"{name} {count:,}" for name, count in loaded.rows.items())
     typer.echo(f"{loaded.place} holds the graph{' (it was there already)' if loaded.already else ''}: {rows}")
     if loaded.samples is not None:
         there = " (they were there already)" if loaded.samples_already else ""
-        typer.echo(f"and {loaded.samples:,} samples of {loaded.dataset}{there}.")
-    typer.echo("Next: kgqa query hubs --store neo4j, or Neo4j Browser (docs/neo4j.md)")
+        more = "" if loaded.rejected is None else f" and {loaded.rejected:,} rejected questions"
+        typer.echo(f"and {loaded.samples:,} samples{more} of {loaded.dataset}{there}.")
+    typer.echo(
+        f"Next: kgqa query hubs --store {store}"
+        + (", or Neo4j Browser (docs/neo4j.md)" if store == "neo4j" else f" --workspace {workspace}")
+    )

@@ -15,9 +15,11 @@ from kgqa.errors import QueryError, SettingsError
 from kgqa.settings.defaults import QUERY_BYTES, QUERY_MEMORY, QUERY_ROWS, QUERY_SECONDS, STORE, WORKSPACE
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from kgqa.store.limits import Answer
 
 FORMATS = ("table", "json", "csv")
+LONGEST = 40
+"""Characters of a word that no column of a table breaks."""
 MEMORY, BYTES = f"{QUERY_MEMORY >> 30}GiB", f"{QUERY_BYTES >> 20}MiB"
 
 
@@ -29,6 +31,13 @@ def query(
     ] = WORKSPACE,
     format: Annotated[str, Option(help="table, json or csv.")] = "table",  # noqa: A002 - what people type
     cypher: Annotated[str | None, Option(help="Any Cypher that only reads, in place of a name.")] = None,
+    param: Annotated[
+        list[str] | None,
+        Option(
+            metavar="NAME=VALUE",
+            help="With --cypher: the value of a parameter, $NAME there; JSON where it is JSON, else text. Several may be given.",
+        ),
+    ] = None,
     rows: Annotated[int | None, Option(help=f"With --cypher: at most so many rows, {QUERY_ROWS:,} by default.")] = None,
     seconds: Annotated[float, Option(help="Give up after so many seconds.")] = QUERY_SECONDS,
     memory: Annotated[
@@ -44,11 +53,11 @@ def query(
 ) -> None:
     """Run a named Cypher query, its parameters as --PARAMETER VALUE, or one of your own."""
     import kgqa
-    from kgqa.store.limits import read_size
+    from kgqa.store.limits import Answer, read_size
 
     if format not in FORMATS:
         raise SettingsError(f"format {format!r} is not known; known are: {', '.join(FORMATS)}.")
-    for option, given in (("--rows", rows), ("--memory", memory), ("--bytes", bytes)):
+    for option, given in (("--rows", rows), ("--memory", memory), ("--bytes", bytes), ("--param", param)):
         if given is not None and cypher is None:
             raise QueryError(f"{option} goes with --cypher; a named query has parameters of its own, as --limit, which --list shows.")
     if memory is not None and store == "neo4j":
@@ -65,12 +74,13 @@ def query(
         limits = kgqa.Limits(
             seconds=seconds, memory=read_size(memory or MEMORY), rows=QUERY_ROWS if rows is None else rows, bytes=read_size(bytes or BYTES)
         )
-        answer = kgqa.cypher(cypher, workspace=workspace, store=store, neo4j=neo4j, limits=limits)
-        _print(answer.rows, format, cut=answer.cut)
+        values = cypher_parameters(param or [])
+        _print(kgqa.cypher(cypher, parameters=values, workspace=workspace, store=store, neo4j=neo4j, limits=limits), format)
     elif name is None:
         raise QueryError("give the name of a query, --list to see all of them, or --cypher with one of your own.")
     else:
-        _print(kgqa.query(name, parameters(context.args), workspace=workspace, store=store, neo4j=neo4j, seconds=seconds), format)
+        rows_found = kgqa.query(name, parameters(context.args), workspace=workspace, store=store, neo4j=neo4j, seconds=seconds)
+        _print(Answer(rows=rows_found), format)
 
 
 def parameters(arguments: list[str]) -> dict[str, str]:
@@ -92,50 +102,82 @@ def parameters(arguments: list[str]) -> dict[str, str]:
     return result
 
 
+def cypher_parameters(given: list[str]) -> dict[str, object]:
+    """``["id=Q84", "limit=5"]`` → ``{"id": "Q84", "limit": 5}``; raises QueryError for what has no name or no value, or is given twice."""
+    values: dict[str, object] = {}
+    for entry in given:
+        name, equals, text = entry.partition("=")
+        if not name or not equals:
+            raise QueryError(f"--param {entry} is not NAME=VALUE; give it as --param id=Q84.")
+        if name in values:
+            raise QueryError(f"--param {name} is given twice; keep one.")
+        try:
+            values[name] = json.loads(text, parse_constant=str)
+        except ValueError:
+            values[name] = text
+    return values
+
+
 def _is_typed(context: typer.Context, option: str) -> bool:
     source = context.get_parameter_source(option)
     return source is not None and source.name == "COMMANDLINE"
 
 
 def _print_list() -> None:
-    from kgqa.store.queries import STORES, listed_queries
+    from kgqa.store.queries import STORES, asked_for, listed_queries
 
     for query in listed_queries().values():
         typer.echo(f"{query.name}: {query.purpose}")
         for parameter in query.params:
             usual = "" if parameter.default is None else f", {parameter.default or 'empty'} by default"
-            typer.echo(f"    --{parameter.name} ({parameter.kind}{usual})")
+            typer.echo(f"    --{parameter.name} ({asked_for(parameter.kind)}{usual})")
         only = "" if query.stores == STORES else f"; --store {' or '.join(query.stores)} only"
         typer.echo(f"    gives {', '.join(query.returns)}{only}")
 
 
-def _print(rows: pa.Table, format: str, *, cut: str = "") -> None:  # noqa: A002
+def _print(answer: Answer, format: str) -> None:  # noqa: A002
     if format == "json":
-        typer.echo(json.dumps(rows.to_pylist(), indent=1, ensure_ascii=False, default=str))  # a date has no form in JSON
+        typer.echo(json.dumps(answer.to_pylist(), indent=1, ensure_ascii=False, default=str))  # a date has no form in JSON
     elif format == "csv":
         import csv
         import sys
 
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(rows.column_names)
-        cells = zip(*rows.to_pydict().values(), strict=True)
+        writer.writerow(answer.rows.column_names)
+        cells = zip(*answer.rows.to_pydict().values(), strict=True)
         writer.writerows([printable(value) if isinstance(value, str) else value for value in row] for row in cells)
     else:
-        from rich.markup import escape
-        from rich.table import Table
+        _print_table(answer)
+    if answer.cut:
+        count = answer.rows.num_rows
+        shown = "first row is" if count == 1 else f"first {count:,} rows are"
+        typer.echo(f"Cut: only the {shown} shown, there are more; --{answer.cut} allows more.", err=True)
 
-        from kgqa.cli.terminal import Terminal
 
+def _print_table(answer: Answer) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from kgqa.cli.terminal import Terminal
+
+    rows = answer.rows
+    console = Terminal(highlight=True, markup=True)
+    columns = {name: ["" if value is None else printable(str(value)) for value in rows[name].to_pylist()] for name in rows.column_names}
+    widths = [max(len(word) for text in (name, *texts) for word in (text.split() or [""])) for name, texts in columns.items()]
+    if sum(min(width, LONGEST) + 3 for width in widths) + 1 <= console.width or not rows.num_rows:
         table = Table()
-        for name in rows.column_names:
-            table.add_column(name, overflow="fold")
-        for row in rows.to_pylist():
-            table.add_row(*("" if value is None else escape(printable(str(value))) for value in row.values()))
-        console = Terminal(highlight=True, markup=True)
+        for name, width in zip(columns, widths, strict=True):
+            # Ids are found again by copying them: no column is narrower than its longest word.
+            table.add_column(name, overflow="fold", min_width=min(width, LONGEST))
+        for row in zip(*columns.values(), strict=True):
+            table.add_row(*map(escape, row))
         console.print(table)
-        nothing = "No rows: check the ids, or try another query."
-        count = "1 row" if rows.num_rows == 1 else f"{rows.num_rows:,} rows"
-        console.print(f"{count}{', cut' if cut else ''}" if rows.num_rows or cut else nothing)
-    if cut:
-        shown = "first row is" if rows.num_rows == 1 else f"first {rows.num_rows:,} rows are"
-        typer.echo(f"Cut: only the {shown} shown, there are more; --{cut} allows more.", err=True)
+    else:
+        longest = max(map(len, columns))
+        for number, row in enumerate(zip(*columns.values(), strict=True), start=1):
+            console.rule(f"{number}", align="left")
+            for name, text in zip(columns, row, strict=True):
+                console.say(f"{name:<{longest}}  {text}")
+    count = "1 row" if rows.num_rows == 1 else f"{rows.num_rows:,} rows"
+    nothing = "No rows: check the ids, or try another query."
+    console.print(f"{count}{', cut' if answer.cut else ''}" if rows.num_rows or answer.cut else nothing)

@@ -75,6 +75,6 @@ def _export_graph(workspace: Workspace, out: Path, progress: Progress) -> list[P
         progress.start("Reading the graph", None, "rows")
         rows = rows_of(workspace)
         progress.start("Writing the graph for Neo4j", sum(table.num_rows for table in rows.values()), "rows")
-        neo4j_import.write(partial, rows, marker=imported_marker(tables, rows), advance=progress.advance)
+        neo4j_import.write(partial, rows, markers=[imported_marker(tables, rows)], advance=progress.advance)
         progress.finish(f"{sum(path.stat().st_size for path in partial.iterdir()) / 1e6:,.0f} MB")
     return sorted(out.iterdir())

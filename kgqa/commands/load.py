@@ -1,43 +1,31 @@
-"""``kgqa load``: the graph of a workspace into a Neo4j server, and the samples of a dataset onto it."""
+"""``kgqa load``: the graph of a workspace into a Neo4j server, and the samples of a dataset onto it, or onto the embedded one."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgqa.errors import BrokenInput, InterruptedRun, MissingInput, SettingsError, UnknownId, storage_errors
+from kgqa.errors import InterruptedRun, MissingInput, SettingsError, UnknownId, storage_errors
 from kgqa.formats import native
+from kgqa.formats.on_graph import rejected_rows, sample_rows
 from kgqa.progress import Progress, Silent
-from kgqa.records import Grade
 from kgqa.runs.files import file_hash, key_of
 from kgqa.runs.graph import finished_tables, rows_of
+from kgqa.runs.loaded import load_dataset
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.settings.workers import worker_count
 from kgqa.store.base import check_store
 from kgqa.store.graph import TABLES
 from kgqa.store.neo4j import graph
 from kgqa.store.neo4j.connection import Neo4jStore
-from kgqa.store.neo4j.samples import SAMPLES_VERSION, SampleRow, add_samples, check_only_ours, erase_samples, sample_markers
-
-FIELDS = (
-    "id",
-    "question",
-    "answers",
-    "answer_id",
-    "candidates.list.element.id",
-    "chains",
-    "grades",
-    "provenance",
-    "paragraphs.list.element.id",
-)
+from kgqa.store.neo4j.samples import PARTS, Part, add_part, check_only_ours, erase_part, part_markers
+from kgqa.store.samples import SAMPLES_VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +41,8 @@ class Loaded:
     dataset: str | None
     samples: int | None
     """How many samples of ``dataset``; None: none were asked for."""
+    rejected: int | None
+    """How many questions that became none; None: they were not asked for."""
     samples_already: bool
     """Whether they were all there before."""
 
@@ -62,54 +52,112 @@ def load(
     *,
     store: str = "neo4j",
     dataset: str | Path | None = None,
+    rejected: bool = False,
     replace: bool = False,
     neo4j: Neo4jSettings | None = None,
     progress: Progress | None = None,
 ) -> Loaded:
     """Load the graph of ``workspace`` into a Neo4j database, or go on with a load that was cut off; with ``dataset`` also its samples.
 
-    ``dataset`` is a folder, or a name in the workspace. ``replace`` erases what kgqa loaded before: with ``dataset`` the samples of that
+    ``dataset`` is a folder, or a name in the workspace; ``rejected`` adds the questions that became no samples of it. In the ``embedded``
+    store the graph is there, and only they are added. ``replace`` erases what kgqa loaded before: with ``dataset`` the samples of that
     name, and the graph only if it is another one; else the graph with all samples. Nothing that kgqa did not write is ever erased.
     ``neo4j`` says where the server is, by default what the environment says. Raises KgqaError.
     """
     check_store(store)
-    if store != "neo4j":
-        raise SettingsError(f"the {store} graph is made by kgqa generate; only a neo4j store is loaded.")
+    if dataset is None and (rejected or store == "embedded"):
+        why = (
+            "rejected questions are those of a dataset"
+            if rejected
+            else "the embedded graph is made by kgqa generate; only samples are added"
+        )
+        raise SettingsError(f"{why}; give --dataset too.")
     place, progress = Workspace(Path(workspace)), progress or Silent()
-    folder = None if dataset is None else _folder(place, Path(dataset))
     try:
-        with finished_tables(place) as tables, Neo4jStore(neo4j or Neo4jSettings.from_environment()) as server:
+        with finished_tables(place) as tables:
             # What is wrong with the dataset is found before anything is erased or written.
-            total = None if folder is None else _check_known(folder, place, progress)
-            if replace:
-                _replace(server, tables, folder, progress)
-            counts, already = _load_graph(server, place, tables, progress)
-            samples_already = folder is not None and total is not None and not _load_samples(server, tables, folder, total, progress)
-            return Loaded(
-                place=server.settings.place,
-                rows=counts,
-                already=already,
-                dataset=None if folder is None else _name(folder),
-                samples=total,
-                samples_already=samples_already,
-            )
+            samples = None if dataset is None else _OnGraph.read(_folder(place, Path(dataset)), place, progress, rejected=rejected)
+            if store == "embedded":
+                assert samples is not None
+                return _load_embedded(place, samples, progress, replace=replace)
+            with Neo4jStore(neo4j or Neo4jSettings.from_environment()) as server:
+                if replace:
+                    _replace(server, tables, samples, progress)
+                counts, already = _load_graph(server, place, tables, progress)
+                added = samples is not None and _load_samples(server, tables, samples, progress)
+                return _loaded(server.settings.place, counts, samples, already=already, added=added)
     except KeyboardInterrupt:
         raise InterruptedRun("stopped; run the same command again to go on from the last batch.") from None
 
 
-def _replace(server: Neo4jStore, tables: str, folder: Path | None, progress: Progress) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OnGraph:
+    """A dataset as rows on the graph."""
+
+    name: str
+    content: str
+    """Hash of what the rows were made from."""
+    rows: dict[str, pa.Table]
+
+    @classmethod
+    def read(cls, folder: Path, place: Workspace, progress: Progress, *, rejected: bool) -> _OnGraph:
+        """Raises UnknownId where the dataset names an entity or a document that the graph does not have, and BrokenInput."""
+        name = _name(folder)
+        progress.start(f"Reading samples of {name}", None, "samples")
+        native.check_whole(folder)
+        rows = sample_rows(folder, name)
+        if rejected:
+            rows |= rejected_rows(folder, name)
+        _check_known(rows, folder, place)
+        with storage_errors(folder):
+            content = key_of(SAMPLES_VERSION, {split: file_hash(path) for split, path in native.split_files(folder).items()})
+        progress.finish(f"{rows['sample'].num_rows:,} samples")
+        return cls(name=name, content=content, rows=rows)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What is to be loaded."""
+        return tuple(part for part in PARTS if part.nodes in self.rows)
+
+
+def _loaded(place: str, counts: dict[str, int], samples: _OnGraph | None, *, already: bool, added: bool) -> Loaded:
+    rows = {} if samples is None else {name: table.num_rows for name, table in samples.rows.items()}
+    return Loaded(
+        place=place,
+        rows=counts,
+        already=already,
+        dataset=None if samples is None else samples.name,
+        samples=rows.get("sample"),
+        rejected=rows.get("blocked"),
+        samples_already=samples is not None and not added,
+    )
+
+
+def _load_embedded(place: Workspace, samples: _OnGraph, progress: Progress, *, replace: bool) -> Loaded:
+    total = sum(table.num_rows for table in samples.rows.values())
+    progress.start(f"Loading samples of {samples.name}", total, "rows")
+    added = load_dataset(
+        place, samples.name, samples.content, samples.rows, replace=replace, threads=worker_count(), advance=progress.advance
+    )
+    progress.finish(f"{total:,} rows" if added else f"all {total:,} rows are there already")
+    tables = {"entity": "entities", "document": "documents", "fact": "facts", "mentions": "links"}
+    counts = {name: place.rows(table) for name, table in tables.items()}
+    return _loaded(str(place.path), counts, samples, already=True, added=added)
+
+
+def _replace(server: Neo4jStore, tables: str, samples: _OnGraph | None, progress: Progress) -> None:
     marker = graph.read_marker(server)
     if marker is None:
         return
     check_only_ours(server)
     graph.check_can_erase(server, marker)
-    markers = sample_markers(server)
-    whole = folder is None or marker.tables != tables
+    whole = samples is None or marker.tables != tables
     # Samples go first, a few at a time: each has hundreds of relationships.
-    for name in [name for name in markers if whole or (folder and name == _name(folder))]:
-        progress.start(f"Erasing samples of {name}", markers[name].samples, "samples")
-        erase_samples(server, name, advance=progress.advance)
-        progress.finish(f"{markers[name].samples:,} samples")
+    for (name, part), told in part_markers(server).items():
+        if whole or (samples and name == samples.name):
+            progress.start(f"Erasing {part} of {name}", told.rows, part)
+            erase_part(server, next(each for each in PARTS if each.name == part), name, advance=progress.advance)
+            progress.finish(f"{told.rows:,} {part}")
     if whole:
         nodes = marker.rows["entity"] + marker.rows["document"]
         progress.start("Erasing the graph", nodes, "nodes")
@@ -134,13 +182,14 @@ def _load_graph(server: Neo4jStore, place: Workspace, tables: str, progress: Pro
     return {name: rows[name].num_rows for name in TABLES}, not done
 
 
-def _load_samples(server: Neo4jStore, tables: str, folder: Path, total: int, progress: Progress) -> bool:
-    name = _name(folder)
-    with storage_errors(folder):
-        content = key_of(SAMPLES_VERSION, {split: file_hash(path) for split, path in native.split_files(folder).items()})
-    progress.start(f"Loading samples of {name}", total, "samples")
-    added = add_samples(server, _samples(folder), tables=tables, dataset=name, content=content, advance=progress.advance)
-    progress.finish(f"{total:,} samples" if added else f"all {total:,} samples are there already")
+def _load_samples(server: Neo4jStore, tables: str, samples: _OnGraph, progress: Progress) -> bool:
+    added = False
+    for part in samples.parts:
+        total = samples.rows[part.nodes].num_rows
+        progress.start(f"Loading {part.called} of {samples.name}", total, part.called)
+        done = add_part(server, part, samples.rows, tables=tables, dataset=samples.name, content=samples.content, advance=progress.advance)
+        progress.finish(f"{total:,} {part.called}" if done else f"all {total:,} {part.called} are there already")
+        added |= done
     return added
 
 
@@ -159,68 +208,14 @@ def _name(folder: Path) -> str:
     return str(native.manifest_of(folder).get("dataset", folder.resolve().name))
 
 
-def _samples(folder: Path) -> Iterator[SampleRow]:
-    """The samples of all splits, in order. Raises BrokenInput for one that has no chain to its answer."""
-    number = 0
-    for split, path in native.split_files(folder).items():
-        for row in native.read_fields(path, *FIELDS):
-            try:
-                sample = _sample(row, split, number)
-                whole = bool(sample.supports) and len(sample.candidates) == len(sample.chains)
-                whole = whole and (sample.grades is None or len(sample.grades) == len(sample.candidates))
-                whole = whole and any(len(chain) > 2 for chains in sample.chains for chain in chains)
-            except (ValueError, KeyError, TypeError, IndexError, AttributeError):
-                whole = False
-            if not whole:
-                raise BrokenInput(f"{path}: sample {row['id']} has no subject, candidates and chains; load what kgqa generate made.")
-            yield sample
-            number += 1
-
-
-def _sample(row: dict[str, Any], split: str, number: int) -> SampleRow:
-    provenance = json.loads(row["provenance"])
-    return SampleRow(
-        id=row["id"],
-        split=split,
-        row=number,
-        question=row["question"],
-        relation=str(provenance["relation"]),
-        answer=row["answers"][0],
-        subject=str(provenance["head"]),
-        answer_id=row["answer_id"],
-        candidates=tuple(candidate["id"] for candidate in row["candidates"]),
-        supports=tuple(paragraph["id"] for paragraph in row["paragraphs"]),
-        chains=tuple(tuple(tuple(chain) for chain in chains) for chains in row["chains"]),
-        grades=None if row["grades"] is None else tuple(entry and _grade(entry) for entry in row["grades"]),
-    )
-
-
-def _grade(entry: dict[str, Any]) -> Grade:
-    """With the fewest digits that name the same number, so that a grade of 0.9 is found among those from 0.9."""
-    return Grade(**{**entry, "confidence": float(str(np.float32(float(entry["confidence"]))))})
-
-
-def _check_known(folder: Path, place: Workspace, progress: Progress) -> int:
-    """How many samples there are; raises UnknownId where one names an entity or a document that the graph does not have."""
-    progress.start(f"Reading samples of {_name(folder)}", None, "samples")
-    native.check_whole(folder)
-    entities: set[str] = set()
-    documents: set[str] = set()
-    total = 0
-    for sample in _samples(folder):
-        total += 1
-        entities.update((sample.subject, sample.answer_id, *sample.candidates))
-        documents.update(sample.supports)
-        for chains in sample.chains:
-            for chain in chains:
-                entities.update(chain[::2])
-                documents.update(chain[1::2])
-    for kind, ids in (("entities", entities), ("documents", documents)):
-        named = pa.array(sorted(ids), pa.string())
-        unknown = named.filter(pc.invert(pc.is_in(named, value_set=place.read_table(kind)["id"].combine_chunks())))
+def _check_known(rows: Mapping[str, pa.Table], folder: Path, place: Workspace) -> None:
+    """Raise UnknownId for an entity or a document that the rows name and the graph does not have."""
+    for kind, column in (("entities", "entity"), ("documents", "document")):
+        named = pa.concat_tables([table.select([column]) for table in rows.values() if column in table.column_names])[column]
+        ids = pc.unique(named)
+        unknown = ids.filter(pc.invert(pc.is_in(ids, value_set=place.read_table(kind)["id"].combine_chunks())))
         if len(unknown):
             raise UnknownId(
                 f"{folder}: a sample names {unknown[0].as_py()!r}, which is not among the {kind} of {place.path}; give the workspace in "
                 "which the dataset was made."
             )
-    return total

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -15,6 +16,7 @@ from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import STORE, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.limits import Answer, Limits, check_seconds, left
+from kgqa.store.names import resolved
 from kgqa.store.queries import askable_queries, find_query, listed_queries
 
 
@@ -29,29 +31,32 @@ def query(
 ) -> pa.Table:
     """The rows of the query ``name`` with ``parameters`` as text, on the graph in ``workspace`` or in the Neo4j server.
 
-    ``seconds`` are for reaching the server and for the answer together. Raises QueryError, QueryTimeout and StoreError.
+    Where a parameter wants the id of an entity or a document, its name will do. ``seconds`` are for reaching the server, for names and for
+    the answer together. Raises QueryError, of which AmbiguousName and UnknownName carry what was found, QueryTimeout and StoreError.
     """
     asked = find_query(name, askable_queries(), suggested=listed_queries())
     arguments = asked.arguments(dict(parameters or {}))
     check_seconds(seconds)
     begin = time.monotonic()
     with closing(open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=seconds)) as graph:
+        arguments = resolved(graph, asked, arguments, **({} if seconds is None else {"seconds": left(seconds, begin)}))
         return graph.run(asked, arguments, seconds=None if seconds is None else left(seconds, begin))
 
 
 def cypher(
     text: str,
     *,
+    parameters: Mapping[str, Any] | None = None,
     workspace: str | Path = WORKSPACE,
     store: str = STORE,
     neo4j: Neo4jSettings | None = None,
     limits: Limits | None = None,
 ) -> Answer:
-    """The rows of any Cypher that only reads, within ``limits``, which say what was cut off.
+    """The rows of any Cypher that only reads, with a value for each of the ``parameters`` that it names, within ``limits``.
 
-    Raises QueryError, QueryTimeout, QueryMemory and StoreError.
+    The answer says what was cut off. Raises QueryError, QueryTimeout, QueryMemory and StoreError.
     """
     limits = limits or Limits()
     begin = time.monotonic()
     with closing(open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=limits.seconds)) as graph:
-        return graph.read(text, limits=replace(limits, seconds=left(limits.seconds, begin)))
+        return graph.read(text, parameters, limits=replace(limits, seconds=left(limits.seconds, begin)))

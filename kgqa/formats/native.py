@@ -69,6 +69,13 @@ def read_fields(path: Path, *fields: str, batch: int = 1024) -> Iterator[dict[st
             yield from ({**row, **missing} for row in rows.to_pylist())
 
 
+def read_columns(path: Path, *fields: str) -> pa.Table:
+    """Some fields of all rows as columns, as ``paragraphs.list.element.id``; one that is OPTIONAL and missing is not there. Raises as
+    :func:`read` does."""
+    with _opened(path) as file:
+        return file.read(columns=list(fields))
+
+
 def find(path: Path, id: str) -> Instance | None:  # noqa: A002 - what the field is called
     """The Instance with this ``id``, or None. Raises as :func:`read` does."""
     return next(take(path, (id,)), None)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from kgqa.errors import StoreError, WorkspaceError, storage_errors
 from kgqa.runs.files import file_hash, key_of
+from kgqa.runs.loaded import loaded_graph
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.settings.workers import worker_count
@@ -18,10 +19,10 @@ from kgqa.store.graph import SOURCES, graph_rows
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import check_holds
 
+GRAPH_VERSION = 2
+"""Raised when the same tables give another graph."""
 STAGES = ("read_sources", "link_mentions")
 """The stages that write the tables from which the graph is made."""
-GRAPH_VERSION = 1
-"""Raised when the same tables give another graph."""
 
 
 @contextmanager
@@ -65,6 +66,8 @@ def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None 
         return server
     place = workspace.path
     with storage_errors(place):
+        if (loaded := loaded_graph(workspace)) is not None:
+            return EmbeddedStore(loaded, threads=worker_count())
         if not workspace.graph.is_file():
             raise StoreError(f"{place}: there is no graph in this workspace; run kgqa generate --domain DOMAIN --workspace {place} first.")
         # The engine may crash on a damaged file, or answer wrongly, so the file is compared with its hash first.

@@ -67,6 +67,11 @@ class Workspace:
         return self.path / "store" / "graph.lbug"
 
     @property
+    def loaded(self) -> Path:
+        """The embedded graph with the samples that were loaded onto it."""
+        return self.path / "store" / "loaded.lbug"
+
+    @property
     def questions(self) -> Path:
         """The embedded graph of single-hop questions."""
         return self.path / "store" / "questions.lbug"
@@ -171,6 +176,11 @@ class Workspace:
         """The table that a finished stage wrote."""
         with storage_errors(self.path):
             return pq.read_table(self.tables / f"{name}.parquet", memory_map=False)
+
+    def rows(self, name: str) -> int:
+        """How many rows a table has."""
+        with storage_errors(self.path):
+            return int(pq.read_metadata(self.tables / f"{name}.parquet").num_rows)
 
     def write_json(self, path: Path, data: Mapping[str, Any]) -> None:
         """Write ``data``, whole or not at all, in its own order: a resumed run reads a report as the first run had it."""

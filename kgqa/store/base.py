@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -27,8 +27,11 @@ class GraphStore(Protocol):
         after ``seconds``, QueryMemory, HeaderMismatch, and StoreError where the engine refuses.
         """
 
-    def read(self, text: str, *, limits: Limits | None = None) -> Answer:
-        """The first rows of any Cypher that only reads; raises QueryError for one that does more, QueryTimeout, QueryMemory, StoreError."""
+    def read(self, text: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answer:
+        """The first rows of any Cypher that only reads, with a value for each of the ``parameters`` that it names.
+
+        Raises QueryError for one that does more or whose parameters are others, QueryTimeout, QueryMemory, StoreError.
+        """
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -44,7 +47,7 @@ def as_declared(rows: pa.Table, query: Query) -> pa.Table:
     """``rows`` with the types of the query's header; raises HeaderMismatch if its columns are others."""
     schema = arrow_schema(query)
     for field in rows.schema:
-        if _holds_objects(field.type) and field.name in schema.names:
+        if holds_objects(field.type) and field.name in schema.names:
             raise objects_returned(query, field.name)
     try:
         if rows.column_names != schema.names:
@@ -65,28 +68,16 @@ def objects_returned(query: Query, column: str) -> HeaderMismatch:
     )
 
 
-def _holds_objects(kind: pa.DataType) -> bool:
+def holds_objects(kind: pa.DataType) -> bool:
     """Whether a type stands for nodes and the like, also several in a list."""
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return _holds_objects(kind.value_type)
+        return holds_objects(kind.value_type)
     return bool(pa.types.is_struct(kind) or pa.types.is_map(kind))
-
-
-def as_table(names: Sequence[str], columns: Sequence[Sequence[object]]) -> pa.Table:
-    """Columns of values as a table; what has no Arrow type, as a node of the graph, becomes text."""
-    return pa.table([_column(column) for column in columns], names=distinct(names))
 
 
 def distinct(names: Sequence[str]) -> list[str]:
     """``a, a`` → ``a, a (2)``: a query may give two columns one name, of which a dictionary would keep one."""
     return [name if names.index(name) == at else f"{name} ({at + 1})" for at, name in enumerate(names)]
-
-
-def _column(values: Sequence[object]) -> pa.Array:
-    try:
-        return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        return pa.array([None if value is None else str(value) for value in values], pa.string())
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:

@@ -8,9 +8,9 @@ into tokens here, by the rules that both engines share, and held to a list: wher
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from kgqa.errors import QueryError
+from kgqa.errors import QueryError, suggestion
 from kgqa.store.queries import Query
 
 BEGINNINGS = ("MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN")
@@ -29,6 +29,19 @@ GOES_ON = (OPENS - {"BY", "DISTINCT", "TYPED"}) | frozenset(
     "END ASC ASCENDING DESC DESCENDING FIRST LAST SHORTEST WSHORTEST PATH PATHS GROUP GROUPS".split()  # noqa: SIM905
 )
 """Words that may follow a name, a value or a closing bracket; any other there would begin a clause that is not known to read."""
+PLANS = ("EXPLAIN", "PROFILE")
+"""Before a statement: how it is run, in place of or beside running it."""
+PROCEDURES = {
+    "neo4j": (
+        "db.labels", "db.relationshipTypes", "db.propertyKeys", "db.schema.visualization", "db.schema.nodeTypeProperties",
+        "db.schema.relTypeProperties", "db.index.fulltext.queryNodes", "db.index.fulltext.queryRelationships", "dbms.components",
+    ),
+    "embedded": ("show_tables", "table_info", "show_connection", "db_version"),
+}  # fmt: skip
+"""Store → what may be called: each only tells what is there."""
+SHOWN = ("INDEX", "INDEXES", "CONSTRAINT", "CONSTRAINTS")
+SHOW_KINDS = ("ALL", "RANGE", "TEXT", "FULLTEXT", "POINT", "LOOKUP", "VECTOR", "UNIQUE", "KEY", "NODE", "RELATIONSHIP", "PROPERTY")
+"""What may stand between SHOW and them."""
 _TOKEN = re.compile(
     r"""(?P<space>[^\S\r]+|\r\n|//[^\r\n]*|/\*.*?\*/)
     |(?P<value>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:``|[^`])*`|\$\s*(?:\w+|`(?:``|[^`])*`)
@@ -40,10 +53,12 @@ _TOKEN = re.compile(
 _UNCLOSED = {"'": "quotation mark", '"': "quotation mark", "`": "backtick", "/": "comment"}
 
 
-def check_reads_only(text: str, *, parameters: bool = True) -> None:
-    """Raise QueryError unless ``text`` is one Cypher statement that only reads: no writing, no files, no procedures, no settings.
+def check_reads_only(text: str, parameters: Collection[str] | None = None, *, store: str = "") -> tuple[str, str]:
+    """Raise QueryError unless ``text`` is one Cypher statement that only reads: no writing, no files, no settings, no procedures.
 
-    Without ``parameters`` it must not name any, because nobody gives their values: the embedded engine would take each for null.
+    ``parameters`` are the names for which there are values (None: whatever it names), and it must name those alone: the embedded engine
+    would take another for null. With ``store`` it may also call what only tells what is there (``PROCEDURES``), show indexes and
+    constraints, and begin with EXPLAIN or PROFILE. Returns that word in capitals, or an empty text, and the statement without it.
     """
     try:
         text.encode("utf-8")
@@ -53,11 +68,81 @@ def check_reads_only(text: str, *, parameters: bool = True) -> None:
         # Neo4j reads such an escape before anything else, also in the middle of a word.
         raise QueryError("the query contains a \\u escape; write the character itself.")
     tokens = list(_tokens(text))
+    plan = _word(tokens, 0) if store and _word(tokens, 0) in PLANS else ""
+    if plan:
+        del tokens[0]
+        text = text[next(match.end() for match in _TOKEN.finditer(text) if match.lastgroup != "space") :]
     if not tokens:
         raise QueryError("the query is empty; give a Cypher query that begins with MATCH.")
-    if not parameters and (named := next((part for kind, part in tokens if kind == "value" and part.startswith("$")), "")):
-        raise QueryError(f"the query names the parameter {named}, but no values are given here; write the value in its place.")
-    _check_words(tokens)
+    _check_parameters(tokens, parameters)
+    if store and _word(tokens, 0) == "CALL":
+        tokens = _after_call(tokens, store)
+    elif store == "neo4j" and _word(tokens, 0) == "SHOW":
+        tokens = _after_show(tokens)
+    if tokens:
+        _check_words(tokens)
+    return plan, text
+
+
+def _word(tokens: list[tuple[str, str]], at: int) -> str:
+    """The word there, in capitals; empty where there is none."""
+    return tokens[at][1].upper() if at < len(tokens) and tokens[at][0] == "word" else ""
+
+
+def _check_parameters(tokens: list[tuple[str, str]], parameters: Collection[str] | None) -> None:
+    if parameters is None:
+        return
+    named = [part[1:].strip().strip("`") for kind, part in tokens if kind == "value" and part.startswith("$")]
+    for name in named:
+        if name not in parameters:
+            hint = suggestion(name, list(parameters)) if parameters else f"give it (kgqa query --param {name}=VALUE)."
+            raise QueryError(f"the query names the parameter ${name}, for which there is no value; {hint}")
+    for name in parameters:
+        if name not in named:
+            raise QueryError(f"there is a value for the parameter {name!r}, which the query does not name; write ${name}, or leave it out.")
+
+
+def _after_call(tokens: list[tuple[str, str]], store: str) -> list[tuple[str, str]]:
+    """What follows ``CALL name(…) YIELD …``; raises QueryError for a procedure that is not among ``PROCEDURES``."""
+    at, name = 1, ""
+    while at < len(tokens) and (tokens[at][0] == "word" or tokens[at][1] == "."):
+        name += tokens[at][1]
+        at += 1
+    known = {procedure.lower(): procedure for procedure in PROCEDURES[store]}
+    if name.lower() not in known:
+        raise QueryError(f"the query calls {name or 'a part of itself'}; only these can be called here: {', '.join(PROCEDURES[store])}.")
+    depth = 0
+    while at < len(tokens) and (depth or tokens[at][1] == "("):
+        depth += {"(": 1, ")": -1}.get(tokens[at][1], 0)
+        if _word(tokens, at) in WRITING:
+            raise QueryError(f"the query contains {tokens[at][1]} where a procedure's arguments stand; only reading is possible here.")
+        at += 1
+        if not depth:
+            break
+    return _after_yield(tokens, at)
+
+
+def _after_show(tokens: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """What follows ``SHOW INDEXES YIELD …``; raises QueryError for what says more than what is indexed and constrained."""
+    at = 1
+    while _word(tokens, at) in SHOW_KINDS:
+        at += 1
+    if _word(tokens, at) not in SHOWN:
+        raise QueryError(
+            f"the query shows {tokens[at][1] if at < len(tokens) else 'nothing'}; only INDEXES and CONSTRAINTS can be shown here."
+        )
+    return _after_yield(tokens, at + 1)
+
+
+def _after_yield(tokens: list[tuple[str, str]], at: int) -> list[tuple[str, str]]:
+    """What follows ``YIELD name AS other, …``, if that stands there; where more stands in it, that is left, and begins no clause."""
+    if _word(tokens, at) != "YIELD":
+        return tokens[at:]
+    while at < len(tokens) and (_word(tokens, at) == "YIELD" or tokens[at][1] == ","):
+        at += 2
+        if _word(tokens, at) == "AS":
+            at += 2
+    return tokens[at:]
 
 
 def check_own_query(query: Query) -> None:

@@ -1,13 +1,18 @@
 """The rows of the graph's nodes and relationships, the same for every store.
 
-entity     ``id``, ``row``, ``kind``, ``label``, ``description``
-document   ``id``, ``row``, ``title``, ``text``, ``usable`` (false where the settings leave a document out of the traversal)
+entity     ``id``, ``row``, ``kind``, ``label``, ``description``, ``aliases`` (a list: its names other than the label), ``common``
+           (percent of its mentions that begin with a small letter, as those of common nouns do; 0 for all of a kind where most do),
+           ``documents`` (how many mention it), ``facts`` (how many it stands in), ``search``
+document   ``id``, ``row``, ``title``, ``text``, ``usable`` (false where the settings leave a document out of the traversal),
+           ``search``
 fact       ``head``, ``tail``, ``row``, ``relation``, ``label``
 mentions   ``document``, ``entity``, ``count``
 about      ``entity``, ``document``: the article about an entity
 
 ``row`` is the place in the sorted table. Queries order by it: engines do not agree on the order of text (beyond the basic plane Neo4j
-compares UTF-16 units, the embedded engine UTF-8 bytes), but they do on numbers.
+compares UTF-16 units, the embedded engine UTF-8 bytes), but they do on numbers. ``search`` is what names are looked up in: all of them,
+folded (:func:`folded`), each between two line feeds. One test of whether a text contains another then finds names, beginnings, ends and
+parts in whatever case; an index of a server answers it, and no engine's own idea of small letters matters.
 """
 
 from __future__ import annotations
@@ -19,10 +24,12 @@ import pyarrow as pa
 
 from kgqa.sources.tables import arrow, frame
 
-SOURCES = ("entities", "documents", "relations", "facts", "links", "unused")
+SOURCES = ("entities", "names", "documents", "relations", "facts", "mentions", "links", "unused")
 """The workspace's tables that the graph is made from."""
 TABLES = ("entity", "document", "fact", "mentions", "about")
 """Nodes first, then what connects them."""
+SEARCH_BYTES = 32_000
+"""Of ``search``: a server's index takes no text of more than 32,766 bytes; a drug has names of 35,000 together."""
 
 
 def graph_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
@@ -30,12 +37,68 @@ def graph_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     entities, documents, facts = (
         frame(tables[name]).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64)) for name in ("entities", "documents", "facts")
     )
+    entities = entities.join(_aliases(frame(tables["names"]), entities), on="id", how="left", maintain_order="left")
+    entities = entities.join(_common(frame(tables["mentions"]), documents, entities), on="id", how="left", maintain_order="left")
+    entities = entities.with_columns(pl.col("aliases").fill_null([]), pl.col("common").fill_null(0))
     left_out = frame(tables["unused"])["document"].implode()
     facts = facts.join(frame(tables["relations"]), left_on="relation", right_on="id", maintain_order="left")
-    return {
-        "entity": arrow(entities.select("id", "row", "kind", "label", "description")),
+    rows = {
+        "entity": arrow(entities.select("id", "row", "kind", "label", "description", "aliases", "common")),
         "document": arrow(documents.select("id", "row", "title", "text", usable=~pl.col("id").is_in(left_out))),
         "fact": arrow(facts.select("head", "tail", "row", "relation", "label")),
         "mentions": tables["links"].select(["document", "entity", "count"]),
         "about": arrow(documents.filter(pl.col("about").is_not_null()).select(entity="about", document="id")),
     }
+    return with_measures(rows)
+
+
+def with_measures(rows: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """``rows`` with the columns that follow from the others: ``documents``, ``facts`` and ``search``."""
+    mentions, facts = frame(rows["mentions"]), frame(rows["fact"])
+    ends = pl.concat([facts.select(id="head"), facts.select(id="tail")])
+    entities = frame(rows["entity"])
+    for name, found in (("documents", mentions.select(id="entity")), ("facts", ends)):
+        counts = found.group_by("id").agg(pl.len().cast(pl.Int64).alias(name))
+        entities = entities.join(counts, on="id", how="left", maintain_order="left").with_columns(pl.col(name).fill_null(0))
+    names = pl.concat_list(pl.concat_list("label"), "aliases").list.drop_nulls()
+    table = arrow(entities.with_columns(search=_search(names)))
+    at = table.column_names.index("aliases")
+    table = table.set_column(at, "aliases", table["aliases"].cast(pa.list_(pa.string())))
+    documents = frame(rows["document"]).with_columns(search=_search(pl.concat_list("title").list.drop_nulls()))
+    return {**rows, "entity": table, "document": arrow(documents)}
+
+
+def _aliases(names: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
+    """``id``, ``aliases``: the names of entities other than their labels."""
+    others = names.join(entities.select(entity="id", label="label"), on="entity").filter(pl.col("name") != pl.col("label"))
+    return others.group_by(id="entity").agg(aliases=pl.col("name").unique().sort())
+
+
+def _common(mentions: pl.DataFrame, documents: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
+    """``id``, ``common``: where most mentions of a kind begin with a small letter, as drugs do, that says nothing of one of them."""
+    letter = pl.col("text").str.slice(pl.col("start"), 1)
+    first = mentions.join(documents.select(document="id", text="text"), on="document").select(
+        id="entity", small=letter != letter.str.to_uppercase()
+    )
+    counts = first.group_by("id").agg(pl.len().cast(pl.Int64).alias("all"), pl.col("small").sum().cast(pl.Int64))
+    mostly = 2 * pl.col("small").sum().over("kind") > pl.col("all").sum().over("kind")
+    share = pl.when(mostly).then(0).otherwise(100 * pl.col("small") // pl.col("all"))
+    return counts.join(entities.select("id", "kind"), on="id").select("id", common=share.cast(pl.Int64))
+
+
+def folded(text: str) -> str:
+    """``text`` as ``search`` has it: in small letters, a final sigma as any other, a dotted capital I as i, line feeds as spaces."""
+    return str(pl.DataFrame({"text": [text]}).select(_folded(pl.col("text"))).item())
+
+
+def _search(names: pl.Expr) -> pl.Expr:
+    """Names that would go beyond ``SEARCH_BYTES`` are left out, the last ones first, and found by the entity's other names alone."""
+    every = pl.concat_str(pl.lit("\n"), names.list.eval(_folded(pl.element())).list.join("\n"), pl.lit("\n"))
+    # A character takes four bytes at most; what is left of a name at the end goes too.
+    fewer = every.str.slice(0, SEARCH_BYTES // 4).str.replace(r"[^\n]*$", "")
+    return pl.when(every.str.len_bytes() > SEARCH_BYTES).then(fewer).otherwise(every)
+
+
+def _folded(text: pl.Expr) -> pl.Expr:
+    small = text.str.replace_all("İ", "i", literal=True).str.to_lowercase()
+    return small.str.replace_all("ς", "σ", literal=True).str.replace_all("\n", " ", literal=True)

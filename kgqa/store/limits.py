@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
 from kgqa.errors import QueryError, QueryMemory, QueryTimeout
 from kgqa.settings.defaults import QUERY_BYTES, QUERY_MEMORY, QUERY_ROWS, QUERY_SECONDS
+from kgqa.store.values import holds_json
 
 MIB = 1 << 20
 LEAST_MEMORY = 32 * MIB
@@ -52,6 +55,14 @@ class Answer:
     rows: pa.Table
     cut: str = ""
     """``rows`` or ``bytes``: which limit left out further rows; empty: these are all."""
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """The rows, with nodes, relationships, paths and maps as dictionaries (:mod:`kgqa.store.values`)."""
+        rows: list[dict[str, Any]] = self.rows.to_pylist()
+        for name in [field.name for field in self.rows.schema if holds_json(field)]:
+            for row in rows:
+                row[name] = None if row[name] is None else json.loads(row[name])
+        return rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

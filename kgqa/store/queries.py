@@ -4,7 +4,7 @@
 
     // name: bridge_entities
     // purpose: entities that two documents share, through which a question can hop
-    // params: entity: string, limit: integer = 50
+    // params: entity: entity, limit: integer = 50
     // returns: bridge: string, label: string, documents: integer
     // stores: embedded
     MATCH …
@@ -30,9 +30,13 @@ KINDS = {
     "number": pa.float64(),
     "boolean": pa.bool_(),
     "strings": pa.list_(pa.string()),
+    "entity": pa.string(),
+    "document": pa.string(),
     "table": None,
 }
-"""Kind of a parameter or column → its Arrow type; a table stands for rows to load."""
+"""Kind of a parameter or column → its Arrow type; a table stands for rows to load. An entity or a document is a parameter that wants its
+id, in whose place people may give a name (:mod:`kgqa.store.names`)."""
+PARAMETERS_ONLY = ("entity", "document")
 PLURALS = {"documents": "document", "entities": "entity"}
 """Columns that hold a list → what is in it; a projection may give many edges in a row, which is read much faster from a server."""
 HEADERS = ("name", "purpose", "params", "returns", "stores")
@@ -80,7 +84,7 @@ class Query:
             elif parameter.default is not None:
                 values[name] = parameter.default
             else:
-                raise QueryError(f"query {self.name}: the parameter {name!r} is missing; add --{name} VALUE ({parameter.kind}).")
+                raise QueryError(f"query {self.name}: the parameter {name!r} is missing; add --{name} VALUE ({asked_for(parameter.kind)}).")
         return values
 
 
@@ -146,6 +150,9 @@ def _query(header: dict[str, str], text: str, file: str, line: int, *, own: bool
         names = ", ".join(sorted(used ^ declared))
         raise SettingsError(f"{where}: parameters declared and used differ in: {names}.")
     returns = {name: kind for name, kind, _ in _fields(header["returns"], where)}
+    for name, kind in returns.items():
+        if kind in PARAMETERS_ONLY:
+            raise SettingsError(f"{where}: the column {name!r} is a {kind}, which only a parameter can be; an id is a string.")
     return Query(
         name=header["name"], purpose=header["purpose"], params=params, returns=returns, stores=stores, text=text, file=file, own=own
     )
@@ -168,6 +175,11 @@ def arrow_schema(query: Query) -> pa.Schema:
     return pa.schema([(name, KINDS[kind]) for name, kind in query.returns.items()])
 
 
+def asked_for(kind: str) -> str:
+    """A kind of parameter in the words of whoever has to give it."""
+    return f"name or id of {'an' if kind == 'entity' else 'a'} {kind}" if kind in {"entity", "document"} else kind
+
+
 def _literal(text: str, kind: str, where: str) -> Value:
     try:
         return _convert(text.strip().strip("'\""), kind)
@@ -179,7 +191,7 @@ def _typed(query: str, parameter: Parameter, text: str) -> Value:
     try:
         return _convert(text, parameter.kind)
     except ValueError:
-        raise QueryError(f"query {query}: --{parameter.name} {text} is not {parameter.kind}; give another value.") from None
+        raise QueryError(f"query {query}: --{parameter.name} {text} is not {asked_for(parameter.kind)}; give another value.") from None
 
 
 def _convert(text: str, kind: str) -> Value:
@@ -202,7 +214,7 @@ FOR_PEOPLE = ("explore.cypher", "samples.cypher")
 """Files whose queries are listed and suggested; those of all others serve kgqa itself."""
 
 
-HARMLESS = (*FOR_PEOPLE, "page.cypher", "traverse/")
+HARMLESS = (*FOR_PEOPLE, "names.cypher", "page.cypher", "traverse/")
 """Files and folders whose queries may be asked by name; the others build a graph, project it or test an engine."""
 
 

@@ -240,11 +240,11 @@ def test_show_prints_the_sample_that_is_asked_for(seed_wikidata: Path, cli: Cli)
 def test_query_lists_and_prints_in_three_formats(seed_wikidata: Path, cli: Cli) -> None:
     listed = cli("query", "--list").out
     assert "bridge_entities: " in listed
-    assert "--entity (string)" in listed
+    assert "--entity (name or id of an entity)" in listed
     assert "--limit (integer, 50 by default)" in listed
-    assert "--candidate (string, empty by default)" in listed
-    assert "    gives dataset, chain, position, kind, id, name; --store neo4j only" in listed
-    assert "    gives bridge, label, documents\n" in listed
+    assert "--candidate (name or id of an entity, empty by default)" in listed
+    assert "    gives dataset, chain, position, kind, id, name\n" in listed
+    assert "    gives bridge, label, documents, together, facts, score\n" in listed
     # What only the page, the traversal, the loader or the doctor asks is not shown.
     assert not [
         line for line in listed.splitlines() if line.startswith(("page_", "wikihop_", "medhop_", "load_", "conformance_", "article_"))

@@ -13,6 +13,7 @@ import pytest
 import kgqa
 from kgqa.errors import InterruptedRun, KgqaError, StoreConflict, UnknownId
 from kgqa.formats import native
+from kgqa.formats.on_graph import sample_rows
 from kgqa.records import SPLITS
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
@@ -88,8 +89,9 @@ def test_progress_reaches_its_total_wherever_it_was_cut_off(
     counts = kgqa.load(seed_wikidata, dataset="wikihop")
     assert counts.already
     assert counts.samples_already
+    chains = sample_rows(seed_wikidata / "datasets" / "wikihop", "wikihop")["chain"].num_rows
     assert labels(neo4j_database) == {
-        "Entity": counts.rows["entity"], "Document": counts.rows["document"], "KgqaGraph": 2, "Sample": counts.samples,
+        "Entity": counts.rows["entity"], "Document": counts.rows["document"], "KgqaGraph": 2, "Sample": counts.samples, "Chain": chains,
     }  # fmt: skip
 
 
@@ -233,3 +235,14 @@ def test_the_name_of_a_dataset_is_in_its_manifest(seed_wikidata: Path, tmp_path:
     assert kgqa.load(seed_wikidata, dataset=folder).dataset == "elsewhere"
     with pytest.raises(KgqaError):
         kgqa.load(seed_wikidata, dataset=tmp_path)
+
+
+def test_a_graph_that_an_older_kgqa_loaded_is_said_to_be_one(seed_wikidata: Path, neo4j_database: Neo4jSettings) -> None:
+    kgqa.load(seed_wikidata)
+    run(neo4j_database, "MATCH (e:Entity) REMOVE e.search, e.documents")
+    before = labels(neo4j_database)
+    with pytest.raises(StoreConflict, match=r"an older kgqa loaded this graph, .*; replace it with kgqa load --store neo4j --replace\.$"):
+        kgqa.query("hubs", workspace=seed_wikidata, store="neo4j", neo4j=neo4j_database)
+    assert labels(neo4j_database) == before
+    kgqa.load(seed_wikidata, replace=True)
+    assert kgqa.query("hubs", workspace=seed_wikidata, store="neo4j", neo4j=neo4j_database).num_rows == 20

@@ -129,7 +129,7 @@ def test_the_style_sheet_knows_every_label_and_type() -> None:
     made = set()
     for name in ("load.cypher", "load_samples.cypher"):
         query = (ROOT / "cypher" / name).read_text("utf-8")
-        made |= set(re.findall(r"CREATE \(\w+:(\w+)", query)) | set(re.findall(r"-\[\w*:(\w+)", query))
+        made |= set(re.findall(r"(?:CREATE |->)\(\w+:(\w+) \{", query)) | set(re.findall(r"-\[\w*:(\w+)", query))
     assert styled == made
     # Neo4j Browser's parser takes a comment for a part of the next name.
     assert "/*" not in text

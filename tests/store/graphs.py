@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from kgqa.store.graph import with_measures
 from kgqa.store.queries import Query, parse_queries
 
 NAMES = [
@@ -33,9 +34,17 @@ def rows_of(*, entities: list[str], facts: list[tuple[int, int]] = [], documents
     ids = [f"e{i}" for i in range(len(entities))]
     about = min(documents, len(ids))
     text, number = pa.string(), pa.int64()
-    return {
+    rows = {
         "entity": pa.table(
-            {"id": ids, "row": range(len(ids)), "kind": ["entity"] * len(ids), "label": entities, "description": entities[::-1]}
+            {
+                "id": ids,
+                "row": range(len(ids)),
+                "kind": ["entity"] * len(ids),
+                "label": entities,
+                "description": entities[::-1],
+                "aliases": pa.array([[f"{name} too", f"{name} also"][: i % 3] for i, name in enumerate(entities)], pa.list_(text)),
+                "common": [0] * len(ids),
+            }
         ),
         "document": pa.table(
             {
@@ -58,3 +67,4 @@ def rows_of(*, entities: list[str], facts: list[tuple[int, int]] = [], documents
         "mentions": pa.table({"document": [f"d{i}" for i in range(about)], "entity": ids[:about], "count": pa.array([1] * about, number)}),
         "about": pa.table({"entity": ids[:about], "document": [f"d{i}" for i in range(about)]}),
     }
+    return with_measures(rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,13 @@ class SamplesTruth:
         for split in SPLITS:
             for row in pq.read_table(folder / f"{split}.parquet").to_pylist():
                 provenance = json.loads(row["provenance"])
-                self.rows.append({**row, "split": split, "subject": provenance["head"]})
+                told = {"subject": provenance["head"], "relation": provenance["relation"]}
+                self.rows.append({**row, **told, "split": split, "number": len(self.rows), "hops": _hops(row)})
+        self.rejected: list[dict[str, Any]] = pq.read_table(folder / "rejected.parquet").to_pylist()
         entities, documents = workspace.read_table("entities").to_pylist(), workspace.read_table("documents").to_pylist()
         self.names: dict[str, str | None] = {row["id"]: row["label"] for row in entities}
         self.titles: dict[str, str | None] = {row["id"]: row["title"] for row in documents}
+        self.places = {row["id"]: number for table in (entities, documents) for number, row in enumerate(table)}
 
     def queries(self) -> set[str]:
         """The queries that are asked."""
@@ -62,6 +65,9 @@ class SamplesTruth:
         yield "samples_by_grade", {"dataset": "another"}, []
         for row in self.rows[::EVERY]:
             yield from self._sample(row)
+        yield from self._lists()
+        yield from self._bridges()
+        yield from self._rejected()
         for name in ("samples_about", "samples_answered_by"):
             yield name, {"entity": "nobody"}, []
         for name in ("sample_chain", "sample_candidates", "sample_documents"):
@@ -76,7 +82,90 @@ class SamplesTruth:
 
     def _answer_counts(self) -> Rows:
         counts = Counter(row["answer_id"] for row in self.rows)
-        return [(name, self.names[name], n) for name, n in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))]
+        return [(name, self.names[name], n) for name, n in self._most(counts)]
+
+    def _most(self, counts: Mapping[str, int]) -> list[tuple[str, int]]:
+        """The most frequent first; of equal ones that which comes first in its table."""
+        return sorted(counts.items(), key=lambda pair: (-pair[1], self.places[pair[0]]))
+
+    def _lists(self) -> Iterator[Question]:
+        def shown(rows: Iterable[dict[str, Any]], *fields: str) -> Rows:
+            return [(row["id"], "d", *(row[field] for field in fields), row["question"], row["answers"][0]) for row in rows]
+
+        for relation in sorted({row["relation"] for row in self.rows}):
+            of = [row for row in self.rows if row["relation"] == relation]
+            yield "samples_of_relation", {"relation": relation, "limit": MANY}, shown(of, "split", "hops")
+            narrow = [row for row in of if row["split"] == "dev" and row["hops"] == 2]
+            yield (
+                "samples_of_relation",
+                {"relation": relation, "dataset": "d", "split": "dev", "hops": "2"},
+                shown(narrow, "split", "hops")[:50],
+            )
+            yield "samples_of_relation", {"relation": relation, "dataset": "another"}, []
+        for split in SPLITS:
+            of = [row for row in self.rows if row["split"] == split]
+            yield "samples_of_split", {"split": split, "limit": MANY}, shown(of, "hops", "relation")
+            yield "samples_of_split", {"split": split, "hops": "3"}, shown((row for row in of if row["hops"] == 3), "hops", "relation")[:50]
+        for hops in (1, 2, 3):
+            yield (
+                "samples_of_length",
+                {"hops": str(hops), "limit": MANY},
+                shown((row for row in self.rows if row["hops"] == hops), "split", "relation"),
+            )
+        for document in sorted({paragraph["id"] for row in self.rows[::EVERY] for paragraph in row["paragraphs"]}):
+            with_it = [row for row in self.rows if document in {paragraph["id"] for paragraph in row["paragraphs"]}]
+            rows: Rows = [
+                (row["id"], "d", row["split"], row["question"], row["answers"][0], document in _supporting(row)) for row in with_it
+            ]
+            yield "samples_with_document", {"document": document, "limit": MANY}, rows
+
+    def _bridges(self) -> Iterator[Question]:
+        for split in ("", "dev"):
+            counts: Counter[str] = Counter()
+            for row in self.rows:
+                if split in {"", row["split"]}:
+                    counts.update({place for chain in _chains_of(row)[row["answer_id"]] for place in chain[2:-1:2]})
+            found: Rows = [(name, self.names[name], n) for name, n in self._most(counts)]
+            yield "used_bridges", {"split": split, "limit": MANY}, found
+            yield "used_bridges", {"split": split}, found[:20]
+        for first, second in (("train", "test"), ("dev", "train")):
+            one, two = (
+                Counter(paragraph["id"] for row in self.rows if row["split"] == split for paragraph in row["paragraphs"])
+                for split in (first, second)
+            )
+            both = self._most({name: one[name] + two[name] for name in one if name in two})
+            rows: Rows = [(name, self.titles[name], one[name], two[name]) for name, _ in both]
+            yield "documents_of_two_splits", {"split": first, "other": second, "limit": MANY}, rows
+
+    def _rejected(self) -> Iterator[Question]:
+        def shown(rows: Iterable[dict[str, Any]], *fields: str) -> Rows:
+            return [(row["id"], "d", row["question"], self.names[row["answer"]], *(row[field] for field in fields)) for row in rows]
+
+        stages = {row["reason"]: (row["stage"], row["setting"]) for row in self.rejected}
+        counts = Counter(row["reason"] for row in self.rejected)
+        rows: Rows = [("d", stages[reason][0], reason, stages[reason][1], n) for reason, n in counts.most_common()]
+        yield "rejected_counts", {}, rows
+        for part in ("states", "min_candidates", "no such filter"):
+            blocked = [row for row in self.rejected if part in row["reason"] or part in row["setting"]]
+            yield "rejected_by_filter", {"filter": part, "limit": MANY}, shown(blocked, "reason", "value", "threshold")
+        for relation in sorted({row["relation"] for row in self.rejected}):
+            of = [row for row in self.rejected if row["relation"] == relation]
+            yield "rejected_of_relation", {"relation": relation, "limit": "20"}, shown(of, "stage", "reason", "detail")[:20]
+        for entity in sorted({row["subject"] for row in self.rejected[:: 10 * EVERY]}):
+            around = [row for row in self.rejected if entity in {row["subject"], row["answer"]}]
+            yield "rejected_around", {"entity": entity, "limit": MANY}, shown(around, "stage", "reason", "value", "threshold")
+        for setting, least in (("min_candidates", 1.0), ("evidence.grade", 0.1), ("evidence.odds", 2.0), ("max_candidates", 1e6)):
+            back = [
+                row
+                for row in self.rejected
+                if setting in row["setting"] and row["value"] is not None
+                and (row["threshold"] > row["value"] >= least or row["threshold"] < row["value"] <= least)
+            ]  # fmt: skip
+            yield (
+                "rejected_at_threshold",
+                {"setting": setting, "threshold": str(least), "limit": MANY},
+                shown(back, "reason", "value", "threshold"),
+            )
 
     def _by_grade(self, minimum: float, maximum: float) -> Rows:
         found: Rows = []
@@ -91,14 +180,13 @@ class SamplesTruth:
 
     def _sample(self, row: dict[str, Any]) -> Iterator[Question]:
         sample = {"sample": row["id"]}
-        chains = {candidate["id"]: found for candidate, found in zip(row["candidates"], row["chains"], strict=True)}
-        answer = row["answer_id"]
+        chains, answer = _chains_of(row), row["answer_id"]
         yield (
             "sample_candidates",
             sample,
             [("d", n, self.names[n], n == answer, len(chains[n]), *grade) for n, grade in zip(chains, _grades(row), strict=True)],
         )
-        supporting = {document for chain in chains[answer] for document in chain[1::2]}
+        supporting = _supporting(row)
         documents = [paragraph["id"] for paragraph in row["paragraphs"]]
         yield "sample_documents", sample, [("d", name, self.titles[name], name in supporting) for name in documents]
         yield "sample_chain", sample, self._places(chains[answer])
@@ -113,6 +201,18 @@ class SamplesTruth:
                 kind, names = ("Document", self.titles) if position % 2 else ("Entity", self.names)
                 rows.append(("d", number, position, kind, name, names[name]))
         return rows
+
+
+def _chains_of(row: dict[str, Any]) -> dict[str, list[list[str]]]:
+    return {candidate["id"]: found for candidate, found in zip(row["candidates"], row["chains"], strict=True)}
+
+
+def _hops(row: dict[str, Any]) -> int:
+    return min(len(chain) // 2 for chain in _chains_of(row)[row["answer_id"]])
+
+
+def _supporting(row: dict[str, Any]) -> set[str]:
+    return {document for chain in _chains_of(row)[row["answer_id"]] for document in chain[1::2]}
 
 
 def _grades(row: dict[str, Any]) -> list[tuple[float | None, str | None, str | None]]:

@@ -20,9 +20,10 @@ from kgqa.recipes.qangaroo.gates import (
 )
 from kgqa.runs.workspace import Workspace
 from kgqa.store.embedded import EmbeddedStore
-from kgqa.store.graph import SOURCES
+from kgqa.store.graph import SEARCH_BYTES, SOURCES, with_measures
 from kgqa.store.queries import askable_queries, read_queries
 from tests.command import ROOT
+from tests.store.graphs import rows_of
 
 PAGE = (ROOT / "docs" / "queries.md").read_text("utf-8")
 
@@ -32,9 +33,11 @@ def empty_tables() -> dict[str, pa.Table]:
     text, flag, number = pa.string(), pa.bool_(), pa.int64()
     columns = {
         "entities": {"id": text, "kind": text, "label": text, "description": text},
+        "names": {"entity": text, "name": text, "source": text},
         "documents": {"id": text, "title": text, "about": text, "text": text},
         "relations": {"id": text, "label": text, "symmetric": flag},
         "facts": {"head": text, "relation": text, "tail": text},
+        "mentions": {"document": text, "entity": text, "start": pa.int32(), "end": pa.int32()},
         "links": {"document": text, "entity": text, "count": number},
         "unused": {"document": text, "reason": text},
     }
@@ -67,7 +70,7 @@ def test_every_query_is_described() -> None:
     beside = ("project/", "compose.cypher")
     queries = {name: query for name, query in read_queries().items() if name in askable_queries() or query.file.startswith(beside)}
     # The pages' own queries are no promise; the page says so.
-    assert sorted(described) == sorted(name for name, query in queries.items() if query.file != "page.cypher")
+    assert sorted(described) == sorted(name for name, query in queries.items() if query.file not in {"page.cypher", "names.cypher"})
     for name in described:
         query = queries[name]
         (row,) = re.findall(rf"^\| `{name}` \|(.*)$", PAGE, re.MULTILINE)
@@ -154,3 +157,17 @@ def test_a_second_limit_on_the_same_connection_counts(seed_wikidata: Path) -> No
     query = read_queries()["hubs"]
     with EmbeddedStore(Workspace(seed_wikidata).graph) as store:
         assert [store.run(query, {"limit": limit}).num_rows for limit in (3, 5, 1, 3)] == [3, 5, 1, 3]
+
+
+def test_names_that_no_index_would_take_are_left_out_of_what_is_searched() -> None:
+    many = [f"name {number} " + "ä" * 40 for number in range(1000)]
+    tables = rows_of(entities=["one", "two"])
+    plain = tables["entity"].select(["id", "row", "kind", "label", "description"])
+    aliases = pa.array([many, ["b"]], pa.list_(pa.string()))
+    entity = plain.append_column("aliases", aliases).append_column("common", pa.array([0, 0]))
+    document = tables["document"].select(["id", "row", "title", "text", "usable"])
+    first, second = with_measures({**tables, "entity": entity, "document": document})["entity"]["search"].to_pylist()
+    assert first.startswith("\none\nname 0 ")
+    assert first.endswith("ä\n")
+    assert 10_000 < len(first.encode()) <= SEARCH_BYTES
+    assert second == "\ntwo\nb\n"

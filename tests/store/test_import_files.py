@@ -159,7 +159,7 @@ def test_strange_texts_come_through(
     tmp_path: Path, neo4j_database: Neo4jSettings, second_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = strange_rows()
-    neo4j_import.write(tmp_path / "files", rows, marker=imported_marker("of these", rows))
+    neo4j_import.write(tmp_path / "files", rows, markers=[imported_marker("of these", rows)])
     arguments = neo4j_import.import_arguments(tmp_path / "files")
     assert "--multiline-fields=true" in arguments
     assert "--read-buffer-size=6000000" in arguments
@@ -178,11 +178,12 @@ def test_the_files_say_how_they_are_loaded(seed_medline: Path, tmp_path: Path, c
     assert arguments[:4] == ["database", "import", "full", "neo4j"]
     assert "--overwrite-destination" not in arguments
     # Newer importers want a folder before each name.
-    named = [name.removeprefix("./") for argument in arguments[4:] if "=" in argument for name in argument.split("=")[2].split(",")]
+    files = [argument.split("=")[2].split(",") for argument in arguments[4:] if argument.count("=") == 2]
+    named = [name.removeprefix("./") for two in files for name in two]
     assert sorted(named) == sorted(name for name in contents.files(tmp_path / "files") if name != neo4j_import.README)
     # Nothing is about a document in this domain, and the importer refuses empty files.
     assert not any("about" in name for name in named)
-    assert "--multiline-fields" not in text
+    assert "--array-delimiter=U+001F" in text
     assert "docker compose run" in text
     for name in named:
         assert f"/kgqa/{name}" in text
@@ -204,6 +205,8 @@ def test_the_files_hold_the_rows(seed_wikidata: Path, tmp_path: Path) -> None:
 
 
 def _as_text(value: object) -> str:
+    if isinstance(value, list):
+        return "\x1f".join(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

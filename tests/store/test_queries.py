@@ -15,6 +15,7 @@ from kgqa.errors import KgqaError, QueryError, SettingsError
 from kgqa.store.graph import TABLES
 from kgqa.store.queries import HEADERS, askable_queries, parse_queries, read_queries
 from kgqa.store.questions import QUESTION_TABLES
+from kgqa.store.samples import ON_GRAPH, SCHEMA
 from tests.command import ROOT
 
 ONE = """\
@@ -39,6 +40,7 @@ def test_all_queries_have_whole_headers_and_unique_names() -> None:
 
 def test_every_query_is_used() -> None:
     used = {f"{step}_{table}" for step in ("schema", "load", "add", "count") for table in (*TABLES, *QUESTION_TABLES)}
+    used |= {f"load_{table}" for table in ON_GRAPH} | {f"schema_{table}" for table in SCHEMA}
     for domain in built_in():
         projection = load_domain(domain).settings.projection
         used |= {*projection.document_to_entity, *projection.entity_to_document, *projection.candidates, *projection.chains}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,19 +13,20 @@ from typing import Any
 import pytest
 
 import kgqa
-from kgqa.commands.load import _samples
 from kgqa.errors import StoreConflict, StoreError
 from kgqa.formats import native
+from kgqa.formats.on_graph import sample_rows
 from kgqa.records import Grade, Instance
-from kgqa.runs.graph import rows_of, tables_hash
+from kgqa.runs.graph import open_store, rows_of, tables_hash
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.limits import Limits
 from kgqa.store.neo4j import samples
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import load
-from kgqa.store.neo4j.samples import SampleRow, add_samples, erase_samples, sample_markers
-from kgqa.store.queries import Query, askable_queries, read_queries
+from kgqa.store.neo4j.samples import SAMPLES, PartMarker, add_part, erase_part, part_markers
+from kgqa.store.queries import STORES, Query, askable_queries, read_queries
+from kgqa.store.samples import SAMPLES_VERSION
 from tests.store.samples_truth import SamplesTruth
 
 
@@ -58,8 +61,13 @@ def server(workspace: Workspace, neo4j_database: Neo4jSettings) -> Iterator[Neo4
         yield store
 
 
-def add(server: Neo4jStore, workspace: Workspace, rows: Iterator[SampleRow], content: str = "these") -> bool:
-    return add_samples(server, rows, tables=tables_hash(workspace), dataset="d", content=content)
+def add(server: Neo4jStore, workspace: Workspace, folder: Path, *, dataset: str = "d", **changed: Any) -> bool:
+    told = {"tables": tables_hash(workspace), "content": "these", **changed}
+    return add_part(server, SAMPLES, sample_rows(folder, dataset), dataset=dataset, **told)
+
+
+def marker(server: Neo4jStore, dataset: str = "d") -> PartMarker:
+    return part_markers(server)[dataset, "samples"]
 
 
 def instances(folder: Path) -> list[tuple[str, Instance]]:
@@ -74,15 +82,17 @@ def ask(server: Neo4jStore, name: str, **arguments: str) -> list[dict[str, objec
 def counted(server: Neo4jStore) -> dict[str, int]:
     """How many relationships of each type, and nodes of each label."""
     few = Limits(rows=10, seconds=60)
-    found = server.read("MATCH (s:Sample) OPTIONAL MATCH (s)-[r]->() RETURN type(r) AS type, count(r) AS n", limits=few).rows.to_pylist()
+    found = server.read(
+        "MATCH (s:Sample|Chain) OPTIONAL MATCH (s)-[r]->() RETURN type(r) AS type, count(r) AS n", limits=few
+    ).rows.to_pylist()
     nodes = server.read("MATCH (n) RETURN labels(n)[0] AS label, count(n) AS n", limits=few).rows.to_pylist()
     return {row["type"]: row["n"] for row in found} | {row["label"]: row["n"] for row in nodes}
 
 
 def test_every_sample_is_there_with_its_candidates_documents_and_chains(server: Neo4jStore, workspace: Workspace, folder: Path) -> None:
-    assert add(server, workspace, _samples(folder))
+    assert add(server, workspace, folder)
     every = instances(folder)
-    assert counted(server)["Sample"] == len(every) == sample_markers(server)["d"].samples
+    assert counted(server)["Sample"] == len(every) == marker(server).rows
     for split, instance in every[:: max(1, len(every) // 20)]:
         assert instance.candidates
         assert instance.chains
@@ -113,20 +123,30 @@ def test_every_sample_is_there_with_its_candidates_documents_and_chains(server: 
 
 
 @pytest.mark.slow
-def test_every_query_about_samples_gives_what_the_parquet_files_hold(server: Neo4jStore, workspace: Workspace, folder: Path) -> None:
-    add(server, workspace, _samples(folder))
-    truth = SamplesTruth(folder, workspace)
+@pytest.mark.parametrize("store", STORES)
+def test_every_query_about_samples_gives_what_the_parquet_files_hold(
+    store: str, workspace: Workspace, folder: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    place = Path(shutil.copytree(workspace.path, tmp_path / "w"))
+    neo4j: Neo4jSettings | None = request.getfixturevalue("neo4j_database") if store == "neo4j" else None
+    there = Path(shutil.copytree(folder, tmp_path / "d"))
+    (there / "manifest.json").write_text('{"dataset": "d"}')
+    shutil.copyfile(next((workspace.path / "datasets").iterdir()) / "rejected.parquet", there / "rejected.parquet")
+    kgqa.load(place, store=store, dataset=there, rejected=True, neo4j=neo4j)
+    truth = SamplesTruth(there, workspace)
     assert truth.queries() == {query.name for query in read_queries().values() if query.file == "samples.cypher"}
     asked = 0
-    for name, arguments, expected in truth.questions():
-        found = [tuple(row.values()) for row in ask(server, name, **arguments)]
-        assert found == expected, (name, arguments)
-        asked += bool(expected)
+    with closing(open_store(store, Workspace(place), neo4j=neo4j)) as graph:
+        for name, arguments, expected in truth.questions():
+            query = askable_queries()[name]
+            found = [tuple(row.values()) for row in graph.run(query, query.arguments(arguments)).to_pylist()]
+            assert found == expected, (name, arguments)
+            asked += bool(expected)
     assert asked > 150
 
 
 def test_what_has_no_grade_has_no_such_property(server: Neo4jStore, workspace: Workspace, folder: Path) -> None:
-    add(server, workspace, _samples(folder))
+    add(server, workspace, folder)
     text = "MATCH (:Sample)-[c:CANDIDATE]->() RETURN keys(c) AS keys, count(c) AS n"
     found = Counter[frozenset[str]]()
     for row in server.read(text, limits=Limits(rows=100, seconds=60)).rows.to_pylist():
@@ -140,7 +160,7 @@ def test_what_has_no_grade_has_no_such_property(server: Neo4jStore, workspace: W
 def test_samples_of_an_older_kgqa_are_replaced_only_when_asked(
     workspace: Workspace, folder: Path, neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kgqa.commands.load.SAMPLES_VERSION", samples.SAMPLES_VERSION - 1)
+    monkeypatch.setattr("kgqa.commands.load.SAMPLES_VERSION", SAMPLES_VERSION - 1)
     kgqa.load(workspace.path, dataset=folder, neo4j=neo4j_database)
     monkeypatch.undo()
     with pytest.raises(StoreConflict, match=r"other samples of graded; replace them with kgqa load .* --replace\.$"):
@@ -150,44 +170,29 @@ def test_samples_of_an_older_kgqa_are_replaced_only_when_asked(
 
 
 def test_a_chain_without_a_candidate_is_that_of_the_answer(server: Neo4jStore, workspace: Workspace, folder: Path) -> None:
-    add(server, workspace, _samples(folder))
+    add(server, workspace, folder)
     _, instance = instances(folder)[-1]
     assert ask(server, "sample_chain", sample=instance.id) == ask(
         server, "sample_chain", sample=instance.id, candidate=str(instance.answer_id)
     )
 
 
-def test_chains_of_one_document_have_no_entity_between_their_ends(server: Neo4jStore, workspace: Workspace) -> None:
-    links = workspace.read_table("links").to_pylist()
-    document = next(row["document"] for row in links if sum(other["document"] == row["document"] for other in links) > 2)
-    subject, right, wrong = [row["entity"] for row in links if row["document"] == document][:3]
-    row = SampleRow(
-        id="s", split="train", row=0, question="q", relation="r", answer="a", subject=subject, answer_id=right, candidates=(right, wrong),
-        supports=(document,), chains=(((subject, document, right),), ((subject, document, wrong),)),
-    )  # fmt: skip
-    assert add(server, workspace, iter([row]))
-    for candidate in (right, wrong):
-        steps = ask(server, "sample_chain", sample="s", candidate=candidate)
-        assert [step["id"] for step in steps] == [subject, document, candidate]
-    assert counted(server)["STEP"] == 1
-
-
 def test_loading_twice_adds_nothing(server: Neo4jStore, workspace: Workspace, folder: Path) -> None:
-    add(server, workspace, _samples(folder))
+    add(server, workspace, folder)
     before = counted(server)
-    assert not add(server, workspace, _samples(folder))
+    assert not add(server, workspace, folder)
     assert counted(server) == before
 
 
 def test_an_interrupted_load_goes_on_to_the_same(
     server: Neo4jStore, workspace: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(samples, "BATCH_STEPS", 300)
-    add(server, workspace, _samples(folder))
+    monkeypatch.setattr(samples, "BATCH_ROWS", 300)
+    add(server, workspace, folder)
     whole = counted(server)
-    erase_samples(server, "d")
+    erase_part(server, SAMPLES, "d")
     assert "Sample" not in counted(server)
-    assert sample_markers(server) == {}
+    assert part_markers(server) == {}
     stops = 0
     while True:
         seen: list[int] = []
@@ -198,11 +203,11 @@ def test_an_interrupted_load_goes_on_to_the_same(
                 raise KeyboardInterrupt
 
         try:
-            assert add_samples(server, _samples(folder), tables=tables_hash(workspace), dataset="d", content="these", advance=advance)
+            assert add(server, workspace, folder, advance=advance)
             break
         except KeyboardInterrupt:
             stops += 1
-            assert not sample_markers(server)["d"].finished
+            assert not marker(server).finished
     assert stops > 2
     assert sum(seen) == whole["Sample"]
     assert counted(server) == whole
@@ -219,41 +224,41 @@ def test_an_answer_that_was_lost_is_not_written_again(server: Neo4jStore, worksp
         return real(query, arguments, **expected)
 
     server.write = write  # type: ignore[method-assign]
-    assert add(server, workspace, _samples(folder))
+    assert add(server, workspace, folder)
     assert len(lost) == 1
     assert counted(server)["Sample"] == len(instances(folder))
 
 
 def test_of_two_loaders_the_last_goes_on(server: Neo4jStore, workspace: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(samples, "BATCH_STEPS", 300)
+    monkeypatch.setattr(samples, "BATCH_ROWS", 300)
 
     def takes_over(amount: int) -> None:
-        if amount and not sample_markers(server)["d"].finished:
-            add(server, workspace, _samples(folder))
+        if amount and not marker(server).finished:
+            add(server, workspace, folder)
 
     with pytest.raises(StoreConflict, match="took over"):
-        add_samples(server, _samples(folder), tables=tables_hash(workspace), dataset="d", content="these", advance=takes_over)
+        add(server, workspace, folder, advance=takes_over)
     assert counted(server)["Sample"] == len(instances(folder))
-    assert sample_markers(server)["d"].finished
+    assert marker(server).finished
 
 
 def test_other_samples_of_that_name_are_not_touched(server: Neo4jStore, workspace: Workspace, folder: Path) -> None:
-    add(server, workspace, _samples(folder))
+    add(server, workspace, folder)
     before = counted(server)
     with pytest.raises(StoreConflict, match=r"other samples of d; replace them with kgqa load .* --replace\.$"):
-        add(server, workspace, _samples(folder), content="others")
+        add(server, workspace, folder, content="others")
     assert counted(server) == before
     # The same questions in a dataset of another name are other samples.
-    assert add_samples(server, _samples(folder), tables=tables_hash(workspace), dataset="e", content="others")
+    assert add(server, workspace, folder, dataset="e", content="others")
     assert counted(server)["Sample"] == 2 * before["Sample"]
-    erase_samples(server, "d")
+    erase_part(server, SAMPLES, "d")
     assert counted(server) == before
-    assert list(sample_markers(server)) == ["e"]
+    assert list(part_markers(server)) == [("e", "samples")]
 
 
 def test_a_graph_that_is_no_longer_this_one_takes_no_samples(server: Neo4jStore, workspace: Workspace, folder: Path) -> None:
     with pytest.raises(StoreConflict, match="replaces the graph"):
-        add_samples(server, _samples(folder), tables="another", dataset="d", content="these")
+        add(server, workspace, folder, tables="another")
     assert "Sample" not in counted(server)
 
 
@@ -264,7 +269,7 @@ def test_an_entity_that_is_gone_is_noticed(server: Neo4jStore, workspace: Worksp
     with GraphDatabase.driver(neo4j_database.uri, auth=("neo4j", neo4j_database.password)) as driver:
         driver.execute_query("MATCH (e:Entity {id: $id}) DETACH DELETE e", id=instance.answer_id)
     with pytest.raises(StoreError, match="missing from the graph"):
-        add(server, workspace, _samples(folder))
+        add(server, workspace, folder)
 
 
 def test_samples_of_somebody_else_are_noticed(
@@ -274,7 +279,7 @@ def test_samples_of_somebody_else_are_noticed(
 
     with GraphDatabase.driver(neo4j_database.uri, auth=("neo4j", neo4j_database.password)) as driver:
         driver.execute_query("CREATE (:Sample {id: 'mine'})")
-    for change in (lambda: add(server, workspace, _samples(folder)), lambda: kgqa.load(workspace.path, replace=True)):
+    for change in (lambda: add(server, workspace, folder), lambda: kgqa.load(workspace.path, replace=True)):
         with pytest.raises(StoreConflict, match="1 samples are here that kgqa did not add"):
             change()
     assert counted(server)["Sample"] == 1

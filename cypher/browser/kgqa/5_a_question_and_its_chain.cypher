@@ -1,8 +1,13 @@
 // 5 A question, its chain
-// The first chain from the subject to the answer; the numbers are its order. SKIP 1 is the next question.
-MATCH (s:Sample) WITH s ORDER BY s.row SKIP 0 LIMIT 1
-MATCH (subject:Entity)<-[a:ASKS_ABOUT]-(s)-[r:ANSWER]->(answer:Entity)
-MATCH (s)-[t:STEP]->(n)
-WHERE any(i IN range(0, size(t.chains) - 1) WHERE t.candidates[i] = answer.id AND t.chains[i] = 0)
-RETURN s, a, subject, t, n, r, answer
-ORDER BY t.position
+// A line from the question over documents and bridges to the answer, if "Connect result nodes" is off in the settings; row 1 is the next question.
+MATCH (s:Sample {row: 0})-[:HAS_CHAIN]->(k:Chain {answer: true, number: 0})-[t:STEP]->(n)
+WITH s, n ORDER BY s.dataset, t.position
+WITH s, collect(n) AS places LIMIT 1
+MATCH line = (s)-[:ASKS_ABOUT]->(subject)
+WITH places, line
+UNWIND range(1, size(places) - 1) AS i
+WITH line, i, places[i - 1] AS before, places[i] AS after
+MATCH hop = (before)-[:ABOUT|MENTIONS]-(after)
+WITH line, i, head(collect(hop)) AS hop
+RETURN line, hop
+ORDER BY i

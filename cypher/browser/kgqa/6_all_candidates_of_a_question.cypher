@@ -1,9 +1,13 @@
 // 6 A question, all candidates
-// The first chain to each candidate: where they part. SKIP 1 is the next question.
-MATCH (s:Sample) WITH s ORDER BY s.row SKIP 0 LIMIT 1
-MATCH (subject:Entity)<-[a:ASKS_ABOUT]-(s)-[c:CANDIDATE]->(candidate:Entity)
-MATCH (s)-[t:STEP]->(n)
-WHERE any(i IN range(0, size(t.chains) - 1) WHERE t.candidates[i] = candidate.id AND t.chains[i] = 0)
-RETURN s, a, subject, c, candidate, t, n
-ORDER BY c.position, t.position
-LIMIT 100
+// The first chain to each candidate: where they part; row 1 is the next question.
+MATCH (s:Sample {row: 0})-[:HAS_CHAIN]->(k:Chain {number: 0})-[t:STEP]->(n)
+WITH s, k, n ORDER BY s.dataset, k.row, t.position
+WITH s, k, collect(n) AS places
+ORDER BY s.dataset, k.row LIMIT 25
+MATCH question = (s)-[:CANDIDATE]->(candidate:Entity {id: k.candidate})
+UNWIND range(1, size(places) - 1) AS i
+WITH question, k, i, places[i - 1] AS before, places[i] AS after
+MATCH hop = (before)-[:ABOUT|MENTIONS]-(after)
+WITH question, k, i, head(collect(hop)) AS hop
+RETURN question, hop
+ORDER BY k.row, i

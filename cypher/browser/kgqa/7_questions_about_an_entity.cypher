@@ -1,7 +1,7 @@
 // 7 Questions about an entity
-// The subject of the first question: what else asks about it, or has it as the answer.
-MATCH (s:Sample) WITH s ORDER BY s.row SKIP 0 LIMIT 1
-MATCH (s)-[a:ASKS_ABOUT]->(e:Entity)
+// The one that most questions ask about or have as their answer; for another, begin with MATCH (e:Entity {label: 'Lisbon'}).
+MATCH (q:Sample)-[:ASKS_ABOUT|ANSWER]->(e:Entity)
+WITH e, count(q) AS questions ORDER BY questions DESC, e.row LIMIT 1
 MATCH (q:Sample)-[r:ASKS_ABOUT|ANSWER]->(e)
 RETURN q, r, e
 ORDER BY q.row

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from kgqa.formats.columns import SCHEMA
 from kgqa.recipes.qangaroo.card import dataset_card
 from kgqa.recipes.qangaroo.gates import GATES
-from kgqa.recipes.qangaroo.instances import Hidden, InstanceMaker, instance_ids
+from kgqa.recipes.qangaroo.instances import Hidden, InstanceMaker, instance_ids, question_texts
 from kgqa.recipes.qangaroo.relation_figures import relation_figures
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import SPLITS
@@ -47,23 +47,36 @@ def write_splits(folder: Path, samples: Samples, maker: InstanceMaker, *, run: R
 
 
 def write_rejected(path: Path, run: Run) -> None:
-    """``id, split, stage, reason, detail`` of every question that did not become a sample; detail is the fact."""
+    """Every question that did not become a sample: ``id, split, stage, reason, detail`` (the fact), ``question``, ``relation``, ``subject``
+    and ``answer`` (ids), ``setting``, and where a number was compared with one ``value`` and ``threshold``."""
     tables = run.tables("entities", "relations", "rejected_traverse", "rejected_filter")
-    entities, relations = tables["entities"]["id"].combine_chunks(), tables["relations"]["id"].combine_chunks()
-    reasons = {name: gate.reason for name, gate in GATES.items()}
+    entities, relations = (tables[name]["id"].combine_chunks() for name in ("entities", "relations"))
+    labels = tables["entities"]["label"].combine_chunks()
     parts = []
     for stage in ("traverse", "filter"):
         table = tables[f"rejected_{stage}"]
         gate = table["gate"].combine_chunks().dictionary_encode()
-        detail = [entities.take(table["head"].combine_chunks()), relations.take(table["relation"].combine_chunks())]
+        told = {
+            name: pa.array([getattr(GATES[each], name) for each in gate.dictionary.to_pylist()], pa.string())
+            for name in ("reason", "setting")
+        }
+        head, row = table["head"].combine_chunks(), table["relation"].combine_chunks()
+        fact = [entities.take(head), relations.take(row), entities.take(table["answer"].combine_chunks())]
         parts.append(
             pa.table(
                 {
                     "id": instance_ids(table["id"].combine_chunks().to_numpy(), run.domain.settings.dataset),
                     "split": pa.array(SPLITS).take(table["split"].combine_chunks()),
                     "stage": pa.repeat(stage, table.num_rows),
-                    "reason": pa.array([reasons[name] for name in gate.dictionary.to_pylist()], pa.string()).take(gate.indices),
-                    "detail": pc.binary_join_element_wise(*detail, entities.take(table["answer"].combine_chunks()), " "),
+                    "reason": told["reason"].take(gate.indices),
+                    "detail": pc.binary_join_element_wise(*fact, " "),
+                    "question": question_texts(run.domain.settings, tables["relations"]["label"], row, labels.take(head)),
+                    "relation": fact[1],
+                    "subject": fact[0],
+                    "answer": fact[2],
+                    "setting": told["setting"].take(gate.indices),
+                    "value": table["value"].combine_chunks(),
+                    "threshold": table["threshold"].combine_chunks(),
                 }
             )
         )

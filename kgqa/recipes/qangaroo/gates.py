@@ -30,6 +30,10 @@ class Gate(ABC):
     setting: ClassVar[str]
 
 
+Measure = tuple[npt.NDArray[np.float64], float | npt.NDArray[np.float64]]
+"""For each item what a gate compares, nan where that is not all it looks at, and with what."""
+
+
 class QuestionGate(Gate):
     """A rule that needs no traversal."""
 
@@ -44,6 +48,10 @@ class SampleGate(Gate):
     @abstractmethod
     def rejected(self, samples: Samples) -> BoolArray:
         """For each sample whether it must go."""
+
+    def measured(self, samples: Samples) -> Measure | None:
+        """What a sample has, and what it would need to pass; None for a rule that compares no number."""
+        return None
 
     def raised(self, samples: Samples) -> Iterator[str]:
         """A sentence for each split of ``samples`` that is too small for the setting, so that more than it says was let through."""
@@ -144,6 +152,10 @@ class TooFewCandidates(SampleGate):
         """Fewer than ``minimum``."""
         return samples.candidates.counts() < self.minimum
 
+    def measured(self, samples: Samples) -> Measure:
+        """How many."""
+        return samples.candidates.counts().astype(np.float64), self.minimum
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TooManyCandidates(SampleGate):
@@ -157,6 +169,10 @@ class TooManyCandidates(SampleGate):
         """More than ``maximum``."""
         return samples.candidates.counts() > self.maximum
 
+    def measured(self, samples: Samples) -> Measure:
+        """How many."""
+        return samples.candidates.counts().astype(np.float64), self.maximum
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TooManyDocuments(SampleGate):
@@ -169,6 +185,10 @@ class TooManyDocuments(SampleGate):
     def rejected(self, samples: Samples) -> BoolArray:
         """More than ``maximum``."""
         return samples.documents.counts() > self.maximum
+
+    def measured(self, samples: Samples) -> Measure:
+        """How many."""
+        return samples.documents.counts().astype(np.float64), self.maximum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +224,12 @@ class AnswerNotImplied(SampleGate):
         """The grade of the answer is too low."""
         return self.weak(_of_answers(samples))
 
+    def measured(self, samples: Samples) -> Measure:
+        """The confidence, where it is all that is too low."""
+        grades = _of_answers(samples)
+        alone = (grades["text"] >= self.text) & (facts_on_path(grades, self.roles) >= self.facts)
+        return np.where(alone, _decimal(grades["confidence"]), np.nan), np.asarray(by_length(grades, self.least, self.long), np.float64)
+
     def weak(self, grades: Grades) -> BoolArray:
         """Which of ``grades`` are too low for an answer."""
         weak: BoolArray = (grades["confidence"] < by_length(grades, self.least, self.long)) | (grades["text"] < self.text)
@@ -227,6 +253,16 @@ class PathLeadsAnywhere(SampleGate):
     def rejected(self, samples: Samples) -> BoolArray:
         """The product of its roles' functionality is less than ``least`` in both directions, or a symmetric relation leads to one that is
         not."""
+        functional, by_likeness = self._looked_at(samples)
+        anywhere: BoolArray = (functional < self.least) | by_likeness
+        return anywhere
+
+    def measured(self, samples: Samples) -> Measure:
+        """The product in the better direction, where no likeness is at fault."""
+        functional, by_likeness = self._looked_at(samples)
+        return np.where(by_likeness, np.nan, functional), self.least
+
+    def _looked_at(self, samples: Samples) -> tuple[npt.NDArray[np.float64], BoolArray]:
         grades = _of_answers(samples)
         of_role = np.append(np.repeat(self.symmetric, 2), np.zeros(len(self.forwards) - 2 * len(self.symmetric), np.bool_))
         alike = np.zeros(len(grades), np.bool_)
@@ -236,9 +272,7 @@ class PathLeadsAnywhere(SampleGate):
             forwards[there] *= self.forwards[grades[name][there]]
             backwards[there] *= self.backwards[grades[name][there]]
             alike[there] |= of_role[grades[name][there]]
-        by_likeness = alike & ~self.symmetric[samples.questions.relation] & (self.least > 0)
-        anywhere: BoolArray = (np.maximum(forwards, backwards) < self.least) | by_likeness
-        return anywhere
+        return np.maximum(forwards, backwards), alike & ~self.symmetric[samples.questions.relation] & (self.least > 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,12 +291,22 @@ class ChainAddsLittle(SampleGate):
 
     def rejected(self, samples: Samples) -> BoolArray:
         """The odds by the chain are less than ``least`` times those by frequency."""
+        by_chain, by_frequency, least = self._odds(samples)
+        little: BoolArray = by_chain < least * by_frequency
+        return little
+
+    def measured(self, samples: Samples) -> Measure:
+        """How many times the odds."""
+        by_chain, by_frequency, least = self._odds(samples)
+        return np.divide(by_chain, by_frequency, out=np.full(len(by_chain), np.nan), where=by_frequency > 0), least
+
+    def _odds(self, samples: Samples) -> tuple[npt.NDArray[np.float64], ...]:
+        """The odds by the chain and by frequency, both times the same, and how many times the one must be the other."""
         at = find(self.of, paired(samples.questions.relation, samples.questions.answer))
         share = np.where(at >= 0, self.share[at] if len(self.share) else 0.0, 0.0)
         grades = _of_answers(samples)
         sure, least = grades["confidence"].astype(np.float64), np.where(grades["third"] >= 0, self.long, self.least)
-        little: BoolArray = sure * (1 - share) < least * share * (1 - sure)
-        return little
+        return sure * (1 - share), share * (1 - sure), least
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,10 +341,21 @@ class RelationSeldomImplied(SampleGate):
         seldom: BoolArray = (left < self.least * self.samples)[samples.questions.relation]
         return seldom
 
+    def measured(self, samples: Samples) -> Measure:
+        """The share of the relation's samples that are still here."""
+        left = np.bincount(samples.questions.relation, minlength=len(self.samples))
+        return (left / np.maximum(self.samples, 1))[samples.questions.relation], self.least
+
 
 def _of_answers(samples: Samples) -> npt.NDArray[np.void]:
     assert samples.grades is not None, "samples are graded before what they imply is asked"
     return samples.grades[samples.is_answer()]
+
+
+def _decimal(confidence: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """The shortest decimal numbers that name the same: 0.9 and not 0.8999999761581421."""
+    written: npt.NDArray[np.float64] = confidence.astype(np.float32).astype(str).astype(np.float64)
+    return written
 
 
 def _doubt(samples: Samples) -> npt.NDArray[np.float32]:

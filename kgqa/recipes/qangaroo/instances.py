@@ -178,11 +178,8 @@ class InstanceMaker:
         return list_array(samples.candidates, pa.StructArray.from_arrays(columns, fields=list(GRADE)), CANDIDATES)
 
     def _questions(self, samples: Samples) -> pa.Array:
-        template = self._settings.section(QangarooSettings).question
-        relations = [relation_text(label) for label in self._relations["label"].to_pylist()]
-        subjects = self._labels.take(pa.array(samples.questions.head)).to_pylist()
-        pairs = zip(samples.questions.relation.tolist(), subjects, strict=True)
-        return pa.array([template.format(relation=relations[relation], subject=subject) for relation, subject in pairs], pa.string())
+        subjects = self._labels.take(pa.array(samples.questions.head))
+        return question_texts(self._settings, self._relations["label"], pa.array(samples.questions.relation), subjects)
 
     def _provenance(self, samples: Samples) -> pa.Array:
         """JSON: the subject and relation, and the query as the official format shows it where that is with ids."""
@@ -202,6 +199,14 @@ class InstanceMaker:
 def relation_text(label: str) -> str:
     """A relation's label as the official queries write it: lower case, underscores between words."""
     return "_".join("".join(c if c.isalnum() else " " for c in label.lower()).split())
+
+
+def question_texts(settings: DomainSettings, labels: pa.ChunkedArray, relation: pa.Array, subject: pa.Array) -> pa.Array:
+    """What is asked of each ``subject`` (a label) about its ``relation`` (a row, whose label is in ``labels``)."""
+    template, place = settings.section(QangarooSettings).question, "\0"  # which no label has
+    asked = pa.array([template.format(relation=relation_text(label), subject=place) for label in labels.to_pylist()], pa.string())
+    texts = pl.DataFrame({"asked": pl.Series(asked.take(relation)), "subject": pl.Series(subject)})
+    return texts.select(pl.col("asked").str.replace_all(place, pl.col("subject"), literal=True)).to_series().to_arrow().cast(pa.string())
 
 
 def instance_ids(hashes: npt.NDArray[np.uint64], dataset: str) -> pa.Array:

@@ -78,8 +78,8 @@ STAGES = (
         depends_on=lambda run: _settings(run).evidence.model_dump(mode="json", include={"use", "min_support", "min_confidence"}),
         run=mine_rules,
     ),
-    Stage(name="traverse", version=3, doing="Traversing", depends_on=_traversed, run=traverse),
-    Stage(name="filter_samples", version=4, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
+    Stage(name="traverse", version=4, doing="Traversing", depends_on=_traversed, run=traverse),
+    Stage(name="filter_samples", version=5, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
 )
 """In order; what they leave is turned into a dataset by :mod:`kgqa.recipes.qangaroo.dataset`."""
 

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol, Self, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.recipes.qangaroo.gates import Gate
+from kgqa.recipes.qangaroo.gates import Gate, SampleGate
 from kgqa.recipes.qangaroo.samples import BoolArray, Questions, Samples
 from kgqa.runs.funnel import FunnelRow
 
@@ -27,6 +29,10 @@ class RejectedQuestions:
 
     gate: type[Gate]
     questions: Questions
+    value: npt.NDArray[np.float64]
+    """What the gate compared of each; nan where it compared no number, or not that alone."""
+    threshold: npt.NDArray[np.float64]
+    """With what."""
 
 
 def pass_gates(items: T, gates: Iterable[Gate]) -> tuple[T, list[RejectedQuestions]]:
@@ -36,9 +42,18 @@ def pass_gates(items: T, gates: Iterable[Gate]) -> tuple[T, list[RejectedQuestio
         rejected = gate.rejected(items)  # type: ignore[attr-defined]
         questions = items.questions if isinstance(items, Samples) else items
         assert isinstance(questions, Questions)
-        rejections.append(RejectedQuestions(gate=type(gate), questions=questions.select(rejected)))
+        value, threshold = _measured(gate, items, rejected)
+        rejections.append(RejectedQuestions(gate=type(gate), questions=questions.select(rejected), value=value, threshold=threshold))
         items = items.select(~rejected)
     return items, rejections
+
+
+def _measured(gate: Gate, items: object, rejected: BoolArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """What the gate compares of each of the ``rejected``, and with what; nan where there is nothing of the kind."""
+    found = gate.measured(items) if isinstance(gate, SampleGate) and isinstance(items, Samples) and rejected.any() else None
+    nothing = np.full(len(rejected), np.nan)
+    value, threshold = (nothing, nothing) if found is None else found
+    return value[rejected], np.where(np.isnan(value), np.nan, threshold)[rejected]
 
 
 def gate_rows(stage: str, entering: int, rejections: list[RejectedQuestions]) -> list[FunnelRow]:
@@ -68,6 +83,13 @@ def empty_sentence(funnel: list[FunnelRow]) -> str:
 
 
 def rejected_table(rejections: list[RejectedQuestions]) -> pa.Table:
-    """``id, split, head, relation, answer, gate`` of everything that was rejected."""
-    parts = [r.questions.to_table().append_column("gate", pa.repeat(r.gate.__name__, len(r.questions))) for r in rejections]
+    """``id, split, head, relation, answer, gate, value, threshold`` of everything that was rejected; the last two may be null."""
+    parts = []
+    for r in rejections:
+        columns = {"gate": pa.repeat(r.gate.__name__, len(r.questions))}
+        columns |= {name: pa.array(getattr(r, name), pa.float64(), from_pandas=True) for name in ("value", "threshold")}
+        table = r.questions.to_table()
+        for name, column in columns.items():
+            table = table.append_column(name, column)
+        parts.append(table)
     return pa.concat_tables(parts)

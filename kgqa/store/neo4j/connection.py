@@ -18,7 +18,7 @@ from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.base import as_declared, check_runs_on, first_line
 from kgqa.store.cypher import check_own_query, check_reads_only
 from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left
-from kgqa.store.neo4j.rows import table_of, weight
+from kgqa.store.neo4j.rows import plan_steps, table_of, weight
 from kgqa.store.neo4j.within import Result, within
 from kgqa.store.queries import Query, Value, read_queries
 
@@ -47,14 +47,15 @@ class Neo4jStore:
 
     name = "neo4j"
 
-    def __init__(self, settings: Neo4jSettings, *, seconds: float | None = None) -> None:
+    def __init__(self, settings: Neo4jSettings, *, seconds: float | None = None, patience: float = RETRY_SECONDS) -> None:
         """Connect. Raises StoreUnreachable where no server answers or lets us in, StoreError for a server that is too old.
 
-        ``seconds`` is how long that, and later each answer, may take; without it the server is given time to come back.
+        ``seconds`` is how long that, and later each answer, may take; without it the server is given ``patience`` (seconds) to come back.
         """
         self.settings = settings
         self._seconds = seconds
-        self._driver = _connect(settings, seconds)
+        self._driver = _connect(settings, patience if seconds is None else seconds)
+        self._announced: neo4j.Session | None = None
         try:
             self.version = self._greet() if seconds is None else within(seconds, self._greet)
         except BaseException as error:
@@ -87,11 +88,20 @@ class Neo4jStore:
             raise asked.too_much(limits.bytes)
         return as_declared(answer.rows, query)
 
-    def read(self, text: str, *, limits: Limits | None = None) -> Answer:
-        """The first rows of any Cypher that only reads; see :class:`~kgqa.store.base.GraphStore`. The server limits the memory."""
-        limits = limits or Limits()
-        check_reads_only(text, parameters=False)
-        return self._first_rows(text, {}, Asked(what=THE_QUERY), limits)
+    def read(self, text: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answer:
+        """The first rows of any Cypher that only reads; see :class:`~kgqa.store.base.GraphStore`. The server limits the memory.
+
+        After EXPLAIN or PROFILE the rows are the steps of the plan, the last one first.
+        """
+        limits, values = limits or Limits(), dict(parameters or {})
+        plan, statement = check_reads_only(text, values, store=self.name)
+        asked = Asked(what=THE_QUERY)
+        if not plan:
+            return self._first_rows(statement, values, asked, limits)
+        begin = time.monotonic()
+        self._check_reads_only(statement, values, asked, limits.seconds)
+        steps = self._timed(f"{plan} {statement}", values, asked, left(limits.seconds, begin), plan_steps)
+        return Answer(rows=steps.slice(0, limits.rows), cut="rows" if limits.rows is not None and steps.num_rows > limits.rows else "")
 
     def write(
         self,
@@ -117,8 +127,19 @@ class Neo4jStore:
         with self._sentences(Asked(what=f"query {query.name}")), self._session(write=True) as session:
             return session.execute_write(work)
 
+    def announce(self, name: str) -> None:
+        """Hold a transaction open that bears ``name``, by which others see that somebody is here until this process ends."""
+        with self._sentences(Asked(what="the announcement")):
+            self._announced = self._session(write=False)
+            self._announced.begin_transaction(metadata={"kgqa": name}).run(_literal(read_queries()["answer"].text)).consume()
+
     def close(self) -> None:
         """Close the connection; a server that has fallen silent is not waited for."""
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        if self._announced is not None:
+            with suppress(TimeoutError, DriverError, Neo4jError, OSError):
+                within(CLOSE_SECONDS, self._announced.close)
         with suppress(TimeoutError):
             within(CLOSE_SECONDS, self._driver.close)
 
@@ -165,7 +186,7 @@ class Neo4jStore:
     def _check_reads_only(self, text: str, arguments: dict[str, Any], asked: Asked, seconds: float) -> None:
         """Raise QueryError unless the server, too, says that the query reads."""
         kind = self._timed(f"EXPLAIN {text}", arguments, asked, seconds, lambda result: result.consume().query_type)
-        if kind != "r":
+        if kind not in {"r", "s"}:  # "s": it shows what is indexed; what else it could show was refused before
             raise QueryError(f"{asked.what} does more than to read; leave out what changes the database or asks about the server.")
 
     def _timed(
@@ -222,20 +243,19 @@ class Neo4jStore:
             raise StoreError(f"{place}: {what} failed: {first_line(str(error))}") from None
 
 
-def _connect(settings: Neo4jSettings, seconds: float | None) -> neo4j.Driver:
+def _connect(settings: Neo4jSettings, seconds: float) -> neo4j.Driver:
     try:
         from neo4j import GraphDatabase, exceptions
     except ImportError:
         raise StoreError("the Neo4j driver is not installed; run: pip install 'kgqa[neo4j]'") from None
     logging.getLogger("neo4j").addHandler(NOBODY_LISTENS)
-    most = float("inf") if seconds is None else seconds
     try:
         return GraphDatabase.driver(
             settings.uri,
             auth=(settings.username, settings.password) if settings.password else None,
             user_agent="kgqa",
-            connection_timeout=min(CONNECT_SECONDS, most),
-            max_transaction_retry_time=min(RETRY_SECONDS, most),
+            connection_timeout=min(CONNECT_SECONDS, seconds),
+            max_transaction_retry_time=min(RETRY_SECONDS, seconds),
             retry_delay_multiplier=1.2,
             notifications_min_severity="OFF",
         )

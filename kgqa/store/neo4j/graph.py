@@ -68,6 +68,11 @@ def check_holds(store: Neo4jStore, tables: str | None = None) -> None:
     if not marker.finished:
         raise StoreConflict(f"{store.settings.place}: the graph is not loaded to its end; run kgqa load --store neo4j again.")
     _check_whole(store, marker, GRAPH)
+    if store.run(read_queries()["older_entities"]).num_rows:
+        raise StoreConflict(
+            f"{store.settings.place}: an older kgqa loaded this graph, without what queries ask now; replace it with "
+            "kgqa load --store neo4j --replace."
+        )
 
 
 def check_can_load(store: Neo4jStore, tables: str | None = None, layout: Layout = GRAPH) -> Marker | None:
@@ -124,6 +129,7 @@ def load(
     loader = uuid.uuid4().hex
     if marker is not None and marker.finished:
         _check_whole(store, marker, layout)
+        _make_indexes(store, layout)
         advance(sum(table.num_rows for table in rows.values()))
         return False
     marker = (_claim if marker is None else _take_over)(store, tables, loader, layout)
@@ -138,6 +144,7 @@ def load(
             if not store.write(queries[f"add_{name}"], arguments, expect=[[batch.num_rows]], anew=layout.anew):
                 _check_written(store, loader, name, done, layout)
             advance(batch.num_rows)
+    _make_indexes(store, layout)
     if store.write(queries[layout.finish], {"loader": loader}) != [[1]]:
         raise _taken_over(store)
     return True
@@ -156,6 +163,12 @@ def erase(store: Neo4jStore, *, layout: Layout = GRAPH, advance: Advance = lambd
         advance(int(erased))
     if store.write(queries[layout.erase_marker], {"loader": loader}) == [[0]]:
         raise _taken_over(store)
+
+
+def _make_indexes(store: Neo4jStore, layout: Layout) -> None:
+    queries = read_queries()
+    for name in layout.indexes:
+        store.write(queries[name])
 
 
 def _batches(table: pa.Table, done: int) -> list[pa.Table]:

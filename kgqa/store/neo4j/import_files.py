@@ -8,7 +8,7 @@ where it is told so. Everything is quoted here, so that each text comes back as 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,20 +18,37 @@ from pyarrow import csv
 from kgqa.progress import Advance
 
 NODES = {
-    "entity": ("Entity", "id:ID(Entity),row:long,kind,label,description"),
-    "document": ("Document", "id:ID(Document),row:long,title,text,usable:boolean"),
+    "entity": ("Entity", "id:ID(Entity),row:long,kind,label,description,aliases:string[],common:long,documents:long,facts:long,search"),
+    "document": ("Document", "id:ID(Document),row:long,title,text,usable:boolean,search"),
+    "sample": ("Sample", "key:ID(Sample),id,dataset,split,row:long,question,relation,answer,hops:long"),
+    "chain": ("Chain", "key:ID(Chain),row:long,dataset,sample,candidate,number:long,answer:boolean,grade:double,length:long"),
+    "blocked": (
+        "Question",
+        "key:ID(Question),id,dataset,row:long,split,stage,reason,detail,question,relation,subject,answer,setting,value:double,threshold:double",
+    ),
 }
 """Table → label and header; an id is looked up among those of its label."""
 RELATIONSHIPS = {
     "fact": ("FACT", ":START_ID(Entity),:END_ID(Entity),row:long,relation,label"),
     "mentions": ("MENTIONS", ":START_ID(Document),:END_ID(Entity),count:long"),
     "about": ("ABOUT", ":START_ID(Entity),:END_ID(Document)"),
+    "sample_about": ("ASKS_ABOUT", ":START_ID(Sample),:END_ID(Entity)"),
+    "sample_answer": ("ANSWER", ":START_ID(Sample),:END_ID(Entity)"),
+    "candidate": ("CANDIDATE", ":START_ID(Sample),:END_ID(Entity),position:long,answer:boolean,grade:double,path,text"),
+    "support": ("SUPPORT", ":START_ID(Sample),:END_ID(Document),position:long"),
+    "has_chain": ("HAS_CHAIN", ":START_ID(Sample),:END_ID(Chain)"),
+    "step_entity": ("STEP", ":START_ID(Chain),:END_ID(Entity),position:long"),
+    "step_document": ("STEP", ":START_ID(Chain),:END_ID(Document),position:long"),
+    "blocked_about": ("ASKS_ABOUT", ":START_ID(Question),:END_ID(Entity)"),
+    "blocked_answer": ("ANSWER", ":START_ID(Question),:END_ID(Entity)"),
 }
 MARKER = "KgqaGraph"
 README = "README.txt"
 BATCH_ROWS = 10_000
 BUFFER = 4 << 20
 """Characters that the importer reads at a time unless it is told more; the longest value must fit."""
+DELIMITERS = ("\x1f", "\x1e", "\x1d", "\x1c", *map(chr, range(0xE000, 0xE100)))
+"""Between the texts of a list; the first that none of them holds is taken."""
 KINDS = {bool: ":boolean", int: ":long", str: ""}
 
 
@@ -39,22 +56,42 @@ def write(
     folder: Path,
     rows: Mapping[str, pa.Table],
     *,
-    marker: Mapping[str, str | int | bool],
+    markers: Sequence[Mapping[str, str | int | bool]],
     advance: Advance = lambda _: None,
 ) -> None:
-    """Write header and data files of all ``rows`` and of the one node ``marker`` into the new ``folder``, and how to import them."""
+    """Write header and data files of all ``rows`` and of the nodes ``markers`` into the new ``folder``, and how to import them."""
     folder.mkdir()
-    _header(folder, "marker", ",".join(f"{name}{KINDS[type(value)]}" for name, value in marker.items()))
-    _data(folder, "marker", pa.table({name: [value] for name, value in marker.items()}))
-    groups = [f"--nodes={MARKER}={{0}}marker-header.csv,{{0}}marker.csv"]
+    groups = []
+    delimiter = _delimiter(rows)
+    rows = {name: _joined(table, delimiter) for name, table in rows.items()}
+    for number, marker in enumerate(markers):
+        name = f"marker-{number}" if number else "marker"
+        _header(folder, name, ",".join(f"{key}{KINDS[type(value)]}" for key, value in marker.items()))
+        _data(folder, name, pa.table({key: [value] for key, value in marker.items()}))
+        groups.append(f"--nodes={MARKER}={{0}}{name}-header.csv,{{0}}{name}.csv")
     for option, tables in (("nodes", NODES), ("relationships", RELATIONSHIPS)):
         for name, (label, header) in tables.items():
             # The importer has no use for an empty file.
-            if rows[name].num_rows:
+            if name in rows and rows[name].num_rows:
                 _header(folder, name, header)
                 _data(folder, name, rows[name], advance)
                 groups.append(f"--{option}={label}={{0}}{name}-header.csv,{{0}}{name}.csv")
-    (folder / README).write_text(_instructions(groups, _options(rows), marker), "utf-8")
+    (folder / README).write_text(_instructions(groups, [f"--array-delimiter=U+{ord(delimiter):04X}", *_options(rows)], markers), "utf-8")
+
+
+def _delimiter(rows: Mapping[str, pa.Table]) -> str:
+    """A character that no text of a list holds."""
+    texts = [column for table in rows.values() for column in table.columns if pa.types.is_list(column.type)]
+    held = "".join(set().union(*(set("".join(pc.list_flatten(column).unique().to_pylist())) for column in texts)))
+    return next(character for character in DELIMITERS if character not in held)
+
+
+def _joined(table: pa.Table, delimiter: str) -> pa.Table:
+    """``table`` with each list of texts as one text; CSV has no lists."""
+    for at, field in enumerate(table.schema):
+        if pa.types.is_list(field.type):
+            table = table.set_column(at, field.name, pc.binary_join(table[field.name], delimiter))
+    return table
 
 
 def _options(rows: Mapping[str, pa.Table]) -> list[str]:
@@ -93,7 +130,7 @@ def import_arguments(folder: Path) -> list[str]:
     return command[1:]
 
 
-def _instructions(groups: list[str], options: list[str], marker: Mapping[str, str | int | bool]) -> str:
+def _instructions(groups: list[str], options: list[str], markers: Sequence[Mapping[str, str | int | bool]]) -> str:
     here = ["neo4j-admin database import full neo4j", *(group.format("./") for group in groups), *options]
     mounted = [
         'docker compose run --rm --volume "THIS FOLDER:/kgqa:ro" neo4j',
@@ -102,7 +139,7 @@ def _instructions(groups: list[str], options: list[str], marker: Mapping[str, st
         *options,
     ]
     command, docker = (" \\\n        ".join(parts) for parts in (here, mounted))
-    return INSTRUCTIONS.format(command=command, docker=docker, marker=json.dumps(dict(marker), indent=1))
+    return INSTRUCTIONS.format(command=command, docker=docker, markers="\n".join(json.dumps(dict(marker), indent=1) for marker in markers))
 
 
 INSTRUCTIONS = """\
@@ -125,9 +162,9 @@ A graph of kgqa as files for neo4j-admin, to load millions of rows into a new da
 
     kgqa load --store neo4j --workspace WORKSPACE
 
-   It recognises the graph, adds the constraints by which ids are looked up, and with --dataset also the samples.
+   It recognises the graph, adds the constraints and indexes by which things are looked up, and with --dataset also the samples.
 
-The database then also holds this node, by which kgqa knows what the graph was made from:
+The database then also holds these nodes, by which kgqa knows what the graph was made from:
 
-{marker}
+{markers}
 """

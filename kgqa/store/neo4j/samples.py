@@ -2,111 +2,124 @@
 
 ::
 
-    (:Sample {id, dataset, split, row, question, relation, answer})
+    (:Sample {key, id, dataset, split, row, question, relation, answer, hops})
         -[:ASKS_ABOUT]->                                       (:Entity)    the subject
         -[:ANSWER]->                                           (:Entity)
         -[:CANDIDATE {position, answer, grade, path, text}]->  (:Entity)    in the order shown
         -[:SUPPORT {position}]->                               (:Document)  in the order shown
-        -[:STEP {position, answer, candidates, chains}]->      (:Entity | :Document)
+        -[:HAS_CHAIN]-> (:Chain {key, row, dataset, sample, candidate, number, answer, grade, length})
+                            -[:STEP {position}]->              (:Entity | :Document)
+    (:Question {key, id, dataset, row, split, stage, reason, detail, question, relation, subject, answer, setting, value, threshold})
+        -[:ASKS_ABOUT]-> (:Entity), -[:ANSWER]-> (:Entity)
 
-``grade``, ``path`` and ``text`` are the candidate's ``Grade``, and are not there where it has none. A step is one place between the subject
-and the candidates: ``position`` counts from the subject, which is 0, and odd ones are documents; ``candidates`` and ``chains`` are two
-lists of the same length, which name each chain that passes here by the candidate to which it leads and its number among that one's;
-``answer`` says whether one of them leads to the answer. So two nodes have one line between them however many chains share it: of MedHop's
-places on chains that leaves a fourteenth. A dataset has a marker of its own beside the graph's (:mod:`kgqa.store.neo4j.graph`), and a batch
-and the marker's new count are one transaction, so a load goes on where it was cut off.
+The rows are those of :mod:`kgqa.store.samples`; what is null there is not there here. The samples of a dataset, and the questions that
+became none, have a marker each beside the graph's (:mod:`kgqa.store.neo4j.graph`), and a batch and the marker's new count are one
+transaction, so a load goes on where it was cut off.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kgqa.errors import StoreConflict, StoreError
 from kgqa.progress import Advance
-from kgqa.records import Grade
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.queries import read_queries
 
-SAMPLES_VERSION = 2
-"""Raised when the same samples give another graph."""
-BATCH_STEPS = 20_000
-ERASE_SAMPLES = 500
+BATCH_ROWS = 20_000
+ERASE_NODES = {"samples": 50, "rejected": 5_000}
+"""In one transaction; a sample of MedHop has 400 steps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampleRow:
-    """One sample as ids; texts and mentions stay in the dataset."""
+class Part:
+    """Nodes of one kind, the chains on them, and what connects them with the graph."""
 
-    id: str
-    split: str
-    row: int
-    """Its place in the dataset, over all splits."""
-    question: str
-    relation: str
-    answer: str
-    """As text."""
-    subject: str
-    answer_id: str
-    candidates: tuple[str, ...]
-    supports: tuple[str, ...]
-    chains: tuple[tuple[tuple[str, ...], ...], ...]
-    """For each candidate its chains: entity and document ids in turn."""
-    grades: tuple[Grade | None, ...] | None = None
-    """One for each candidate."""
+    name: str
+    """``samples`` or ``rejected``."""
+    called: str
+    """In a sentence."""
+    nodes: str
+    """The table whose rows are counted."""
+    under: str
+    """The table of nodes that hang on them, if there is one."""
+    links: Mapping[str, tuple[str, str]]
+    """Table → which nodes it leads from, and to what."""
+    add: str
+    erase: str
+    """Names of queries."""
 
-    def graded(self) -> Iterator[list[object]]:
-        """Every candidate: sample, id, position, whether it is the answer, and its grade's fields, which may be null."""
-        for position, (candidate, grade) in enumerate(zip(self.candidates, self.grades or (None,) * len(self.candidates), strict=True)):
-            fields = (grade.confidence, grade.path, grade.text) if grade else (None, None, None)
-            yield [self.id, candidate, position, candidate == self.answer_id, *fields]
 
-    def steps(self) -> Iterator[tuple[str, int, bool, list[str], list[int]]]:
-        """Every place between subject and candidates once: id, position, whether the answer's chains pass, and which chains pass."""
-        passing: dict[tuple[int, str], tuple[list[str], list[int]]] = {}
-        for candidate, chains in zip(self.candidates, self.chains, strict=True):
-            for number, chain in enumerate(chains):
-                for place in list(enumerate(chain))[1:-1]:
-                    candidates, numbers = passing.setdefault(place, ([], []))
-                    candidates.append(candidate)
-                    numbers.append(number)
-        for (position, node), (candidates, numbers) in passing.items():
-            yield node, position, self.answer_id in candidates, candidates, numbers
+SAMPLES = Part(
+    name="samples",
+    called="samples",
+    nodes="sample",
+    under="chain",
+    links={
+        "sample_about": ("sample", "entity"),
+        "sample_answer": ("sample", "entity"),
+        "candidate": ("sample", "entity"),
+        "support": ("sample", "document"),
+        "step_entity": ("chain", "entity"),
+        "step_document": ("chain", "document"),
+    },
+    add="add_samples",
+    erase="erase_samples",
+)
+REJECTED = Part(
+    name="rejected",
+    called="rejected questions",
+    nodes="blocked",
+    under="",
+    links={"blocked_about": ("blocked", "entity"), "blocked_answer": ("blocked", "entity")},
+    add="add_rejected",
+    erase="erase_rejected",
+)
+PARTS = (SAMPLES, REJECTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampleMarker:
-    """What kgqa wrote down about the samples of one dataset."""
+class PartMarker:
+    """What kgqa wrote down about the samples, or the rejected questions, of one dataset."""
 
     dataset: str
+    part: str
     content: str
     """Hash of the dataset."""
     loader: str
     finished: bool
-    samples: int
+    rows: int
+    """How many samples or questions are there."""
 
 
-def sample_markers(store: Neo4jStore) -> dict[str, SampleMarker]:
-    """The datasets in the database, by name."""
+def part_markers(store: Neo4jStore) -> dict[tuple[str, str], PartMarker]:
+    """What is in the database, by dataset and part."""
     rows = store.run(read_queries()["sample_markers"]).to_pylist()
-    return {row["dataset"]: SampleMarker(**row) for row in rows}
+    return {(row["dataset"], row["part"]): PartMarker(**row) for row in rows}
 
 
-def add_samples(
-    store: Neo4jStore, rows: Iterable[SampleRow], *, tables: str, dataset: str, content: str, advance: Advance = lambda _: None
-) -> bool:
-    """Add the samples of ``dataset``, go on with what an earlier load left, or do nothing; whether anything was done.
+def add_part(
+    store: Neo4jStore, part: Part, rows: Mapping[str, pa.Table], *, tables: str, dataset: str, content: str,
+    advance: Advance = lambda _: None,
+) -> bool:  # fmt: skip
+    """Add ``rows`` of ``dataset``, go on with what an earlier load left, or do nothing; whether anything was done.
 
     ``tables`` is the hash of the tables of the graph on which they lie, ``content`` that of the dataset. Raises StoreConflict where the
-    database holds other samples of a dataset of this name, or where another run takes over.
+    database holds others of a dataset of this name, or where another run takes over.
     """
     queries = read_queries()
     # What kgqa did not add cannot be told from what it adds.
     check_only_ours(store)
-    marker, loader = sample_markers(store).get(dataset), uuid.uuid4().hex
-    key = _marker_id(dataset)
+    marker, loader = part_markers(store).get((dataset, part.name)), uuid.uuid4().hex
+    key = _marker_id(part, dataset)
     if marker is not None and marker.content != content:
         raise StoreConflict(
             f"{store.settings.place}: the database holds other samples of {dataset}; replace them with kgqa load --store neo4j "
@@ -115,86 +128,132 @@ def add_samples(
     if marker is not None and marker.finished:
         return False
     if marker is None:
+        claim = {"marker": key, "dataset": dataset, "part": part.name, "content": content, "loader": loader}
         try:
-            store.write(queries["claim_samples"], {"marker": key, "dataset": dataset, "content": content, "loader": loader})
+            store.write(queries["claim_samples"], claim)
         except StoreError:
             # Somebody else was faster: the constraint lets only one marker of this name be made.
-            _take_over(store, dataset, content, loader)
+            _take_over(store, part, dataset, content, loader)
     else:
-        _take_over(store, dataset, content, loader)
-    done = sample_markers(store)[dataset].samples
+        _take_over(store, part, dataset, content, loader)
+    done = part_markers(store)[dataset, part.name].rows
     advance(done)
-    for batch in _batches(islice(rows, done, None)):
-        tables_of = _flattened(batch)
-        arguments = {"marker": key, "tables": tables, "loader": loader, "from": done, **tables_of}
-        done += len(batch)
-        if not store.write(queries["add_samples"], arguments, expect=[[len(values) for values in tables_of.values()]]):
-            _check_written(store, dataset, loader, done)
-        advance(len(batch))
+    cutter = _Cutter(part, rows)
+    for until in cutter.ends(done):
+        batch = cutter.batch(done, until)
+        arguments = {"marker": key, "tables": tables, "loader": loader, "from": done, "to": until, **batch}
+        if not store.write(queries[part.add], arguments, expect=[[len(values) for values in batch.values()]]):
+            _check_written(store, part, dataset, loader, until)
+        advance(until - done)
+        done = until
     if store.write(queries["finish_samples"], {"marker": key, "loader": loader}) != [[1]]:
         raise _taken_over(store, dataset)
     return True
 
 
-def erase_samples(store: Neo4jStore, dataset: str, *, advance: Advance = lambda _: None) -> None:
-    """Remove the samples that kgqa added for ``dataset``, in batches."""
+def imported_part_marker(part: Part, dataset: str, content: str, rows: Mapping[str, pa.Table]) -> dict[str, str | int | bool]:
+    """The marker of a part that comes into the database whole, with the names of the node's properties."""
+    told = {"id": _marker_id(part, dataset), "dataset": dataset, "part": part.name, "content": content}
+    return {**told, "loader": "neo4j-admin", "finished": True, "rows": rows[part.nodes].num_rows}
+
+
+def erase_part(store: Neo4jStore, part: Part, dataset: str, *, advance: Advance = lambda _: None) -> None:
+    """Remove what kgqa added of ``dataset``, in batches."""
     queries = read_queries()
-    loader, key = uuid.uuid4().hex, _marker_id(dataset)
+    loader, key = uuid.uuid4().hex, _marker_id(part, dataset)
     store.write(queries["begin_erasing_samples"], {"marker": key, "loader": loader})
-    while erased := store.write(queries["erase_samples"], {"dataset": dataset, "limit": ERASE_SAMPLES})[0][0]:
+    while erased := store.write(queries[part.erase], {"dataset": dataset, "limit": ERASE_NODES[part.name]})[0][0]:
         advance(int(erased))
     store.write(queries["erase_sample_marker"], {"marker": key, "loader": loader})
 
 
 def check_only_ours(store: Neo4jStore) -> None:
-    """Raise StoreConflict where the database holds samples that kgqa did not add."""
-    if strange := store.run(read_queries()["strange_samples"])["samples"][0].as_py():
-        raise StoreConflict(f"{store.settings.place}: {strange:,} samples are here that kgqa did not add; give it an empty database.")
+    """Raise StoreConflict where the database holds samples, chains or questions that kgqa did not add."""
+    for row in store.run(read_queries()["strange_samples"]).to_pylist():
+        what = f"{row['nodes']:,} {row['label'].lower()}s"
+        raise StoreConflict(f"{store.settings.place}: {what} are here that kgqa did not add; give it an empty database.")
 
 
-def _marker_id(dataset: str) -> str:
-    return f"samples of {dataset}"
+def _marker_id(part: Part, dataset: str) -> str:
+    return f"{part.name} of {dataset}"
 
 
-def _batches(rows: Iterable[SampleRow]) -> Iterator[list[SampleRow]]:
-    """Samples with ``BATCH_STEPS`` places on chains together, or one that has more."""
-    batch: list[SampleRow] = []
-    steps = 0
-    for row in rows:
-        size = sum(len(chain) for chains in row.chains for chain in chains)
-        if batch and steps + size > BATCH_STEPS:
-            yield batch
-            batch, steps = [], 0
-        batch.append(row)
-        steps += size
-    if batch:
-        yield batch
+class _Cutter:
+    """Batches of the rows of a part: samples with all that hangs on them."""
+
+    def __init__(self, part: Part, rows: Mapping[str, pa.Table]) -> None:
+        self._part, self._rows = part, rows
+        nodes = rows[part.nodes]["key"]
+        self._count = len(nodes)
+        # Table → for each of its rows the place of its sample among all; what hangs on chains has that of the chain's.
+        self._places: dict[str, npt.NDArray[np.int64]] = {}
+        self._own: dict[str, npt.NDArray[np.int64]] = {}
+        if part.under:
+            self._places[part.under] = _lookup(rows["has_chain"]["sample"], nodes)
+        for name, (begin, _) in part.links.items():
+            own = _lookup(rows[name][begin], rows[begin]["key"])
+            self._own[name] = own
+            self._places[name] = own if begin == part.nodes else self._places[begin][own]
+
+    def ends(self, done: int) -> Iterator[int]:
+        """Up to which sample each batch goes, from ``done`` on: ``BATCH_ROWS`` rows together, or one sample that has more."""
+        rows = np.ones(self._count, np.int64)
+        for places in self._places.values():
+            rows += np.bincount(places, minlength=self._count)
+        before = np.concatenate([[0], np.cumsum(rows)])
+        while done < self._count:
+            done = max(int(np.searchsorted(before, before[done] + BATCH_ROWS, side="right")) - 1, done + 1)
+            yield done
+
+    def batch(self, first: int, last: int) -> dict[str, list[Any]]:
+        """The arguments of the query that adds the samples from ``first`` up to ``last``."""
+        part = self._part
+        found: dict[str, Any] = {name: [] for _, name in part.links.values()}
+        tables: dict[str, list[Any]] = {part.nodes: _tuples(self._rows[part.nodes].slice(first, last - first))}
+        spans = {name: slice(*np.searchsorted(places, [first, last])) for name, places in self._places.items()}
+        starts = {part.nodes: first}
+        if part.under:
+            span = spans[part.under]
+            starts[part.under] = span.start
+            own = (self._places[part.under][span] - first).tolist()
+            tables[part.under] = [(n, *row) for n, row in zip(own, _tuples(_sliced(self._rows[part.under], span)), strict=True)]
+        cut = {name: _sliced(self._rows[name], spans[name]) for name in part.links}
+        for name in found:
+            columns = [chunk for table, (_, to) in part.links.items() if to == name for chunk in cut[table][name].chunks]
+            found[name] = pc.unique(pa.chunked_array(columns, pa.string()))
+        for name, (begin, to) in part.links.items():
+            own = (self._own[name][spans[name]] - starts[begin]).tolist()
+            there = pc.index_in(cut[name][to], value_set=found[to]).to_pylist()
+            more = _tuples(cut[name].drop_columns([cut[name].column_names[0], to]))
+            tables[name] = [(a, b, *rest) for a, b, rest in zip(own, there, more or [()] * len(own), strict=True)]
+        ids = {("entities" if name == "entity" else "documents"): ids.to_pylist() for name, ids in found.items()}
+        return {**ids, **tables}
 
 
-def _flattened(batch: list[SampleRow]) -> dict[str, list[list[object]]]:
-    """The tables that the query takes; none but the last may be empty, or the rest of it would not run."""
-    tables: dict[str, list[list[object]]] = {name: [] for name in ("rows", "candidates", "supports", "documents", "entities")}
-    for s in batch:
-        tables["rows"].append([s.id, s.split, s.row, s.question, s.relation, s.answer, s.subject, s.answer_id])
-        tables["candidates"] += s.graded()
-        tables["supports"] += [[s.id, document, i] for i, document in enumerate(s.supports)]
-        for step in s.steps():
-            tables["documents" if step[1] % 2 else "entities"].append([s.id, *step])
-    return tables
+def _lookup(names: pa.ChunkedArray, among: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    return pc.index_in(names, value_set=among.combine_chunks()).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
 
 
-def _take_over(store: Neo4jStore, dataset: str, content: str, loader: str) -> None:
-    taken = store.write(read_queries()["take_over_samples"], {"marker": _marker_id(dataset), "content": content, "loader": loader})
+def _sliced(table: pa.Table, span: slice) -> pa.Table:
+    return table.slice(span.start, span.stop - span.start)
+
+
+def _tuples(table: pa.Table) -> list[tuple[Any, ...]]:
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def _take_over(store: Neo4jStore, part: Part, dataset: str, content: str, loader: str) -> None:
+    taken = store.write(read_queries()["take_over_samples"], {"marker": _marker_id(part, dataset), "content": content, "loader": loader})
     if taken != [[1]]:
         raise StoreConflict(
             f"{store.settings.place}: another run of kgqa changes the samples of {dataset}; wait for it, then run the same command again."
         )
 
 
-def _check_written(store: Neo4jStore, dataset: str, loader: str, done: int) -> None:
+def _check_written(store: Neo4jStore, part: Part, dataset: str, loader: str, done: int) -> None:
     """A batch that added nothing was there already, because the answer to its commit was lost; or it is no longer ours to write."""
-    marker = sample_markers(store).get(dataset)
-    if marker is None or marker.loader != loader or marker.samples != done:
+    marker = part_markers(store).get((dataset, part.name))
+    if marker is None or marker.loader != loader or marker.rows != done:
         raise _taken_over(store, dataset)
 
 

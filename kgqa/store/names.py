@@ -1,0 +1,224 @@
+"""From what people call an entity or a document to its id: an id is one; then labels and titles, then aliases; else what is near.
+
+Exact is exact, letter for letter. Near are names that contain the text in any case, those called so and those that begin so first; then,
+where those are few, names that share its first or its last half, the most alike first, which finds all that differ in one place.
+Candidates come from the store, by tests that both stores answer alike, and are compared here.
+"""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from kgqa.errors import AmbiguousName, QueryError, UnknownName
+from kgqa.store.graph import folded
+from kgqa.store.limits import left
+from kgqa.store.queries import Query, Value, read_queries
+
+NAMED = {"entity": "entities", "document": "documents"}
+"""Kinds of parameters that can be given as names → what the queries of ``names.cypher`` call them."""
+TOLD = 8
+"""Bearers and near matches in a sentence."""
+SECONDS = 60.0
+LONGEST = 300
+"""Characters of a text that near matches are looked for."""
+COMPARED = 1000
+"""Candidates that share a half with the text, whose likeness is measured."""
+ALIKE = 0.7
+"""From 0 to 1, as :class:`difflib.SequenceMatcher` has it; 0.7 lets a name of five letters have another letter, or one more."""
+SHOWN = 60
+"""Characters of a label or description in a sentence."""
+
+
+class Answers(Protocol):
+    """A graph store, or a pool of them."""
+
+    def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float) -> pa.Table:
+        """The rows of ``query``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bearer:
+    """An entity or a document with what tells it from others of its name."""
+
+    id: str
+    label: str
+    """Of a document its title."""
+    kind: str
+    """Of a document ``document``."""
+    description: str = ""
+    documents: int = 0
+    """That mention the entity."""
+
+    def __str__(self) -> str:
+        """``Q84 (London, capital of England, 2,031 documents)``."""
+        said = [_short(self.label), _short(self.description or self.kind), f"{self.documents:,} document{'s' * (self.documents != 1)}"]
+        return f"{self.id} ({', '.join(filter(None, said if self.kind != 'document' else said[:1]))})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """What a text may mean."""
+
+    text: str
+    exact: list[Bearer]
+    """The one with this id; else those whose label or title it is; else those that have it as an alias. Often mentioned ones first."""
+    near: list[Bearer]
+    """Others, the nearest first."""
+    total: int
+    """How many there are of the exact ones, of which the first are listed."""
+
+
+def find_names(store: Answers, text: str, kind: str, limit: int = 20, *, seconds: float = SECONDS) -> Names:
+    """Up to ``limit`` entities or documents (``kind``) that ``text`` may mean, and as many that are called like it.
+
+    Raises QueryError for text that is none, QueryTimeout after ``seconds``.
+    """
+    look = _LookUp(store, kind, seconds)
+    exact = look.exact(text)
+    near = look.near(text, limit, {bearer.id for bearer in exact})
+    return Names(text=text, exact=exact[:limit], near=near, total=len(exact))
+
+
+def resolve(store: Answers, text: str, kind: str, *, seconds: float = SECONDS) -> str:
+    """The id of the one entity or document (``kind``) that ``text`` means.
+
+    Raises AmbiguousName where several bear the name and UnknownName where none does, both with the :class:`Names` that were found.
+    """
+    look = _LookUp(store, kind, seconds)
+    exact = look.exact(text)
+    if len(exact) == 1:
+        return exact[0].id
+    if exact:
+        listed, more = exact[:TOLD], len(exact) - TOLD
+        end = f"; and {more:,} more, which fewer documents mention" if more > 0 and kind == "entity" else f"; and {more:,} more"
+        raise AmbiguousName(
+            f"{len(exact):,} {NAMED[kind]} are called {_quoted(text)}: {'; '.join(map(str, listed))}{end if more > 0 else ''}. "
+            "Give the id of the one that you mean.",
+            names=Names(text=text, exact=exact, near=[], total=len(exact)),
+        )
+    near = look.near(text, TOLD, set())
+    hint = "; ".join(map(str, near))
+    raise UnknownName(
+        f"no {kind} has the id or the name {_quoted(text)}; "
+        + (f"near it are: {hint}. Give the id of one of them." if near else f"nothing is called like it either, look for {_OTHER[kind]}."),
+        names=Names(text=text, exact=[], near=near, total=0),
+    )
+
+
+_OTHER = {
+    "entity": "a part of a name with kgqa query find_entity --text PART",
+    "document": "the documents of an entity with kgqa query documents_mentioning --entity NAME",
+}
+
+
+def resolved(store: Answers, query: Query, arguments: Mapping[str, Value], *, seconds: float = SECONDS) -> dict[str, Value]:
+    """``arguments`` with ids in place of names, where ``query`` declares that it wants the id of an entity or a document."""
+    values = dict(arguments)
+    begin = time.monotonic()
+    for parameter in query.params:
+        given = values.get(parameter.name)
+        if parameter.kind in NAMED and isinstance(given, str) and given != parameter.default:
+            try:
+                values[parameter.name] = resolve(store, given, parameter.kind, seconds=left(seconds, begin))
+            except (AmbiguousName, UnknownName) as error:
+                raise type(error)(f"query {query.name}: --{parameter.name}: {error}", names=error.names) from None
+    return values
+
+
+class _LookUp:
+    """Questions about names to one store, which together take so many seconds."""
+
+    def __init__(self, store: Answers, kind: str, seconds: float) -> None:
+        self._store, self._kind, self._seconds = store, kind, seconds
+        self._begin = time.monotonic()
+        self._queries = read_queries()
+
+    def exact(self, text: str) -> list[Bearer]:
+        _check(text)
+        if with_id := self._ask("with_id", ids=[text]):
+            return with_id
+        name = _normal(text)
+        if not name:
+            return []
+        if name != text and (with_id := self._ask("with_id", ids=[name])):
+            return with_id
+        bearers = self._ask("named", name=name, text=f"\n{folded(name)}\n")
+        return [bearer for bearer in bearers if bearer.label == name] or bearers
+
+    def near(self, text: str, limit: int, known: set[str]) -> list[Bearer]:
+        _check(text)
+        name = _normal(text)[:LONGEST]
+        if not name:
+            return []
+        small = folded(name)
+        found = self._ask("with_id", ids=sorted({name.upper(), name.lower(), name.capitalize()} - known))
+        found += self._ask("like", text=small, also=small, limit=limit + len(known))
+        if len(found) < limit:
+            found += self._alike(small)
+        return list({bearer.id: bearer for bearer in found if bearer.id not in known}.values())[:limit]
+
+    def _alike(self, small: str) -> list[Bearer]:
+        """Those with a name that shares the first or the last half with ``small``, by how alike the two are."""
+        from difflib import SequenceMatcher
+
+        middle = len(small) // 2
+        if not middle:
+            return []
+        matcher = SequenceMatcher(autojunk=False)
+        matcher.set_seq2(small)
+        ranked: list[tuple[float, int, Bearer]] = []
+        halves = {"text": f"\n{small[:middle]}", "also": f"{small[middle:]}\n"}
+        for row in self._rows("like", **halves, limit=COMPARED):
+            best = 0.0
+            for name in row["search"].split("\n"):
+                matcher.set_seq1(name)
+                # Cheap upper bounds first.
+                if matcher.real_quick_ratio() > best and matcher.quick_ratio() > max(best, ALIKE):
+                    best = max(best, matcher.ratio())
+            if best >= ALIKE:
+                ranked.append((-best, len(ranked), self._bearer(row)))
+        return [bearer for *_, bearer in sorted(ranked, key=lambda entry: entry[:2])]
+
+    def _ask(self, what: str, **arguments: Value) -> list[Bearer]:
+        return [self._bearer(row) for row in self._rows(what, **arguments)]
+
+    def _rows(self, what: str, **arguments: Value) -> list[dict[str, Any]]:
+        query = self._queries[f"{NAMED[self._kind]}_{what}"]
+        rows: list[dict[str, Any]] = self._store.run(query, arguments, seconds=left(self._seconds, self._begin)).to_pylist()
+        return rows
+
+    def _bearer(self, row: Mapping[str, Any]) -> Bearer:
+        return Bearer(
+            id=row["id"],
+            label=row["label"] or "",
+            kind=row.get("kind") or "document",
+            description=row.get("description") or "",
+            documents=row.get("documents") or 0,
+        )
+
+
+def _check(text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise QueryError(f"{text[:SHOWN]!r} is not text (UTF-8), so it names nothing; give an id or a name.") from None
+
+
+def _normal(text: str) -> str:
+    """As the tables have their names."""
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= SHOWN else f"{text[:SHOWN].rstrip()}…"

@@ -1,0 +1,139 @@
+"""Nodes, relationships, paths and maps of either store as plain data, in one shape.
+
+::
+
+    node          {"labels": ["Entity"], "properties": {"id": "Q45", …}}
+    relationship  {"type": "FACT", "start": "Q45", "end": "Q597", "properties": {…}}
+    path          {"nodes": [node, …], "relationships": [relationship, …]}
+
+What a node does not have is not among its properties, which stand in the order of their names. ``start`` and ``end`` are the ``key``, or
+else the ``id``, of the nodes at the ends where the same row holds them, and null where it does not. What engines number is left out. A
+column of such values is text, JSON, and its field says so (``JSON_FIELD``); columns of plain values keep their type.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+JSON_FIELD = {b"kgqa": b"json"}
+"""Metadata of a column of JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node as an engine gives it."""
+
+    key: object
+    """By which the engine's relationships name it."""
+    labels: tuple[str, ...]
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """A relationship as an engine gives it."""
+
+    type: str
+    start: object
+    end: object
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A path as an engine gives it."""
+
+    nodes: tuple[Node, ...]
+    relationships: tuple[Relationship, ...]
+
+
+def table_of_values(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> pa.Table:
+    """``columns`` of values, among them :class:`Node` and the like, as a table; ``names`` differ from each other."""
+    rows = [_ends(row) for row in zip(*columns, strict=True)]
+    arrays, fields = [], []
+    for name, column in zip(names, columns, strict=True):
+        array = None if any(map(_is_object, column)) else _plain_column(column)
+        told = None
+        if array is None:
+            texts = [None if value is None else as_json(plain(value, ends)) for value, ends in zip(column, rows, strict=True)]
+            array, told = pa.array(texts, pa.string()), JSON_FIELD
+        arrays.append(array)
+        fields.append(pa.field(name, array.type, metadata=told))
+    return pa.table(arrays, schema=pa.schema(fields))
+
+
+def holds_json(field: pa.Field) -> bool:
+    """Whether a column is text that holds JSON."""
+    return bool(field.metadata == JSON_FIELD)
+
+
+def as_json(value: object) -> str:
+    """``value`` as compact JSON, in UTF-8 and not in escapes."""
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "), default=str)
+
+
+def plain(value: Any, ends: Mapping[object, str | None]) -> Any:
+    """``value`` as data that JSON has: what it has no number for, as infinity, becomes text."""
+    if isinstance(value, Node | Relationship | Walk):
+        return _plain_object(value, ends)
+    if isinstance(value, Mapping):
+        return {str(key): plain(part, ends) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part, ends) for part in value]
+    told = value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+    return value if told else str(value)
+
+
+def _plain_object(value: Node | Relationship | Walk, ends: Mapping[object, str | None]) -> dict[str, Any]:
+    if isinstance(value, Walk):
+        return {name: [plain(part, ends) for part in getattr(value, name)] for name in ("nodes", "relationships")}
+    if isinstance(value, Node):
+        return {"labels": list(value.labels), "properties": _properties(value.properties, ends)}
+    named = {"type": value.type, "start": ends.get(value.start), "end": ends.get(value.end)}
+    return {**named, "properties": _properties(value.properties, ends)}
+
+
+def _properties(properties: Mapping[str, Any], ends: Mapping[object, str | None]) -> dict[str, Any]:
+    return {name: plain(properties[name], ends) for name in sorted(properties) if properties[name] is not None}
+
+
+def _ends(row: Sequence[Any]) -> dict[object, str | None]:
+    """What the nodes of a row are called, by what the engine calls them."""
+    found: dict[object, str | None] = {}
+
+    def look(value: Any) -> None:
+        if isinstance(value, Node):
+            found[value.key] = value.properties.get("key") or value.properties.get("id")
+        elif isinstance(value, Walk):
+            for node in value.nodes:
+                look(node)
+        elif isinstance(value, list | tuple):
+            for part in value:
+                look(part)
+        elif isinstance(value, Mapping):
+            for part in value.values():
+                look(part)
+
+    for value in row:
+        look(value)
+    return found
+
+
+def _is_object(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_is_object, value))
+    return isinstance(value, Node | Relationship | Walk | Mapping)
+
+
+def _plain_column(values: Sequence[Any]) -> pa.Array | None:
+    """Values of one type as Arrow has it; None for those of several."""
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        return None

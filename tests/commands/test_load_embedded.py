@@ -1,0 +1,122 @@
+"""Samples and rejected questions on the embedded graph: a copy that is made anew with each dataset, and counts only where it is whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import kgqa
+from kgqa.errors import SettingsError, StoreConflict, StoreError, UnknownId
+from kgqa.store.limits import Limits
+from tests.conftest import Cli
+
+
+@pytest.fixture
+def workspace(seed_wikidata: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(seed_wikidata, tmp_path / "w"))
+
+
+def count(workspace: Path, label: str) -> int:
+    rows = kgqa.cypher(f"MATCH (n:{label}) RETURN count(n.row) AS n", workspace=workspace, limits=Limits(seconds=60)).rows
+    return int(rows["n"][0].as_py())
+
+
+def copied(workspace: Path, name: str, *, samples: int) -> Path:
+    """The dataset under another name, with fewer samples in its training split."""
+    folder = Path(shutil.copytree(workspace / "datasets" / "wikihop", workspace.parent / name))
+    train = pq.read_table(folder / "train.parquet")
+    pq.write_table(train.slice(0, samples), folder / "train.parquet")
+    (folder / "manifest.json").write_text(json.dumps({"dataset": name}))
+    return folder
+
+
+def test_samples_and_rejected_questions_lie_on_the_graph(workspace: Path, cli: Cli) -> None:
+    assert count(workspace, "Sample") == count(workspace, "Question") == 0
+    loaded = kgqa.load(workspace, store="embedded", dataset="wikihop", rejected=True)
+    rejected = pq.read_metadata(workspace / "datasets" / "wikihop" / "rejected.parquet").num_rows
+    assert loaded.rejected == count(workspace, "Question") == rejected
+    assert loaded.samples == count(workspace, "Sample") > 10
+    assert count(workspace, "Entity") == loaded.rows["entity"]
+    assert not loaded.samples_already
+    result = cli("load", "--store", "embedded", "--workspace", workspace, "--dataset", "wikihop")
+    assert f"and {loaded.samples} samples of wikihop (they were there already)." in result.out
+    # What is asked by name looks there too.
+    assert kgqa.query("samples_of_split", {"split": "dev"}, workspace=workspace).num_rows > 0
+
+
+def test_datasets_are_added_one_by_one_and_replaced_only_when_asked(workspace: Path) -> None:
+    whole = kgqa.load(workspace, store="embedded", dataset="wikihop").samples
+    part = copied(workspace, "part", samples=3)
+    fewer = kgqa.load(workspace, store="embedded", dataset=part, rejected=True).samples
+    assert whole
+    assert fewer
+    assert count(workspace, "Sample") == whole + fewer
+    train = pq.read_table(part / "train.parquet")
+    pq.write_table(train.slice(0, 2), part / "train.parquet")
+    with pytest.raises(StoreConflict, match=r"other samples of part; replace them with kgqa load .* --replace\.$"):
+        kgqa.load(workspace, store="embedded", dataset=part)
+    assert count(workspace, "Sample") == whole + fewer
+    kgqa.load(workspace, store="embedded", dataset=part, replace=True)
+    assert count(workspace, "Sample") == whole + fewer - 1
+    # Replaced without them, the rejected questions are gone too.
+    assert count(workspace, "Question") == 0
+
+
+def test_a_run_that_changes_the_graph_leaves_the_samples_out(workspace: Path) -> None:
+    kgqa.load(workspace, store="embedded", dataset="wikihop")
+    record = workspace / "tables" / "build_store.json"
+    told = json.loads(record.read_text())
+    (workspace / "store" / "loaded.json").write_text(
+        (workspace / "store" / "loaded.json").read_text().replace(told["key"], "of another graph"), "utf-8"
+    )
+    assert count(workspace, "Sample") == 0
+    assert not kgqa.load(workspace, store="embedded", dataset="wikihop").samples_already
+
+
+def test_a_damaged_copy_is_refused_and_made_anew(workspace: Path) -> None:
+    kgqa.load(workspace, store="embedded", dataset="wikihop")
+    with (workspace / "store" / "loaded.lbug").open("r+b") as file:
+        file.seek(5000)
+        file.write(b"xxxx")
+    for use in (lambda: count(workspace, "Sample"), lambda: kgqa.load(workspace, store="embedded", dataset="wikihop")):
+        with pytest.raises(
+            StoreError, match=r"the graph with samples is damaged; kgqa load --store embedded .* --replace makes it anew\.$"
+        ):
+            use()
+    kgqa.load(workspace, store="embedded", dataset="wikihop", replace=True)
+    assert count(workspace, "Sample") > 10
+
+
+def test_a_load_that_is_killed_leaves_what_was_there(workspace: Path) -> None:
+    kgqa.load(workspace, store="embedded", dataset="wikihop")
+    part = copied(workspace, "part", samples=3)
+    before = count(workspace, "Sample")
+    command = [sys.executable, "-m", "kgqa", "load", "--store", "embedded", "--workspace", str(workspace), "--dataset", str(part)]
+    for seconds in (0.9, 1.3, 1.7):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(seconds)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        assert count(workspace, "Sample") >= before
+    after = kgqa.load(workspace, store="embedded", dataset=part).samples
+    assert after
+    assert count(workspace, "Sample") == before + after
+
+
+def test_bad_input_is_said_in_a_sentence(workspace: Path, seed_medline: Path) -> None:
+    with pytest.raises(SettingsError, match="give --dataset too"):
+        kgqa.load(workspace, store="embedded")
+    with pytest.raises(SettingsError, match="rejected questions are those of a dataset; give --dataset too"):
+        kgqa.load(workspace, rejected=True)
+    with pytest.raises(UnknownId, match="give the workspace in which the dataset was made"):
+        kgqa.load(workspace, store="embedded", dataset=seed_medline / "datasets" / "medhop")
+    assert not (workspace / "store" / "loaded.json").exists()
