@@ -36,7 +36,7 @@ COPY MENTIONS FROM $rows
 COPY ABOUT FROM $rows
 
 // name: add_entity
-// purpose: one batch of entities, unless another loader has taken over or the batch is there; locked before it is looked at
+// purpose: one batch of entities, unless another loader has taken over or the batch is there; an empty list is none, as for the server's importer; locked before it is looked at
 // params: loader: string, from: integer, rows: table
 // returns: added: integer
 // stores: neo4j
@@ -46,7 +46,7 @@ SET g.entity = $from + size($rows)
 WITH g
 CALL {
   UNWIND $rows AS row
-  CREATE (e:Entity {id: row[0], row: row[1], kind: row[2], label: row[3], description: row[4], aliases: row[5], common: row[6], documents: row[7], facts: row[8], search: row[9]})
+  CREATE (e:Entity {id: row[0], row: row[1], kind: row[2], label: row[3], description: row[4], aliases: CASE WHEN size(row[5]) > 0 THEN row[5] END, common: row[6], documents: row[7], facts: row[8], search: row[9]})
   RETURN count(e) AS added
 }
 RETURN added

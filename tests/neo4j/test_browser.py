@@ -11,6 +11,7 @@ import pytest
 
 import kgqa
 from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.store.graph import with_measures
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import load
 from tests.command import ROOT
@@ -69,7 +70,8 @@ def test_strange_names_are_shown_as_text(browser: BrowserPage, neo4j_database: N
     rows = strange_rows()
     entities = rows["entity"]
     names = [*HOSTILE, *entities["label"].to_pylist()[len(HOSTILE) :]]
-    rows["entity"] = entities.set_column(3, "label", [names])
+    entities = entities.set_column(3, "label", [names]).append_column("aliases", [[[name[::-1]] for name in names]])
+    rows = with_measures({**rows, "entity": entities.append_column("common", [[0] * len(names)])})
     with Neo4jStore(neo4j_database) as store:
         load(store, "of these", rows)
     browser.connect()

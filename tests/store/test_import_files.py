@@ -144,7 +144,7 @@ def test_an_imported_graph_is_the_one_that_the_driver_loads(
     loaded = kgqa.load(workspace, neo4j=settings, dataset=dataset)
     assert loaded.already
     assert loaded.samples
-    assert _constraints(settings) == {"kgqa_graph", "kgqa_entity", "kgqa_document", "kgqa_sample"}
+    assert _constraints(settings) == {"kgqa_graph", "kgqa_entity", "kgqa_document", "kgqa_sample", "kgqa_chain", "kgqa_blocked"}
 
 
 def _constraints(settings: Neo4jSettings) -> set[str]:

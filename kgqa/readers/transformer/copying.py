@@ -6,6 +6,7 @@ tokens, and is told which of them stand behind what was written last, so that a 
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import torch
@@ -25,6 +26,8 @@ class CopyingNetwork(nn.Module):
         """The pointer is drawn anew."""
         super().__init__()
         self.model = model.network
+        # transformers calls it ``cache`` since 5.24, and ``past_key_values`` before that.
+        self._cache = "cache" if "cache" in signature(model.network.forward).parameters else "past_key_values"
         self.copies = copies
         if copies:
             width = int(model.network.get_input_embeddings().weight.shape[1])
@@ -44,8 +47,12 @@ class CopyingNetwork(nn.Module):
 
         return self.model(
             encoder_outputs=BaseModelOutput(last_hidden_state=states), attention_mask=mask, decoder_input_ids=tokens,
-            past_key_values=cache, use_cache=caches, output_hidden_states=True,
+            **{self._cache: cache}, use_cache=caches, output_hidden_states=True,
         )  # fmt: skip
+
+    def cache_of(self, output: Any) -> Any:
+        """What :meth:`write` is given for the tokens after those that it wrote."""
+        return getattr(output, self._cache)
 
     def of_targets(self, source: torch.Tensor, mask: torch.Tensor, given: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
         """Log-probability of each wanted token, float32 (examples, steps); ``given`` are those before them."""

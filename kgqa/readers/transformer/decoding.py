@@ -28,7 +28,7 @@ def decode(
     cache = None
     for _ in range(longest):
         output = network.write(states, mask, written[:, -1:], cache, caches=True)
-        cache = output.past_key_values
+        cache = network.cache_of(output)
         following = network.of_all(source, mask, states, written, output)
         # A text that has ended goes on with padding, which costs nothing.
         following = following.masked_fill(done[:, None], NEVER)
