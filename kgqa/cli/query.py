@@ -53,6 +53,7 @@ def query(
 ) -> None:
     """Run a named Cypher query, its parameters as --PARAMETER VALUE, or one of your own."""
     import kgqa
+    from kgqa.store.cypher import cypher_parameters
     from kgqa.store.limits import Answer, read_size
 
     if format not in FORMATS:
@@ -100,22 +101,6 @@ def parameters(arguments: list[str]) -> dict[str, str]:
             raise QueryError(f"--{name} is given twice; keep one.")
         result[name] = value
     return result
-
-
-def cypher_parameters(given: list[str]) -> dict[str, object]:
-    """``["id=Q84", "limit=5"]`` → ``{"id": "Q84", "limit": 5}``; raises QueryError for what has no name or no value, or is given twice."""
-    values: dict[str, object] = {}
-    for entry in given:
-        name, equals, text = entry.partition("=")
-        if not name or not equals:
-            raise QueryError(f"--param {entry} is not NAME=VALUE; give it as --param id=Q84.")
-        if name in values:
-            raise QueryError(f"--param {name} is given twice; keep one.")
-        try:
-            values[name] = json.loads(text, parse_constant=str)
-        except ValueError:
-            values[name] = text
-    return values
 
 
 def _is_typed(context: typer.Context, option: str) -> bool:

@@ -57,6 +57,9 @@ def _answer(socket: Connection, connection: Any, seconds: float, text: str, valu
     except (RuntimeError, MemoryError, pa.ArrowException) as error:
         socket.send({"error": str(error) or type(error).__name__})
         return
+    except (ValueError, TypeError) as error:  # from values that the engine wants to be of one type, as all of a list
+        socket.send({"error": f"a parameter has values of several types, which the engine does not take ({error})"})
+        return
     cut = "rows" if rows is not None and table.num_rows > rows else ""
     table = table.slice(0, rows)
     socket.send({})

@@ -7,8 +7,9 @@ into tokens here, by the rules that both engines share, and held to a list: wher
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from kgqa.errors import QueryError, suggestion
 from kgqa.store.queries import Query
@@ -50,6 +51,10 @@ _TOKEN = re.compile(
     |(?P<sign>.)""",
     re.DOTALL | re.VERBOSE,
 )
+WIDEST = 1 << 63
+"""The first number that no engine holds."""
+DIGITS = 25
+"""Numbers with more are not read at all, which Python refuses beyond some thousands."""
 _UNCLOSED = {"'": "quotation mark", '"': "quotation mark", "`": "backtick", "/": "comment"}
 
 
@@ -84,6 +89,42 @@ def check_reads_only(text: str, parameters: Collection[str] | None = None, *, st
     return plan, text
 
 
+def cypher_parameters(given: Iterable[str]) -> dict[str, object]:
+    """``["id=Q84", "limit=5"]`` → ``{"id": "Q84", "limit": 5}``; raises QueryError for what has no name or no value, or is given twice."""
+    values: dict[str, object] = {}
+    for entry in given:
+        name, equals, text = entry.partition("=")
+        if not name or not equals:
+            raise QueryError(f"the parameter {entry!r} is not NAME=VALUE; give it as id=Q84.")
+        if name in values:
+            raise QueryError(f"the parameter {name!r} is given twice; keep one.")
+        values[name] = _value(name, text)
+    return values
+
+
+def _value(name: str, text: str) -> object:
+    try:
+        value: object = json.loads(text, parse_constant=str, parse_int=_integer)
+    except OverflowError:
+        raise QueryError(f"the parameter {name!r} holds a number of more than 64 bits; write a smaller one, or text.") from None
+    except ValueError:
+        value = text
+    except RecursionError:
+        raise QueryError(f"the parameter {name!r} has too many lists in lists; give fewer.") from None
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:  # an escape can name half a character
+        raise QueryError(f"the parameter {name!r} holds half a character (\\ud800 and the like); write the whole one.") from None
+    return value
+
+
+def _integer(digits: str) -> int:
+    number = int(digits) if len(digits) < DIGITS else WIDEST
+    if not -WIDEST <= number < WIDEST:
+        raise OverflowError
+    return number
+
+
 def _word(tokens: list[tuple[str, str]], at: int) -> str:
     """The word there, in capitals; empty where there is none."""
     return tokens[at][1].upper() if at < len(tokens) and tokens[at][0] == "word" else ""
@@ -95,7 +136,7 @@ def _check_parameters(tokens: list[tuple[str, str]], parameters: Collection[str]
     named = [part[1:].strip().strip("`") for kind, part in tokens if kind == "value" and part.startswith("$")]
     for name in named:
         if name not in parameters:
-            hint = suggestion(name, list(parameters)) if parameters else f"give it (kgqa query --param {name}=VALUE)."
+            hint = suggestion(name, list(parameters)) if parameters else f"give one, as {name}=VALUE."
             raise QueryError(f"the query names the parameter ${name}, for which there is no value; {hint}")
     for name in parameters:
         if name not in named:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kgqa.errors import EngineFileError, QueryError, QueryMemory, QueryTimeout, StorageError, StoreError
+from kgqa.errors import EngineFileError, QueryError, QueryMemory, QueryTimeout, StorageError, StoreConflict, StoreError
 from kgqa.progress import Advance
 from kgqa.store.apart import BUFFER_BYTES, Refused, Worker
 from kgqa.store.base import as_declared, check_runs_on, distinct, first_line, holds_objects
@@ -81,6 +81,7 @@ class EmbeddedStore:
         self._path, self._threads = path, threads
         self._worker: Worker | None = None
         self._database, self._connection = _open(path, read_only=True, threads=threads, any_version=any_version)
+        self._file = _identity(path)
 
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
         """The rows of ``query``; see :class:`~kgqa.store.base.GraphStore`.
@@ -121,7 +122,7 @@ class EmbeddedStore:
         if worker is None or worker.memory != limits.memory or not worker.alive:
             if worker is not None:
                 worker.close()
-            worker = self._worker = Worker(self._path, memory=limits.memory, threads=self._threads)
+            worker = self._worker = self._started(limits.memory)
         try:
             return worker.ask(text, arguments, replace(limits, seconds=left(limits.seconds, begin)), asked)
         except Refused as error:
@@ -131,6 +132,17 @@ class EmbeddedStore:
             if meaning is QueryMemory:
                 raise asked.too_large(limits.memory) from None
             raise
+
+    def _started(self, memory: int) -> Worker:
+        """A process that has the same graph open; it opens the file by its name, where by now another graph may lie."""
+        moved = StoreConflict(f"{self._path}: another graph, or none, has taken the place of the one that was opened; start again.")
+        if _identity(self._path) != self._file:
+            raise moved
+        worker = Worker(self._path, memory=memory, threads=self._threads)
+        if _identity(self._path) != self._file:
+            worker.close()
+            raise moved
+        return worker
 
     @contextmanager
     def _connected(self, query: Query) -> Iterator[Any]:
@@ -163,6 +175,15 @@ class EmbeddedStore:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Close."""
         self.close()
+
+
+def _identity(path: Path) -> tuple[int, ...]:
+    """By which a file differs from another one that takes its place; empty where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _without_objects(rows: pa.Table) -> pa.Table:

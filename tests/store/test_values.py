@@ -126,7 +126,7 @@ def test_the_command_prints_maps(seed_wikidata: Path, cli: Cli) -> None:
     ],
 )
 def test_values_are_json_or_text(given: str, value: object) -> None:
-    from kgqa.cli.query import cypher_parameters
+    from kgqa.store.cypher import cypher_parameters
 
     assert cypher_parameters([given]) == {"id": value}
 
@@ -134,11 +134,11 @@ def test_values_are_json_or_text(given: str, value: object) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--param", "id"], "--param id is not NAME=VALUE; give it as --param id=Q84."),
-        (["--param", "=1"], "--param =1 is not NAME=VALUE"),
-        (["--param", "id=1", "--param", "id=2"], "--param id is given twice; keep one."),
+        (["--param", "id"], "the parameter 'id' is not NAME=VALUE; give it as id=Q84."),
+        (["--param", "=1"], "the parameter '=1' is not NAME=VALUE"),
+        (["--param", "id=1", "--param", "id=2"], "the parameter 'id' is given twice; keep one."),
         (["--param", "other=1"], "the query names the parameter $id, for which there is no value; "),
-        ([], "the query names the parameter $id, for which there is no value; give it (kgqa query --param id=VALUE)."),
+        ([], "the query names the parameter $id, for which there is no value; give one, as id=VALUE."),
         (["--param", "id=1", "--param", "more=2"], "there is a value for the parameter 'more', which the query does not name"),
     ],
 )

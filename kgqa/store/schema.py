@@ -1,0 +1,48 @@
+"""What a graph holds, read from the queries that make it: labels, types of relationships, and their properties."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from kgqa.store.graph import TABLES
+from kgqa.store.queries import read_queries
+from kgqa.store.samples import SCHEMA
+
+_TABLE = re.compile(r"CREATE (?P<what>NODE|REL) TABLE (?:GROUP )?(?P<name>\w+)\s*\((?P<columns>.*)\)", re.DOTALL)
+_ENDS = re.compile(r"FROM (\w+) TO (\w+)")
+_COLUMN = re.compile(r"(\w+) [A-Z]+[0-9]*(?:\[\])?(?: PRIMARY KEY)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphSchema:
+    """The same on both stores."""
+
+    labels: Mapping[str, tuple[str, ...]]
+    """Label of nodes → their properties."""
+    types: Mapping[str, tuple[str, ...]]
+    """Type of relationships → their properties."""
+    ends: Mapping[str, tuple[tuple[str, str], ...]]
+    """Type of relationships → the labels that it leads from and to."""
+
+
+@cache
+def graph_schema() -> GraphSchema:
+    """The schema of a graph with samples."""
+    queries = read_queries()
+    labels: dict[str, tuple[str, ...]] = {}
+    types: dict[str, tuple[str, ...]] = {}
+    ends: dict[str, tuple[tuple[str, str], ...]] = {}
+    for name in dict.fromkeys((*TABLES, *SCHEMA)):
+        made = _TABLE.search(queries[f"schema_{name}"].text)
+        assert made, f"the query schema_{name} makes no table"
+        columns = [part.strip() for part in made["columns"].split(",")]
+        properties = tuple(found[1] for found in map(_COLUMN.fullmatch, columns) if found)
+        if made["what"] == "NODE":
+            labels[made["name"]] = properties
+        else:
+            types[made["name"]] = properties
+            ends[made["name"]] = tuple((found[1], found[2]) for found in map(_ENDS.fullmatch, columns) if found)
+    return GraphSchema(labels=labels, types=types, ends=ends)

@@ -1,0 +1,32 @@
+"""The schema that the page completes is the one that the engine made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kgqa.runs.workspace import Workspace
+from kgqa.store.embedded import EmbeddedStore
+from kgqa.store.graph import TABLES
+from kgqa.store.samples import SCHEMA
+from kgqa.store.schema import graph_schema
+
+
+def test_it_is_what_the_engine_says(seed_wikidata: Path) -> None:
+    schema = graph_schema()
+    with EmbeddedStore(Workspace(seed_wikidata).graph) as store:
+        tables = store.read("CALL show_tables() RETURN name, type").to_pylist()
+        assert {row["name"] for row in tables if row["type"] == "NODE"} == set(schema.labels)
+        assert {row["name"] for row in tables if row["type"] == "REL"} == set(schema.types) == set(schema.ends)
+        for name, properties in {**schema.labels, **schema.types}.items():
+            told = store.read(f"CALL table_info('{name}') RETURN name").to_pylist()
+            assert [row["name"] for row in told] == list(properties), name
+        for name, ends in schema.ends.items():
+            told = store.read(f"CALL show_connection('{name}') RETURN *").to_pylist()
+            assert sorted((row["source table name"], row["destination table name"]) for row in told) == sorted(ends), name
+
+
+def test_every_table_is_in_it() -> None:
+    schema = graph_schema()
+    assert len(schema.labels) + len(schema.types) == len({*TABLES, *SCHEMA})
+    assert schema.ends["STEP"] == (("Chain", "Entity"), ("Chain", "Document"))
+    assert schema.types["ABOUT"] == ()
