@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 ADDRESS = "127.0.0.1"
+HEAD_BYTES = 1 << 20
+"""Of a request's address and headers: a query of 20,000 characters in any script, its parameters, and the address before it."""
 NEEDED = ("fastapi", "jinja2", "uvicorn")
 
 
@@ -31,8 +33,9 @@ def serve(app: ASGIApp, taken: socket.socket, *, ready: Callable[[str], object])
             ready(f"http://{ADDRESS}:{taken.getsockname()[1]}/")
 
     config = uvicorn.Config(
-        app, log_level="error", access_log=False, lifespan="off", server_header=False, ws="none", timeout_graceful_shutdown=1
-    )
+        app, log_level="error", access_log=False, lifespan="off", server_header=False, ws="none", timeout_graceful_shutdown=1,
+        http="h11", h11_max_incomplete_event_size=HEAD_BYTES,
+    )  # fmt: skip
     Telling(config).run(sockets=[taken])
 
 

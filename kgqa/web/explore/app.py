@@ -10,6 +10,7 @@ from starlette.staticfiles import StaticFiles
 
 from kgqa.web.errors import tell_errors
 from kgqa.web.explore.addresses import node_link
+from kgqa.web.explore.cypher_pages import cypher_routes
 from kgqa.web.explore.data import data_routes
 from kgqa.web.explore.pages import page_routes
 from kgqa.web.explore.project import Project
@@ -26,6 +27,7 @@ def create_app(project: Project) -> FastAPI:
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     pages = Pages(FOLDER / "templates", STATIC, node_link=node_link, still=still, project=project)
     app.include_router(page_routes(project, pages))
+    app.include_router(cypher_routes(project, pages))
     app.include_router(data_routes(project))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(Guard)

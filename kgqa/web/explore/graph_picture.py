@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from kgqa.store.values import as_json
 from kgqa.web.explore.picture import Edge, Node, Picture, document_node, entity_node
 from kgqa.web.rendering import link
 
@@ -22,25 +23,30 @@ ENDS = {
 }  # fmt: skip
 """The type of a relationship → the letters of what it leads from and to: an entity and a document may share an id."""
 KINDS = {"FACT": "fact", "MENTIONS": "mention", "ABOUT": "article"}
+PATH = {"nodes", "relationships"}
+"""The keys of a path."""
 Thing = Mapping[str, Any]
 
 
-def picture_of(rows: Iterable[Mapping[str, Any]]) -> Picture | None:
+def picture_of(rows: Sequence[Mapping[str, Any]]) -> Picture | None:
     """All nodes, relationships and paths in ``rows``, lists and maps in them included, as one picture; None where they hold no node."""
     nodes: list[Thing] = []
     relationships: list[Thing] = []
     for row in rows:
         for thing in _things(row):
             (nodes if "labels" in thing else relationships).append(thing)
-    picture = graph_picture(nodes, relationships)
+    picture = graph_picture(nodes, relationships, places=_places(rows))
     return picture if picture.nodes else None
 
 
-def graph_picture(nodes: Iterable[Thing], relationships: Iterable[Thing], *, most: int = DRAWN) -> Picture:
+def graph_picture(
+    nodes: Iterable[Thing], relationships: Iterable[Thing], *, most: int = DRAWN, places: Mapping[str, int] | None = None
+) -> Picture:
     """The first ``most`` of ``nodes`` (``labels``, ``properties``), and those ``relationships`` (``type``, ``start``, ``end``,
     ``properties``) whose ends are among them.
 
-    A star is drawn around its middle; anything else in layers, by the steps that lead to a node from the first one.
+    A star is drawn around its middle; anything else in layers: by the ``places`` of nodes on paths where all have one, else by the steps
+    that lead to a node from the first one.
     """
     picture = Picture(layout="flow")
     found = {node.key: node for node in map(_node, nodes) if node is not None}
@@ -48,7 +54,7 @@ def graph_picture(nodes: Iterable[Thing], relationships: Iterable[Thing], *, mos
         picture.add(node)
     by_id: dict[str, list[str]] = {}
     for key in picture.nodes:
-        by_id.setdefault(_id(key), []).append(key)
+        by_id.setdefault(key[2:], []).append(key)
     left_out = 0
     for relationship in relationships:
         edge = _edge(relationship, by_id)
@@ -60,7 +66,7 @@ def graph_picture(nodes: Iterable[Thing], relationships: Iterable[Thing], *, mos
         picture.hidden = f"{len(found) - most:,} more nodes are not drawn."
     elif left_out:
         picture.hidden = f"{left_out:,} relationships whose ends the rows do not hold are not drawn."
-    _lay_out(picture)
+    _lay_out(picture, places or {})
     return picture
 
 
@@ -77,10 +83,47 @@ def _things(value: Any) -> Iterator[Thing]:
             yield from _things(part)
 
 
+def _places(value: Any) -> dict[str, int]:
+    """Nodes on the paths in a value, by their keys → the first place that one has on a path."""
+    places: dict[str, int] = {}
+    if isinstance(value, Mapping) and value.keys() == PATH:
+        places = {found.key: place for place, found in reversed(list(enumerate(map(_node, value["nodes"])))) if found}
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            places = {**_places(part), **places}
+    return places
+
+
+def node_of(value: Any) -> Node | None:
+    """``value`` where it is a node with an id."""
+    return _node(value) if isinstance(value, Mapping) and {"labels", "properties"} <= value.keys() else None
+
+
+def in_words(value: Any) -> str:
+    """A relationship or a path as Cypher draws it, with names in place of nodes; empty for anything else."""
+    if not isinstance(value, Mapping):
+        return ""
+    if {"type", "start", "end", "properties"} <= value.keys():
+        told = ", ".join(f"{name}: {as_json(part)}" for name, part in value["properties"].items())
+        return f"[:{value['type']}{f' {{{told}}}' if told else ''}]"
+    if value.keys() != PATH:
+        return ""
+    text = ""
+    for place, node in enumerate(value["nodes"]):
+        if place:
+            step = value["relationships"][place - 1]
+            before = value["nodes"][place - 1]["properties"]
+            onward = step["start"] in {before.get("key"), before.get("id")}
+            text += f"-[:{step['type']}]->" if onward else f"<-[:{step['type']}]-"
+        found = _node(node)
+        text += f"({found.label if found else ':'.join(node['labels'])})"
+    return text
+
+
 def _node(thing: Thing) -> Node | None:
     labels, properties = list(thing["labels"]), thing["properties"]
     label = next((label for label in labels if label in LETTERS), labels[0] if labels else "node")
-    name = properties.get("id")
+    name = properties.get("key") or properties.get("id")  # as relationships call it
     if name is None:
         return None
     if label == "Entity":
@@ -88,17 +131,13 @@ def _node(thing: Thing) -> Node | None:
     if label == "Document":
         return document_node({"document": name, "title": properties.get("title")})
     letter = LETTERS.get(label, "x")
-    place = f"{properties['dataset']}/{name}" if properties.get("dataset") else str(name)
-    said = properties.get("question") or (f"chain {name}" if letter == "c" else name)
+    said = properties.get("question") or name
+    if letter == "c" and properties.get("candidate"):
+        said = f"chain {properties.get('number', 0) + 1} to {properties['candidate']}"
     page = ""
     if letter == "s" and properties.get("dataset") and properties.get("split"):
-        page = link("/sample", dataset=properties["dataset"], split=properties["split"], id=name)
-    return Node(key=f"{letter}:{place}", label=str(said), note=label.lower(), link=page)
-
-
-def _id(key: str) -> str:
-    """The id of a node, as relationships name their ends; that of a sample stands behind its dataset."""
-    return key[2:] if key[0] in "edx" else key[2:].partition("/")[2] or key[2:]
+        page = link("/sample", dataset=properties["dataset"], split=properties["split"], id=properties["id"])
+    return Node(key=f"{letter}:{name}", label=str(said), note=label.lower(), link=page)
 
 
 def _edge(thing: Thing, by_id: Mapping[str, list[str]]) -> Edge | None:
@@ -117,7 +156,7 @@ def _edge(thing: Thing, by_id: Mapping[str, list[str]]) -> Edge | None:
     return Edge(source=source, target=target, kind=KINDS.get(kind, "row"), label=str(label))
 
 
-def _lay_out(picture: Picture) -> None:
+def _lay_out(picture: Picture, places: Mapping[str, int]) -> None:
     """Choose the root, and the layer of each node."""
     edges = list(picture.edges.values())
     picture.root = next(iter(picture.nodes), "")
@@ -126,8 +165,16 @@ def _lay_out(picture: Picture) -> None:
     if len(edges) >= STAR and degrees[middle] == len(edges) and len(degrees) == len(picture.nodes):
         picture.root, picture.layout = middle, "tree"
         return
+    layers = dict(places) if picture.nodes.keys() <= places.keys() else _steps(picture)
+    for key in picture.nodes:
+        role = "start" if key == picture.root else picture.nodes[key].role
+        picture.nodes[key] = replace(picture.nodes[key], layer=layers[key], role=role)
+
+
+def _steps(picture: Picture) -> dict[str, int]:
+    """How many edges, in either direction, lead to each node from the first one of its part of the picture."""
     beside: dict[str, list[str]] = {}
-    for edge in edges:
+    for edge in picture.edges.values():
         beside.setdefault(edge.source, []).append(edge.target)
         beside.setdefault(edge.target, []).append(edge.source)
     layers: dict[str, int] = {}
@@ -141,5 +188,4 @@ def _lay_out(picture: Picture) -> None:
                 if other not in layers:
                     layers[other] = layers[key] + 1
                     waiting.append(other)
-    for key, layer in layers.items():
-        picture.nodes[key] = replace(picture.nodes[key], layer=layer, role="start" if key == picture.root else picture.nodes[key].role)
+    return layers

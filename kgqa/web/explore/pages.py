@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse
 
 from kgqa.errors import KgqaError
-from kgqa.store.names import Bearer, find_names
+from kgqa.store.names import NAMED, Bearer, find_names
 from kgqa.store.queries import find_query
 from kgqa.web.errors import sentence_of, status_of
 from kgqa.web.explore import bridges as bridging, chains, datasets as stored, paths as pathing, queries as asking
@@ -19,7 +19,7 @@ from kgqa.web.explore.neighbours import Sizes, Subject, document_picture, entity
 from kgqa.web.explore.picture import Picture, split_key
 from kgqa.web.explore.project import Project
 from kgqa.web.marks import pieces
-from kgqa.web.rendering import Pages
+from kgqa.web.rendering import Pages, link
 
 Id = Annotated[str, Query(alias="id", min_length=1)]
 Opened = Annotated[list[str], Query(alias="open", default_factory=list)]
@@ -27,6 +27,8 @@ Begin = Annotated[str, Query(alias="from", default_factory=str)]
 Finish = Annotated[str, Query(alias="to", default_factory=str)]
 Between = Literal["bridges", "paths/documents", "paths/facts"]
 """Pages about two entities."""
+Fill = Literal["", "entity", "document"]
+"""Kinds of parameters whose fields have suggestions."""
 HUBS = 12
 """On the start page."""
 SUGGESTED = 6
@@ -67,19 +69,25 @@ def _start_routes(router: APIRouter, project: Project, pages: Pages) -> None:
 
     @router.api_route("/suggest", methods=["GET", "HEAD"])
     def suggest(
-        request: Request, begin: Begin, end: Finish, q: str = "", pick: str = "", other: str = "", page: Between = "bridges"
+        request: Request,
+        begin: Begin,
+        end: Finish,
+        q: str = "",
+        pick: str = "",
+        other: str = "",
+        page: Between = "bridges",
+        fill: Fill = "",
     ) -> HTMLResponse:
-        text = (q or begin or end).strip()
-        return pages.page(request, "suggest.html", q=text, pick=pick, other=other, to=page, **_found(text, SUGGESTED, documents=not pick))
+        """What is called like the text in a field: of the page's head, of an end (``pick``), or of a query's form (``fill``)."""
+        text = (q or begin or end or next(iter(asking.form_values(request).values()), "")).strip()
+        kinds = (fill,) if fill else ("entity",) if pick else tuple(NAMED)
+        return pages.page(request, "suggest.html", q=text, pick=pick, other=other, to=page, fill=fill, **_found(text, SUGGESTED, kinds))
 
-    def _found(text: str, limit: int, *, documents: bool = True) -> dict[str, Any]:
-        if not text:
-            return {"entities": [], "documents": []}
-        found: dict[str, list[Bearer]] = {"entities": [], "documents": []}
-        for kind, listed in (("entity", "entities"), ("document", "documents")):
-            if kind == "entity" or documents:
-                names = find_names(graph.stores, text, kind, limit, seconds=graph.seconds)
-                found[listed] = [*names.exact, *names.near][:limit]
+    def _found(text: str, limit: int, kinds: Sequence[str] = tuple(NAMED)) -> dict[str, Any]:
+        found: dict[str, list[Bearer]] = {listed: [] for listed in NAMED.values()}
+        for kind in kinds if text else ():
+            names = find_names(graph.stores, text, kind, limit, seconds=graph.seconds)
+            found[NAMED[kind]] = [*names.exact, *names.near][:limit]
         return found
 
 
@@ -185,15 +193,17 @@ def _query_routes(router: APIRouter, project: Project, pages: Pages) -> None:
     @router.api_route("/query", methods=["GET", "HEAD"])
     def query(request: Request, name: str) -> HTMLResponse:
         chosen = find_query(name, project.graph.queries, suggested=project.queries)
-        given = {key[2:]: value for key, value in request.query_params.items() if key.startswith("p.")}
+        given = asking.form_values(request)
         asked = "run" in request.query_params or not any(parameter.default is None for parameter in chosen.params)
         answer, sentence, status = None, "", 200
-        if asked or given:
-            try:
+        try:
+            request.state.mark = project.check_mark(request.headers.get("kgqa-mark", ""))
+            if asked or given:
                 answer = asking.ask(project.graph, chosen, given)
-            except KgqaError as error:
-                sentence, status = sentence_of(error), status_of(error)
+        except KgqaError as error:
+            sentence, status = sentence_of(error), status_of(error)
         pictures = [answer.picture.data()] if answer and answer.picture else []
         return pages.page(
-            request, "query.html", status=status, query=chosen, given=given, answer=answer, sentence=sentence, pictures=pictures
-        )
+            request, "query.html", status=status, query=chosen, given=given, answer=answer, sentence=sentence, pictures=pictures,
+            in_box=link("/cypher", {f"p.{key}": value for key, value in given.items()}, name=name),
+        )  # fmt: skip

@@ -1,23 +1,33 @@
-"""Named queries on the page: what a form sends, what its rows hold, and the graph in them."""
+"""Queries on the page: what a form sends, what its rows hold, and the graph in them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import pyarrow as pa
+from starlette.requests import Request
 
 from kgqa.errors import QueryError
+from kgqa.store import limits
 from kgqa.store.base import check_runs_on
+from kgqa.store.names import resolved
 from kgqa.store.queries import Query
+from kgqa.store.values import as_json
+from kgqa.web.explore.graph_picture import in_words, node_of, picture_of
 from kgqa.web.explore.picture import Edge, Picture, document_key, document_node, entity_key, entity_node
 from kgqa.web.explore.stores import Graph
 
 SHOWN = 200
 """Rows on the page; more are counted."""
+LONGEST = 1000
+"""Characters of a value in a cell, and a tenth as many parts of a list."""
+LOOKED_UP = 2000
+"""Texts in the rows of which it is asked whether they are ids."""
 DRAWN = 24
 """Rows in the picture."""
+STEPS = 16
+"""Ids of one row in the picture."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +38,7 @@ class Cell:
     keys: tuple[str, ...] = ()
     """Nodes that the value names; several where it is a list."""
     number: bool = False
+    shortened: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,29 +49,55 @@ class Answer:
     rows: tuple[tuple[Cell, ...], ...]
     total: int
     picture: Picture | None
-    """None where the rows hold no ids."""
+    """None where the rows hold no ids, nodes or paths."""
+    cut: str = ""
+    """``rows`` or ``bytes``: which limit left out further rows, as :class:`kgqa.store.limits.Answer` has it."""
+    shortened: bool = False
+    """A value is longer than its cell."""
 
 
 def ask(graph: Graph, query: Query, given: Mapping[str, str]) -> Answer:
     """Run ``query`` with what the form sent; empty fields take their defaults. Raises QueryError and QueryTimeout."""
     check_runs_on(query, graph.stores.name)
-    filled = {name: text for name, text in given.items() if text != ""}
+    filled = filled_in(given)
     missing = [parameter.name for parameter in query.params if parameter.default is None and parameter.name not in filled]
     if missing:
         raise QueryError(f"query {query.name}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} empty; fill in the form.")
-    arguments = query.arguments(filled)
+    arguments = resolved(graph.stores, query, query.arguments(filled), seconds=graph.seconds)
     table = graph.stores.run(query, arguments, seconds=graph.seconds)
-    rows = table.slice(0, SHOWN).to_pylist()
-    ids = [value for row in rows for cell in row.values() for value in _texts(cell)]
-    asked = [value for argument in arguments.values() for value in _texts(argument)]
-    entities, documents = graph.entities([*ids, *asked]), graph.documents([*ids, *asked])
-    kinds = {name: _kind(table[name].slice(0, SHOWN), entities, documents) for name in table.column_names}
-    cells = tuple(tuple(_cell(row[name], kinds[name]) for name in table.column_names) for row in rows)
-    start = [entity_key(value) for value in asked if value in entities] + [document_key(value) for value in asked if value in documents]
-    picture = _picture(rows, kinds, start, entities=entities, documents=documents) if any(kinds.values()) else None
+    return show(graph, limits.Answer(rows=table), asked=list(arguments.values()))
+
+
+def form_values(request: Request) -> dict[str, str]:
+    """What the form of a named query sends: parameter → text."""
+    return {key[2:]: value for key, value in request.query_params.items() if key.startswith("p.")}
+
+
+def filled_in(given: Mapping[str, str]) -> dict[str, str]:
+    """The fields of a form that are not empty."""
+    return {name: text for name, text in given.items() if text != ""}
+
+
+def show(graph: Graph, found: limits.Answer, *, asked: Sequence[object]) -> Answer:
+    """The first rows on the page; ``asked`` are the values that were asked about.
+
+    Its picture is that of the nodes, relationships and paths in the rows shown; where they hold none, of the ids in them.
+    """
+    columns, total = found.rows.column_names, found.rows.num_rows
+    rows = limits.Answer(rows=found.rows.slice(0, SHOWN)).to_pylist()
+    about = [text for value in asked for text in _texts(value)]
+    ids = list(dict.fromkeys([*about, *(text for row in rows for cell in row.values() for text in _texts(cell))]))[:LOOKED_UP]
+    entities, documents = graph.entities(ids), graph.documents(ids)
+    kinds = {name: _kind([row[name] for row in rows], entities, documents) for name in columns}
+    cells = tuple(tuple(_cell(row[name], kinds[name]) for name in columns) for row in rows)
+    start = [entity_key(value) for value in about if value in entities] + [document_key(value) for value in about if value in documents]
+    picture = picture_of(rows)
+    if picture is None and any(kinds.values()):
+        picture = _picture(rows, kinds, start, entities=entities, documents=documents)
     if picture is not None and not picture.nodes:
         picture = None
-    return Answer(columns=tuple(table.column_names), rows=cells, total=table.num_rows, picture=picture)
+    shortened = any(cell.shortened for row in cells for cell in row)
+    return Answer(columns=tuple(columns), rows=cells, total=total, picture=picture, cut=found.cut, shortened=shortened)
 
 
 def _texts(value: Any) -> list[str]:
@@ -69,16 +106,16 @@ def _texts(value: Any) -> list[str]:
     return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list | tuple) else []
 
 
-def _kind(column: pa.ChunkedArray, entities: Mapping[str, Any], documents: Mapping[str, Any]) -> str:
+def _kind(column: list[Any], entities: Mapping[str, Any], documents: Mapping[str, Any]) -> str:
     """``e`` or ``d`` where every value of the column is the id of an entity or document, ``m`` where lists mix them, else empty."""
-    values = [value for cell in column.to_pylist() for value in _texts(cell)]
-    if not values:
+    values = [value for cell in column for value in _texts(cell)]
+    if not values or any(isinstance(value, Mapping) for cell in column if isinstance(cell, list) for value in cell):
         return ""
     if all(value in entities for value in values):
         return "e"
     if all(value in documents for value in values):
         return "d"
-    mixed = pa.types.is_list(column.type) and all(value in entities or value in documents for value in values)
+    mixed = any(isinstance(cell, list) for cell in column) and all(value in entities or value in documents for value in values)
     return "m" if mixed else ""
 
 
@@ -91,15 +128,24 @@ def _keys(value: Any, kind: str) -> tuple[str, ...]:
 
 
 def _cell(value: Any, kind: str) -> Cell:
-    if value is None:
-        return Cell(text="")
-    if isinstance(value, bool):
-        return Cell(text="yes" if value else "no")
+    if value is None or isinstance(value, bool):
+        return Cell(text={None: "", True: "yes", False: "no"}[value])
     if isinstance(value, int | float):
         return Cell(text=f"{value:,}", number=True)
+    node = node_of(value)
+    if node is not None:
+        return Cell(text=node.label, keys=(node.key,) if node.key[0] in "ed" else ())
+    if isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(part, Mapping | list) for part in value)):
+        return _text(in_words(value) or as_json(value))
     if isinstance(value, list):
-        return Cell(text=" → ".join(map(str, value)), keys=_keys(value, kind))
-    return Cell(text=str(value), keys=_keys(value, kind))
+        most = LONGEST // 10
+        text = _text((" → " if kind else ", ").join(map(str, value[:most])), cut=len(value) > most)
+        return replace(text, keys=_keys(value[:most], kind))
+    return replace(_text(str(value)), keys=_keys(value, kind))
+
+
+def _text(text: str, *, cut: bool = False) -> Cell:
+    return Cell(text=text[:LONGEST] + "…", shortened=True) if cut or len(text) > LONGEST else Cell(text=text)
 
 
 def _picture(
@@ -110,8 +156,10 @@ def _picture(
     numbers = [
         name for name in kinds if not kinds[name] and rows and isinstance(rows[0][name], int) and not isinstance(rows[0][name], bool)
     ]
+    long = 0
     for row in rows[:DRAWN]:
         path = [key for name, kind in kinds.items() if kind for key in _keys(row[name], kind)]
+        long, path = long + (len(path) > STEPS), path[:STEPS]
         if not path:
             continue
         begin = [key for key in start if key not in path][:1]
@@ -126,10 +174,12 @@ def _picture(
         for before, after in zip([*begin, *path], path if begin else path[1:], strict=False):
             if before in picture.nodes and after in picture.nodes and before != after:
                 picture.connect(Edge(source=before, target=after, kind="row", label=label))
-    if len(rows) > DRAWN:
-        picture.hidden = f"{len(rows) - DRAWN:,} more rows are not drawn."
+    left_out = [f"{len(rows) - DRAWN:,} more rows are not drawn."] if len(rows) > DRAWN else []
+    if long:
+        left_out.append(f"Of rows with more than {STEPS} ids the first {STEPS} are drawn.")
+    picture.hidden = " ".join(left_out)
     picture.root = next((key for key in start if key in picture.nodes), next(iter(picture.nodes), ""))
-    if all(edge.source == picture.root for edge in picture.edges.values()):
+    if all(picture.root in {edge.source, edge.target} for edge in picture.edges.values()):
         picture.layout = "tree"
     return picture
 

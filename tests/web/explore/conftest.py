@@ -93,10 +93,13 @@ def served_app(app: ASGIApp) -> Iterator[str]:
     """An application at a free port of this machine; its address."""
     import uvicorn
 
-    from kgqa.web.serving import listening
+    from kgqa.web.serving import HEAD_BYTES, listening
 
     with listening(0) as taken:
-        config = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(
+            app, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1,
+            http="h11", h11_max_incomplete_event_size=HEAD_BYTES,
+        )  # fmt: skip
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
         thread.start()

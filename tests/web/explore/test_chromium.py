@@ -274,9 +274,12 @@ def test_keys_alone_are_enough(wikidata: Project, look: Look) -> None:
     page.wait_for_url(re.compile(r":\d+/$"))
 
 
+BOX = "/cypher?" + urlencode(
+    {"q": "MATCH (e:Entity)-[f:FACT]->(o:Entity) WHERE e.id = $id RETURN e, f, o, o.label AS label", "params": "id=Q45"}
+)
 ADDRESSES = (
     "/", "/find?q=o", "/entity?id=Q45", "/entity?id=Q46&open=4.6.4.8~e:Q45", "/document?id=seed:1", "/bridges", "/bridges?from=Q45&to=Q29",
-    "/datasets", "/dataset?name=wikihop", "/queries", "/query?name=facts_about&run=1&p.entity=Q45", "/nothing",
+    "/datasets", "/dataset?name=wikihop", "/queries", "/query?name=facts_about&run=1&p.entity=Q45", "/cypher", BOX, "/nothing",
 )  # fmt: skip
 
 

@@ -50,9 +50,23 @@
       if (event.target !== input && !listOf(input).contains(event.target)) shut(input);
     }
   });
+  const gone = document.getElementById("gone");
   document.addEventListener("htmx:sendError", () => {
-    const state = document.getElementById("graph-state");
-    if (state) state.textContent = "The server does not answer; is kgqa explore still running?";
+    const state = document.querySelector("body.split #graph-state, body.sample #graph-state");
+    const place = state || gone;
+    place.hidden = false;
+    place.textContent = "The server does not answer; is kgqa explore still running?";
+  });
+  document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.xhr.status) gone.hidden = true; });
+  // A suggestion in the form of a query fills its field.
+  document.addEventListener("click", (event) => {
+    const option = event.target.closest && event.target.closest("[data-value]");
+    if (!option) return;
+    event.preventDefault();
+    const input = document.querySelector(`[aria-controls="${option.parentElement.id}"]`);
+    input.value = option.dataset.value;
+    input.focus();
+    shut(input);
   });
   // Enter in the field of an end takes the first suggestion: of what is written there now, which may have to come first.
   let entered = null;
@@ -112,7 +126,7 @@
     else {
       const link = event.key.length === 1 && document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
       if (!link) return;
-      link.click();
+      if (link.matches("textarea")) link.focus(); else link.click();
     }
     event.preventDefault();
   });

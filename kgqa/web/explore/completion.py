@@ -1,0 +1,123 @@
+"""What a word of a Cypher query may become: labels, types, properties, variables, parameters, words of the language, named queries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from kgqa.store.queries import Query
+from kgqa.store.schema import GraphSchema
+
+SUGGESTED = 12
+WORDS = (
+    "MATCH", "OPTIONAL MATCH", "WHERE", "RETURN", "DISTINCT", "ORDER BY", "LIMIT", "SKIP", "WITH", "UNWIND", "UNION", "AND", "OR",
+    "NOT", "IN", "IS NULL", "IS NOT NULL", "STARTS WITH", "ENDS WITH", "CONTAINS", "CASE", "WHEN", "THEN", "ELSE", "END", "DESC",
+    "EXPLAIN", "PROFILE", "count(", "collect(", "size(", "labels(", "lower(", "coalesce(", "min(", "max(", "sum(", "avg(",
+)  # fmt: skip
+"""Words of Cypher that only read, and functions that both stores have."""
+_CLOSED = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`|//[^\n]*\n|/\*.*?\*/", re.DOTALL)
+_BEGUN = re.compile(r"\w*\Z")
+_VARIABLE = re.compile(
+    r"[(\[]\s*(?P<name>[^\W\d]\w*)\s*(?::\s*(?P<label>\w+)|(?=[)\]{*]))|\bAS\s+(?P<column>[^\W\d]\w*)|\b(?P<path>[^\W\d]\w*)\s*=\s*\(",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A word that fits."""
+
+    word: str
+    kind: str
+    """``label``, ``type``, ``property``, ``variable``, ``parameter``, ``query``, or empty for a word of Cypher."""
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """Words that fit where somebody writes."""
+
+    begun: str
+    """What is there of the word: the end of the text before the cursor."""
+    suggestions: tuple[Suggestion, ...] = ()
+
+
+def complete(text: str, at: int, schema: GraphSchema, *, queries: Mapping[str, Query], given: Collection[str] = ()) -> Completion:
+    """What may stand at the place ``at`` of ``text``, in characters; ``given`` are the names of parameters.
+
+    Properties are those of the label or type of the variable before the dot where the text says which, else those of all. Nothing is
+    said inside texts and comments.
+    """
+    before = _CLOSED.sub(lambda found: "''" if found[0][0] in "'\"" else " ", text[:at])
+    begun = _BEGUN.search(before)[0]  # type: ignore[index]
+    head = before[: len(before) - len(begun)]
+    if re.search(r"['\"`]", head.replace("''", "")) or re.search(r"//|/\*", head):
+        return Completion(begun="")
+    found = list(_fitting(head, begun, text, schema, queries, given))
+    word = begun.lower()
+    fits = [each for each in found if each.word.lower().startswith(word)]
+    fits += [each for each in found if each.kind == "query" and word in each.word and each not in fits]
+    if len(fits) == 1 and fits[0].word == begun:
+        fits = []
+    return Completion(begun=begun, suggestions=tuple(fits[:SUGGESTED]))
+
+
+def _fitting(
+    head: str, begun: str, text: str, schema: GraphSchema, queries: Mapping[str, Query], given: Collection[str]
+) -> Iterable[Suggestion]:
+    """All that may stand after ``head``, whatever is there of the word."""
+    sign = head.rstrip()[-1:] if head[-1:] != "$" else "$"
+    opened = _opened(head)
+    variables = _variables(text)
+    if sign == "$":
+        yield from (Suggestion(word=name, kind="parameter") for name in given)
+    elif head.endswith("."):
+        if re.search(r"(?<!\w)\d+\.\Z|\.\.\Z", head):  # a number, or how many steps
+            return
+        owner = re.search(r"(\w+)\.\Z", head)
+        yield from _properties(schema, variables.get(owner[1], "") if owner else "")
+    elif sign in {":", "|", "&", "!"} and opened in {"(", ""}:
+        yield from (Suggestion(word=label, kind="label", about=", ".join(properties)) for label, properties in schema.labels.items())
+    elif sign in {":", "|", "&", "!"} and opened == "[":
+        for name, ends in schema.ends.items():
+            yield Suggestion(word=name, kind="type", about=", ".join(f"{begin} → {end}" for begin, end in ends))
+    elif opened == "{" and sign in {"{", ","}:
+        label = re.search(r":\s*(\w+)\s*\{[^{}]*\Z", head)
+        yield from _properties(schema, label[1] if label else "")
+    elif begun:
+        yield from (Suggestion(word=name, kind="variable", about=label) for name, label in variables.items() if name != begun)
+        yield from (Suggestion(word=word, kind="") for word in WORDS)
+        if not head.strip() and text.strip() == begun:
+            yield from (Suggestion(word=query.name, kind="query", about=query.purpose) for query in queries.values())
+
+
+def _opened(head: str) -> str:
+    """The bracket that ``head`` opens last and does not close; empty where there is none."""
+    opened: list[str] = []
+    for sign in re.findall(r"[()\[\]{}]", head):
+        if sign in "([{":
+            opened.append(sign)
+        elif opened:
+            opened.pop()
+    return opened[-1] if opened else ""
+
+
+def _variables(text: str) -> dict[str, str]:
+    """The variables of ``text`` → their label or type, empty where it says none."""
+    found: dict[str, str] = {}
+    for match in _VARIABLE.finditer(_CLOSED.sub("''", text)):
+        name = match["name"] or match["column"] or match["path"]
+        found[name] = match["label"] or found.get(name, "")
+    return found
+
+
+def _properties(schema: GraphSchema, owner: str) -> Iterable[Suggestion]:
+    owners = {**schema.labels, **schema.types}
+    if owner in owners:
+        return [Suggestion(word=name, kind="property", about=owner) for name in owners[owner]]
+    having: dict[str, list[str]] = {}
+    for label, names in owners.items():
+        for name in names:
+            having.setdefault(name, []).append(label)
+    return [Suggestion(word=name, kind="property", about=", ".join(labels)) for name, labels in having.items()]

@@ -1,0 +1,134 @@
+"""Cypher that people write on the page: what the form sends, the rows, and their forms as files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kgqa.errors import QueryError
+from kgqa.settings.defaults import QUERY_ROWS
+from kgqa.store import limits
+from kgqa.store.cypher import cypher_parameters
+from kgqa.store.names import resolved
+from kgqa.store.queries import Query
+from kgqa.store.values import as_json as value_as_json, plain
+from kgqa.web.explore.queries import Answer, filled_in, show
+from kgqa.web.explore.stores import Graph
+
+LONGEST = 20_000
+"""Characters of a query, and of its parameters; an address holds them."""
+MOST_ROWS = 100_000
+"""What one may ask for here; ``kgqa query`` gives more."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""How text begins that programs for tables take for a formula, which may then send what is beside it elsewhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What the form sends, as it was written: what is wrong in it is said beside it, and nothing of it is lost."""
+
+    text: str = ""
+    given: str = ""
+    """Parameters, one NAME=VALUE per line."""
+    rows: str = ""
+    """Empty: as many as ``kgqa query`` gives."""
+    seconds: str = ""
+    """Empty: those of the page."""
+
+    @property
+    def address(self) -> dict[str, str]:
+        """The part of an address that says the same again."""
+        return {"q": self.text, "params": self.given, "rows": self.rows, "seconds": self.seconds}
+
+    def names(self) -> list[str]:
+        """Of parameters that are given, as far as they are written."""
+        return [line.partition("=")[0].strip() for line in self.given.splitlines() if "=" in line]
+
+    def parameters(self) -> dict[str, object]:
+        """Their values; raises QueryError."""
+        entries = []
+        for line in filter(None, map(str.strip, self.given.splitlines())):
+            name, equals, value = (part.strip() for part in line.partition("="))
+            if equals and not value:
+                raise QueryError(f'the parameter {name!r} has no value; write one after the =, or "" for the empty text.')
+            entries.append(f"{name}{equals}{value}")
+        return cypher_parameters(entries)
+
+    def budget(self, seconds: float) -> limits.Limits:
+        """The limits of the query, for whose time ``seconds`` is the page's own; raises QueryError."""
+        if max(len(self.text), len(self.given)) > LONGEST:
+            raise QueryError(f"the query or its parameters have more than {LONGEST:,} characters; write less, or use kgqa query --cypher.")
+        rows = int(self.rows) if self.rows.isascii() and self.rows.isdigit() and len(self.rows) < 10 else 0
+        if self.rows and not 1 <= rows <= MOST_ROWS:
+            raise QueryError(f"rows {self.rows[:20]!r} is not a whole number from 1 to {MOST_ROWS:,}; kgqa query --rows gives more.")
+        try:
+            least = float(self.seconds) if self.seconds else seconds
+        except ValueError:
+            least = math.nan
+        if not 0 < least <= seconds:
+            wanted = self.seconds[:20]
+            raise QueryError(f"seconds {wanted!r} is not a number above 0 and up to {seconds:g}, as this page has it; give another.")
+        return limits.Limits(seconds=least, rows=rows or QUERY_ROWS)
+
+
+def of_named(graph: Graph, query: Query, given: Mapping[str, str]) -> Written:
+    """A named query with what its form holds, to be changed; what has neither value nor default is left to be filled in.
+
+    Raises QueryError for a value that the query does not take.
+    """
+    filled = filled_in(given)
+    known = tuple(parameter for parameter in query.params if parameter.default is not None or parameter.name in filled)
+    values = replace(query, params=known).arguments(filled)
+    values = resolved(graph.stores, query, values, seconds=graph.seconds)
+    lines = [f"{each.name}={_written(values[each.name]) if each.name in values else ''}" for each in query.params]
+    return Written(text=query.text.strip(), given="\n".join(lines))
+
+
+def _written(value: object) -> str:
+    """A value as the field of parameters has it: text as it is where that is read as the same text again, else JSON."""
+    plainly = isinstance(value, str) and value == value.strip() and len(value.splitlines()) == 1
+    if plainly and cypher_parameters([f"value={value}"])["value"] == value:
+        return str(value)
+    return value_as_json(value)
+
+
+def read(graph: Graph, written: Written) -> limits.Answer:
+    """The rows of what is written; raises QueryError, QueryTimeout, QueryMemory and StoreError."""
+    most, parameters = written.budget(graph.seconds), written.parameters()
+    text = written.text.replace("\r\n", "\n")  # as a browser sends the ends of lines
+    return graph.stores.use(lambda store: store.read(text, parameters, limits=most), seconds=graph.seconds)
+
+
+def ask(graph: Graph, written: Written) -> Answer:
+    """The same for the page."""
+    return show(graph, read(graph, written), asked=list(written.parameters().values()))
+
+
+def as_json(found: limits.Answer) -> str:
+    """The rows as a list of objects; what JSON has no number for, as infinity, is text."""
+    rows = [plain(row, {}) for row in found.to_pylist()]
+    return json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_csv(found: limits.Answer) -> str:
+    """The rows as a table with a header; lists, nodes and the like are JSON in it.
+
+    What this page saves is opened with a click, in a program that runs formulas, and holds names that strangers wrote: text that would be
+    one there gets an apostrophe before it. Numbers stay numbers, and ``kgqa query --format csv`` changes nothing.
+    """
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(map(_csv_cell, found.rows.column_names))
+    writer.writerows(map(_csv_cell, row) for row in zip(*found.rows.to_pydict().values(), strict=True))
+    return file.getvalue()
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return value_as_json(value)
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
