@@ -10,6 +10,7 @@ from .commands.evaluate import evaluate as evaluate
 from .commands.explore import explore as explore
 from .commands.export import export as export
 from .commands.generate import Plan as Plan, Report as Report, generate as generate, plan as plan
+from .commands.graph import graph as graph
 from .commands.load import Loaded as Loaded, load as load
 from .commands.predict import Predicted as Predicted, predict as predict
 from .commands.query import cypher as cypher, query as query

@@ -148,8 +148,9 @@ def test_every_public_name_is_on_the_page_about_python() -> None:
 
 def test_the_page_about_python_runs(seed_wikidata: Path, tmp_path: Path) -> None:
     (tmp_path / "first").symlink_to(seed_wikidata)
-    [(_, text)] = [block for block in blocks(ROOT / "docs" / "python.md") if block[0] == "python"]
-    out = run([sys.executable, "-c", text], tmp_path)
+    texts = [text for language, text in blocks(ROOT / "docs" / "python.md") if language == "python"]
+    out = run([sys.executable, "-c", "\n".join([*texts, "print(around, sample, whole)"])], tmp_path)
+    assert out.count("MultiDiGraph with") == 3
     assert kgqa.show(seed_wikidata / "datasets" / "wikihop").question in out
     assert (tmp_path / "first-musique" / "train.jsonl").is_file()
 

@@ -1,54 +1,107 @@
-"""``kgqa export``: a finished dataset in the papers' own formats, or the graph as files for Neo4j's importer."""
+"""``kgqa export``: a finished dataset in the papers' own formats, or a graph as files for Neo4j's importer or as GraphML."""
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+
+from kgqa.commands.graph import Part
 from kgqa.errors import SettingsError, StorageError, storage_errors, suggestion
 from kgqa.formats import musique, native, qangaroo
+from kgqa.formats.dataset_on_graph import DatasetOnGraph, dataset_folder
 from kgqa.progress import Progress, Silent
-from kgqa.runs.files import lies_within, new_folder, parents_of, rename_all
+from kgqa.runs.files import check_new_file, check_new_folder, lies_within, new_folder, parents_of, rename_all
 from kgqa.runs.graph import finished_tables, rows_of
 from kgqa.runs.scratch import scratch
 from kgqa.runs.workspace import Workspace
-from kgqa.settings.defaults import WORKSPACE
-from kgqa.store.neo4j import import_files as neo4j_import
+from kgqa.settings.defaults import STORE, WORKSPACE
+from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.store import graphml
+from kgqa.store.neo4j import import_files
 from kgqa.store.neo4j.graph import imported_marker
+from kgqa.store.neo4j.samples import imported_part_marker, parts_of
 
 DATASET_FORMATS = ("qangaroo", "musique")
+GRAPH_FORMATS = ("graphml", "neo4j")
+FORMATS = (*DATASET_FORMATS, *GRAPH_FORMATS)
+FORMERLY = {"neo4j-import": "neo4j"}
+"""Names that formats had before, which still do."""
 _NAMES = {"qangaroo": ("{}.json", "{}.masked.json"), "musique": ("musique_ans_{}.jsonl", "musique_full_{}.jsonl")}
 """Format → what the file of a split is called, and that of its twin."""
 TWINS = {"qangaroo": "masked", "musique": "full"}
 """Format → the folder of a dataset's twins."""
-FORMATS = (*DATASET_FORMATS, "neo4j-import")
+Datasets = str | Path | Sequence[str | Path]
 
 
 def export(
-    dataset: str | Path | None = None,
+    dataset: Datasets | None = None,
     *,
     to: str,
     out: str | Path,
     workspace: str | Path | None = None,
+    rejected: bool = False,
+    entity: str | None = None,
+    document: str | None = None,
+    sample: str | None = None,
+    hops: int | None = None,
+    limit: int | None = None,
+    store: str = STORE,
+    neo4j: Neo4jSettings | None = None,
     progress: Progress | None = None,
 ) -> list[Path]:
-    """Write ``dataset`` (a folder of ours), or the graph of ``workspace``, in format ``to`` into the folder ``out``; return the files.
+    """Write ``dataset`` (a folder of ours), or the graph of ``workspace``, in format ``to`` to ``out``; return the files.
 
-    For ``qangaroo``: ``train.json``, ``dev.json``, ``test.json`` and a ``.masked.json`` twin of each; for ``musique``:
-    ``musique_ans_train.jsonl`` and so on, and ``musique_full_train.jsonl`` with the unanswerable twins. For ``neo4j-import``, which takes
-    no dataset: header and data files for ``neo4j-admin database import`` and a ``README.txt`` that says how. Existing files are never
-    replaced. Raises KgqaError; nothing is left behind where it does.
+    Of a dataset, into the folder ``out``: for ``qangaroo`` ``train.json``, ``dev.json``, ``test.json`` and a ``.masked.json`` twin of each;
+    for ``musique`` ``musique_ans_train.jsonl`` and so on, and ``musique_full_train.jsonl`` with the unanswerable twins.
+
+    Of a graph: for ``neo4j`` a new folder with header and data files for ``neo4j-admin database import`` and a ``README.txt`` that says
+    how; for ``graphml`` a new file. Each ``dataset`` (a folder, or a name in the workspace; several in a list) adds its samples with their
+    chains, and with ``rejected`` the questions that became none. Memory: the tables of the workspace and the rows made from them. With
+    ``entity``, ``document`` or ``sample`` the GraphML holds what :func:`kgqa.graph` gives for these, ``hops``, ``limit``, ``store`` and
+    ``neo4j``.
+
+    Existing files are never replaced. Raises KgqaError; nothing is left behind where it does.
     """
+    to = FORMERLY.get(to, to)
     if to not in FORMATS:
         raise SettingsError(f"format {to!r} is not known; {suggestion(to, FORMATS)}")
+    datasets = [] if dataset is None else [dataset] if isinstance(dataset, str | Path) else [*dataset]
     if to in DATASET_FORMATS:
-        if dataset is None:
+        around = {"entity": entity, "document": document, "sample": sample, "hops": hops, "limit": limit}
+        of_graphs = {"workspace": workspace, "rejected": rejected or None, **around, "neo4j": neo4j}
+        given = [name for name, value in of_graphs.items() if value is not None] + ["store"] * (store != STORE)
+        if given:
+            raise SettingsError(f"the format {to} is one for datasets, which need no {given[0]}; leave it out.")
+        if len(datasets) != 1:
             raise SettingsError(f"the format {to} is one for datasets; give the folder of one, as kgqa-workspace/datasets/wikihop.")
-        if workspace is not None:
-            raise SettingsError(f"the format {to} is one for datasets, which need no --workspace; leave it out.")
-        return _export_dataset(Path(dataset), Path(out), to)
-    if dataset is not None:
-        raise SettingsError(f"the format {to} holds the graph of a workspace; give --workspace instead of a dataset.")
-    return _export_graph(Workspace(Path(workspace or WORKSPACE)), Path(out), progress or Silent())
+        return _export_dataset(Path(datasets[0]), Path(out), to)
+    if rejected and not datasets:
+        raise SettingsError("rejected questions are those of a dataset; give one too.")
+    place, progress = Workspace(Path(workspace or WORKSPACE)), progress or Silent()
+    if {entity, document, sample, hops, limit, neo4j} == {None} and store == STORE:
+        return _export_graph(place, datasets, Path(out), to, progress, rejected=rejected)
+    if to == "neo4j":
+        raise SettingsError("the format neo4j holds the whole graph of a workspace, from its tables; a part of it goes into graphml.")
+    if rejected or len(datasets) > 1:
+        raise SettingsError("a part of a graph holds one sample at most, and no rejected questions; leave out the datasets.")
+    part = Part(
+        entity=entity,
+        document=document,
+        sample=sample,
+        dataset=next(iter(datasets), None),
+        hops=hops,
+        limit=limit,
+        store=store,
+        neo4j=neo4j,
+    )
+    if part.of is None:
+        raise SettingsError("the whole graph is read from the workspace, not from a server; give an entity, a document or a sample.")
+    return _export_part(place, part, Path(out), progress)
 
 
 def _export_dataset(dataset: Path, out: Path, to: str) -> list[Path]:
@@ -70,11 +123,63 @@ def _export_dataset(dataset: Path, out: Path, to: str) -> list[Path]:
     return [target for _, target in jobs]
 
 
-def _export_graph(workspace: Workspace, out: Path, progress: Progress) -> list[Path]:
-    with finished_tables(workspace) as tables, new_folder(out) as partial:
+def _export_part(workspace: Workspace, part: Part, out: Path, progress: Progress) -> list[Path]:
+    check_new_file(out)
+    progress.start("Asking the graph", None, "rows")
+    rows, about = part.read(workspace)
+    progress.finish(f"{sum(table.num_rows for table in rows.values()):,} nodes and relationships{_cuts(about)}")
+    return _write_graphml(out, rows, about, progress)
+
+
+def _cuts(about: Mapping[str, Any]) -> str:
+    nodes = {(cut["kind"], cut["id"]) for cut in about.get("cuts", ())}
+    return f"; {len(nodes):,} node{'s' * (len(nodes) > 1)} had more than {about['limit']:,} of a kind" if nodes else ""
+
+
+def _export_graph(
+    workspace: Workspace, datasets: Sequence[str | Path], out: Path, to: str, progress: Progress, *, rejected: bool
+) -> list[Path]:
+    (check_new_file if to == "graphml" else check_new_folder)(out)
+    with finished_tables(workspace) as tables:
+        # What is wrong with a dataset is found before anything is written.
+        read = [
+            DatasetOnGraph.read(dataset_folder(workspace, Path(dataset)), workspace, progress, rejected=rejected) for dataset in datasets
+        ]
+        names = [samples.name for samples in read]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise SettingsError(f"two of the datasets are called {twice[0]}, and a graph tells them apart by that; leave out one.")
         progress.start("Reading the graph", None, "rows")
-        rows = rows_of(workspace)
-        progress.start("Writing the graph for Neo4j", sum(table.num_rows for table in rows.values()), "rows")
-        neo4j_import.write(partial, rows, markers=[imported_marker(tables, rows)], advance=progress.advance)
-        progress.finish(f"{sum(path.stat().st_size for path in partial.iterdir()) / 1e6:,.0f} MB")
+        graph = rows_of(workspace)
+        progress.finish()
+        rows = graph | _together(read)
+        if to == "graphml":
+            return _write_graphml(out, rows, {"datasets": names} if names else {}, progress)
+        markers = [imported_marker(tables, graph)]
+        for samples in read:
+            markers += [imported_part_marker(part, samples.name, samples.content, samples.rows) for part in parts_of(samples.rows)]
+        with new_folder(out) as partial:
+            progress.start("Writing the graph for Neo4j", _rows(rows), "rows")
+            import_files.write(partial, rows, markers=markers, advance=progress.advance)
+            progress.finish(f"{sum(path.stat().st_size for path in partial.iterdir()) / 1e6:,.0f} MB")
     return sorted(out.iterdir())
+
+
+def _together(datasets: Sequence[DatasetOnGraph]) -> dict[str, pa.Table]:
+    """The rows of all datasets, whose keys differ."""
+    tables = dict.fromkeys(name for samples in datasets for name in samples.rows)
+    return {name: pa.concat_tables([samples.rows[name] for samples in datasets]) for name in tables}
+
+
+def _write_graphml(out: Path, rows: Mapping[str, pa.Table], about: Mapping[str, Any], progress: Progress) -> list[Path]:
+    told = {name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in about.items()}
+    with storage_errors(out), scratch(Path(os.path.abspath(out))) as folder:
+        progress.start("Writing GraphML", _rows(rows), "rows")
+        pictured = graphml.write(folder / out.name, rows, about=told, advance=progress.advance)
+        said = f", {pictured:,} characters that XML cannot hold as pictures of them" if pictured else ""
+        progress.finish(f"{(folder / out.name).stat().st_size / 1e6:,.1f} MB{said}")
+        rename_all({folder / out.name: out})
+    return [out]
+
+
+def _rows(rows: Mapping[str, pa.Table]) -> int:
+    return sum(table.num_rows for table in rows.values())

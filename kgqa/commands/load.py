@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from kgqa.errors import InterruptedRun, MissingInput, SettingsError, UnknownId, storage_errors
-from kgqa.formats import native
-from kgqa.formats.on_graph import rejected_rows, sample_rows
+from kgqa.errors import InterruptedRun, SettingsError
+from kgqa.formats.dataset_on_graph import DatasetOnGraph, dataset_folder
 from kgqa.progress import Progress, Silent
-from kgqa.runs.files import file_hash, key_of
 from kgqa.runs.graph import finished_tables, rows_of
 from kgqa.runs.loaded import load_dataset
 from kgqa.runs.workspace import Workspace
@@ -24,8 +18,7 @@ from kgqa.store.base import check_store
 from kgqa.store.graph import TABLES
 from kgqa.store.neo4j import graph
 from kgqa.store.neo4j.connection import Neo4jStore
-from kgqa.store.neo4j.samples import PARTS, Part, add_part, check_only_ours, erase_part, part_markers
-from kgqa.store.samples import SAMPLES_VERSION
+from kgqa.store.neo4j.samples import PARTS, add_part, check_only_ours, erase_part, part_markers, parts_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +69,9 @@ def load(
     try:
         with finished_tables(place) as tables:
             # What is wrong with the dataset is found before anything is erased or written.
-            samples = None if dataset is None else _OnGraph.read(_folder(place, Path(dataset)), place, progress, rejected=rejected)
+            samples = (
+                None if dataset is None else DatasetOnGraph.read(dataset_folder(place, Path(dataset)), place, progress, rejected=rejected)
+            )
             if store == "embedded":
                 assert samples is not None
                 return _load_embedded(place, samples, progress, replace=replace)
@@ -90,37 +85,7 @@ def load(
         raise InterruptedRun("stopped; run the same command again to go on from the last batch.") from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _OnGraph:
-    """A dataset as rows on the graph."""
-
-    name: str
-    content: str
-    """Hash of what the rows were made from."""
-    rows: dict[str, pa.Table]
-
-    @classmethod
-    def read(cls, folder: Path, place: Workspace, progress: Progress, *, rejected: bool) -> _OnGraph:
-        """Raises UnknownId where the dataset names an entity or a document that the graph does not have, and BrokenInput."""
-        name = _name(folder)
-        progress.start(f"Reading samples of {name}", None, "samples")
-        native.check_whole(folder)
-        rows = sample_rows(folder, name)
-        if rejected:
-            rows |= rejected_rows(folder, name)
-        _check_known(rows, folder, place)
-        with storage_errors(folder):
-            content = key_of(SAMPLES_VERSION, {split: file_hash(path) for split, path in native.split_files(folder).items()})
-        progress.finish(f"{rows['sample'].num_rows:,} samples")
-        return cls(name=name, content=content, rows=rows)
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """What is to be loaded."""
-        return tuple(part for part in PARTS if part.nodes in self.rows)
-
-
-def _loaded(place: str, counts: dict[str, int], samples: _OnGraph | None, *, already: bool, added: bool) -> Loaded:
+def _loaded(place: str, counts: dict[str, int], samples: DatasetOnGraph | None, *, already: bool, added: bool) -> Loaded:
     rows = {} if samples is None else {name: table.num_rows for name, table in samples.rows.items()}
     return Loaded(
         place=place,
@@ -133,7 +98,7 @@ def _loaded(place: str, counts: dict[str, int], samples: _OnGraph | None, *, alr
     )
 
 
-def _load_embedded(place: Workspace, samples: _OnGraph, progress: Progress, *, replace: bool) -> Loaded:
+def _load_embedded(place: Workspace, samples: DatasetOnGraph, progress: Progress, *, replace: bool) -> Loaded:
     total = sum(table.num_rows for table in samples.rows.values())
     progress.start(f"Loading samples of {samples.name}", total, "rows")
     added = load_dataset(
@@ -145,7 +110,7 @@ def _load_embedded(place: Workspace, samples: _OnGraph, progress: Progress, *, r
     return _loaded(str(place.path), counts, samples, already=True, added=added)
 
 
-def _replace(server: Neo4jStore, tables: str, samples: _OnGraph | None, progress: Progress) -> None:
+def _replace(server: Neo4jStore, tables: str, samples: DatasetOnGraph | None, progress: Progress) -> None:
     marker = graph.read_marker(server)
     if marker is None:
         return
@@ -182,40 +147,12 @@ def _load_graph(server: Neo4jStore, place: Workspace, tables: str, progress: Pro
     return {name: rows[name].num_rows for name in TABLES}, not done
 
 
-def _load_samples(server: Neo4jStore, tables: str, samples: _OnGraph, progress: Progress) -> bool:
+def _load_samples(server: Neo4jStore, tables: str, samples: DatasetOnGraph, progress: Progress) -> bool:
     added = False
-    for part in samples.parts:
+    for part in parts_of(samples.rows):
         total = samples.rows[part.nodes].num_rows
         progress.start(f"Loading {part.called} of {samples.name}", total, part.called)
         done = add_part(server, part, samples.rows, tables=tables, dataset=samples.name, content=samples.content, advance=progress.advance)
         progress.finish(f"{total:,} {part.called}" if done else f"all {total:,} {part.called} are there already")
         added |= done
     return added
-
-
-def _folder(place: Workspace, dataset: Path) -> Path:
-    """The folder of ``dataset``: as given, or relative to the workspace, or by its name there."""
-    known = [dataset, place.path / dataset, place.path / "datasets" / dataset]
-    with storage_errors(dataset):
-        for folder in known:
-            if folder.is_dir() and native.split_files(folder):
-                return folder
-    raise MissingInput(f"{dataset}: there is no dataset of this name, not here and not in {place.path}; kgqa generate makes one.")
-
-
-def _name(folder: Path) -> str:
-    """What the dataset is called: as its manifest says, else as its folder."""
-    return str(native.manifest_of(folder).get("dataset", folder.resolve().name))
-
-
-def _check_known(rows: Mapping[str, pa.Table], folder: Path, place: Workspace) -> None:
-    """Raise UnknownId for an entity or a document that the rows name and the graph does not have."""
-    for kind, column in (("entities", "entity"), ("documents", "document")):
-        named = pa.concat_tables([table.select([column]) for table in rows.values() if column in table.column_names])[column]
-        ids = pc.unique(named)
-        unknown = ids.filter(pc.invert(pc.is_in(ids, value_set=place.read_table(kind)["id"].combine_chunks())))
-        if len(unknown):
-            raise UnknownId(
-                f"{folder}: a sample names {unknown[0].as_py()!r}, which is not among the {kind} of {place.path}; give the workspace in "
-                "which the dataset was made."
-            )

@@ -27,7 +27,8 @@ def _value(query: Query, parameter: Parameter, known: Known, rng: random.Random)
     if name in ENTITIES or name == "document":
         return _entity(known, rng) if name in ENTITIES else _document(known, rng)
     if parameter.kind == "strings":
-        one = _document if "document" in (next(iter(query.returns)), query.name.split("s_")[0]) else _entity
+        documents = name == "documents" or (name == "ids" and "document" in (next(iter(query.returns)), query.name.split("s_")[0]))
+        one = _document if documents else _entity
         return [one(known, rng) for _ in range(rng.randint(1, 8))]
     if name == "relation":
         if parameter.default == "" and rng.random() < 1 / 2:

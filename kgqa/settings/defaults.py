@@ -30,6 +30,9 @@ DOCTOR_QUERIES = 1000
 """Per store; some ten seconds."""
 NO_ANSWER_PROBABILITY = 1.0
 """Above it SQuAD 2.0 takes the answer for none."""
+GRAPH_HOPS = 1
+GRAPH_LIMIT = 100
+"""Relationships of a kind that are followed from a node."""
 QUERY_SECONDS = 30.0
 QUERY_MEMORY = 2 << 30
 """Bytes above what the opened graph takes."""

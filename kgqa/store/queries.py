@@ -214,7 +214,7 @@ FOR_PEOPLE = ("explore.cypher", "samples.cypher")
 """Files whose queries are listed and suggested; those of all others serve kgqa itself."""
 
 
-HARMLESS = (*FOR_PEOPLE, "names.cypher", "page.cypher", "traverse/")
+HARMLESS = (*FOR_PEOPLE, "graph.cypher", "names.cypher", "page.cypher", "traverse/")
 """Files and folders whose queries may be asked by name; the others build a graph, project it or test an engine."""
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,12 @@ import pytest
 
 import kgqa
 from kgqa.errors import MissingInput, SettingsError, WorkspaceBusy, WorkspaceError
+from kgqa.formats.on_graph import rejected_rows, sample_rows
 from kgqa.runs.graph import rows_of, tables_hash
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.graph import TABLES
+from kgqa.store.kinds import NODES, RELATIONSHIPS
 from kgqa.store.neo4j import graph as loading, import_files as neo4j_import
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import imported_marker
@@ -99,7 +103,9 @@ def everything(settings: Neo4jSettings) -> tuple[list[str], list[str]]:
 
     with GraphDatabase.driver(settings.uri, auth=(settings.username, settings.password)) as driver:
         nodes, _, _ = driver.execute_query("MATCH (n) RETURN labels(n) AS labels, properties(n) AS properties")
-        links, _, _ = driver.execute_query("MATCH (a)-[r]->(b) RETURN a.id AS a, type(r) AS type, properties(r) AS properties, b.id AS b")
+        links, _, _ = driver.execute_query(
+            "MATCH (a)-[r]->(b) RETURN coalesce(a.key, a.id) AS a, type(r) AS type, properties(r) AS properties, coalesce(b.key, b.id) AS b"
+        )
     for node in nodes:
         for name in ("loader", "lock"):
             node["properties"].pop(name, None)
@@ -131,19 +137,29 @@ def test_an_imported_graph_is_the_one_that_the_driver_loads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     workspace = request.getfixturevalue(domain)
-    kgqa.export(to="neo4j-import", out=tmp_path / "files", workspace=workspace)
+    dataset = next((workspace / "datasets").iterdir())
+    tables = rows_of(Workspace(workspace))
+    kgqa.export(to="neo4j", out=tmp_path / "files", workspace=workspace)
     settings = import_into(second_server, tmp_path / "files", monkeypatch)
     assert kgqa.load(workspace, neo4j=neo4j_database).already is False
     nodes, links = everything(settings)
     assert (nodes, links) == everything(neo4j_database)
-    tables = rows_of(Workspace(workspace))
-    assert len(nodes) == tables["entity"].num_rows + tables["document"].num_rows + 1
-    assert len(links) == sum(tables[name].num_rows for name in ("fact", "mentions", "about"))
+    assert len(nodes) == sum(tables[name].num_rows for name in neo4j_import.NODES if name in tables) + 1
+    assert len(links) == sum(tables[name].num_rows for name in neo4j_import.RELATIONSHIPS if name in tables)
     # kgqa knows it for its own, and adds what the importer cannot: constraints.
-    dataset = next((workspace / "datasets").iterdir())
-    loaded = kgqa.load(workspace, neo4j=settings, dataset=dataset)
-    assert loaded.already
+    loaded = kgqa.load(workspace, neo4j=settings, dataset=dataset, rejected=True)
+    assert (loaded.already, loaded.samples_already) == (True, False)
     assert loaded.samples
+    assert loaded.rejected
+    # With samples, chains and rejected questions in the files it is the same graph, and nothing is left to load.
+    kgqa.export(dataset, to="neo4j", out=tmp_path / "more", workspace=workspace, rejected=True)
+    settings = import_into(second_server, tmp_path / "more", monkeypatch)
+    assert kgqa.load(workspace, neo4j=neo4j_database, dataset=dataset, rejected=True).samples_already is False
+    assert everything(settings) == everything(neo4j_database)
+    again = kgqa.load(workspace, neo4j=settings, dataset=dataset, rejected=True)
+    assert (again.already, again.samples_already) == (True, True)
+    assert (again.samples, again.rejected) == (loaded.samples, loaded.rejected)
+    assert everything(settings) == everything(neo4j_database)
     assert _constraints(settings) == {"kgqa_graph", "kgqa_entity", "kgqa_document", "kgqa_sample", "kgqa_chain", "kgqa_blocked"}
 
 
@@ -170,7 +186,7 @@ def test_strange_texts_come_through(
 
 
 def test_the_files_say_how_they_are_loaded(seed_medline: Path, tmp_path: Path, cli: Cli) -> None:
-    outcome = cli("export", "--to", "neo4j-import", tmp_path / "files", "--workspace", seed_medline)
+    outcome = cli("export", "--to", "neo4j", tmp_path / "files", "--workspace", seed_medline)
     assert outcome.status == 0, outcome.err
     text = (tmp_path / "files" / neo4j_import.README).read_text("utf-8")
     assert text in outcome.out
@@ -190,7 +206,7 @@ def test_the_files_say_how_they_are_loaded(seed_medline: Path, tmp_path: Path, c
 
 
 def test_the_files_hold_the_rows(seed_wikidata: Path, tmp_path: Path) -> None:
-    files = kgqa.export(to="neo4j-import", out=tmp_path / "files", workspace=seed_wikidata)
+    files = kgqa.export(to="neo4j", out=tmp_path / "files", workspace=seed_wikidata)
     assert files == sorted((tmp_path / "files").iterdir())
     for name, table in rows_of(Workspace(seed_wikidata)).items():
         with (tmp_path / "files" / f"{name}.csv").open(newline="", encoding="utf-8") as file:
@@ -210,41 +226,79 @@ def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def test_two_datasets_and_what_they_rejected_go_into_the_files(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:
+    first = wikidata_copy / "datasets" / "wikihop"
+    second = shutil.copytree(first, tmp_path / "second")
+    (second / "manifest.json").unlink()
+    options = ("--dataset", "wikihop", "--dataset", second, "--rejected")
+    outcome = cli("export", "--to", "neo4j", tmp_path / "files", "--workspace", wikidata_copy, *options)
+    assert outcome.status == 0, outcome.err
+    rows = sample_rows(first, "wikihop") | rejected_rows(first, "wikihop")
+    for name, table in rows.items():
+        with (tmp_path / "files" / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+            assert sum(1 for _ in csv.reader(file)) == 2 * table.num_rows, name
+    files = [path for path in (tmp_path / "files").glob("marker*.csv") if not path.name.endswith("-header.csv")]
+    markers = sorted(path.read_text("utf-8").split(",")[0].strip('"') for path in files)
+    assert markers == ["kgqa", "rejected of second", "rejected of wikihop", "samples of second", "samples of wikihop"]
+
+
+def test_its_former_name_still_does(seed_wikidata: Path, tmp_path: Path, cli: Cli) -> None:
+    for name in ("neo4j", "neo4j-import"):
+        assert cli("export", "--to", name, tmp_path / name, "--workspace", seed_wikidata).status == 0
+    one, other = (contents.files(tmp_path / name) for name in ("neo4j", "neo4j-import"))
+    assert one == other
+
+
+def test_the_files_and_the_graph_of_networkx_speak_of_the_same_kinds() -> None:
+    ends = {kind.label: name for name, kind in NODES.items()}
+    for name, kind in NODES.items():
+        label, header = neo4j_import.NODES[name]
+        assert (label, header.split(":", maxsplit=1)[0]) == (kind.label, kind.key)
+    for name, link in RELATIONSHIPS.items():
+        type_, header = neo4j_import.RELATIONSHIPS[name]
+        found = re.match(r":START_ID\((\w+)\),:END_ID\((\w+)\)", header)
+        assert found
+        assert (type_, *(ends[label] for label in found.groups())) == (link.type, link.source, link.target)
+
+
 def test_nothing_is_replaced(seed_wikidata: Path, tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "mine.txt").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "file").write_text("")
     for name in ("files", "link", "file"):
-        cli("export", "--to", "neo4j-import", tmp_path / name, "--workspace", seed_wikidata).sentence(name, "already there")
+        cli("export", "--to", "neo4j", tmp_path / name, "--workspace", seed_wikidata).sentence(name, "already there")
     assert contents.files(tmp_path) == {"files/mine.txt": b"mine", "file": b""}
     (tmp_path / "empty").mkdir()
-    assert kgqa.export(to="neo4j-import", out=tmp_path / "empty", workspace=seed_wikidata)
+    assert kgqa.export(to="neo4j", out=tmp_path / "empty", workspace=seed_wikidata)
 
 
 def test_a_full_disk_leaves_nothing(seed_wikidata: Path, small_disk: SmallDisk, cli: Cli) -> None:
     small_disk.mount("size=64k")
-    cli("export", "--to", "neo4j-import", small_disk.path / "files", "--workspace", seed_wikidata).sentence("the disk is full")
+    cli("export", "--to", "neo4j", small_disk.path / "files", "--workspace", seed_wikidata).sentence("the disk is full")
     assert list(small_disk.path.iterdir()) == []
 
 
 def test_mistakes_are_sentences(seed_wikidata: Path, wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:
     with pytest.raises(WorkspaceError, match=r"there is no graph.*run kgqa generate"):
-        kgqa.export(to="neo4j-import", out=tmp_path / "files", workspace=tmp_path / "nothing")
+        kgqa.export(to="neo4j", out=tmp_path / "files", workspace=tmp_path / "nothing")
     assert not (tmp_path / "nothing").exists()
-    with pytest.raises(SettingsError, match="give --workspace instead of a dataset"):
-        kgqa.export(seed_wikidata / "datasets" / "wikihop", to="neo4j-import", out=tmp_path / "files")
+    with pytest.raises(SettingsError, match="rejected questions are those of a dataset"):
+        kgqa.export(to="neo4j", out=tmp_path / "files", workspace=seed_wikidata, rejected=True)
+    with pytest.raises(SettingsError, match="the format neo4j holds the whole graph"):
+        kgqa.export(to="neo4j", out=tmp_path / "files", workspace=seed_wikidata, entity="Q45")
+    with pytest.raises(MissingInput, match="there is no dataset of this name"):
+        kgqa.export("wikihopp", to="neo4j", out=tmp_path / "files", workspace=seed_wikidata)
     with pytest.raises(SettingsError, match="give the folder of one"):
         kgqa.export(to="qangaroo", out=tmp_path / "files")
     with pytest.raises(MissingInput):
         kgqa.export(tmp_path / "nothing", to="qangaroo", out=tmp_path / "files")
     with Workspace(wikidata_copy), pytest.raises(WorkspaceBusy):
-        kgqa.export(to="neo4j-import", out=tmp_path / "files", workspace=wikidata_copy)
+        kgqa.export(to="neo4j", out=tmp_path / "files", workspace=wikidata_copy)
     (wikidata_copy / "tables" / "links.parquet").write_bytes(b"")
-    cli("export", "--to", "neo4j-import", tmp_path / "files", "--workspace", wikidata_copy).sentence(
-        "damaged or unfinished", "kgqa generate"
-    )
-    cli("export", "--to", "neo4j-import").sentence("give one new folder")
+    cli("export", "--to", "neo4j", tmp_path / "files", "--workspace", wikidata_copy).sentence("damaged or unfinished", "kgqa generate")
+    cli("export", "--to", "neo4j").sentence("give one new folder")
+    cli("export", "--to", "graphml").sentence("give one new file")
     cli("export", seed_wikidata / "datasets" / "wikihop", "--to", "qangaroo").sentence("--out DIR")
-    cli("export", "--to", "neo4j-imports", "--out", tmp_path / "files").sentence("did you mean neo4j-import?")
+    cli("export", "--to", "neo4js", "--out", tmp_path / "files").sentence("did you mean neo4j?")
     assert not (tmp_path / "files").exists()

@@ -42,9 +42,9 @@ def test_the_doctor_says_it_and_examines_the_embedded_store(tmp_path: Path) -> N
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["query", "hubs", "--workspace", "WORKSPACE"], ["export", "neo4j-import"]], ids=["query", "export"])
+@pytest.mark.parametrize("arguments", [["query", "hubs", "--workspace", "WORKSPACE"], ["export", "neo4j"]], ids=["query", "export"])
 def test_what_needs_no_server_needs_no_driver(arguments: list[str], seed_wikidata: Path, tmp_path: Path) -> None:
     if arguments[0] == "export":
-        arguments = ["export", "--to", "neo4j-import", "out", "--workspace", str(seed_wikidata)]
+        arguments = ["export", "--to", "neo4j", "out", "--workspace", str(seed_wikidata)]
     done = kgqa_without_driver(*(str(seed_wikidata) if part == "WORKSPACE" else part for part in arguments), folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

@@ -162,7 +162,8 @@ A graph of kgqa as files for neo4j-admin, to load millions of rows into a new da
 
     kgqa load --store neo4j --workspace WORKSPACE
 
-   It recognises the graph, adds the constraints and indexes by which things are looked up, and with --dataset also the samples.
+   It recognises the graph, and adds the constraints and indexes by which things are looked up. With --dataset NAME (and --rejected) it
+   also recognises the samples (and rejected questions) that are in these files, and adds those that are not.
 
 The database then also holds these nodes, by which kgqa knows what the graph was made from:
 

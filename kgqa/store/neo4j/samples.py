@@ -86,6 +86,11 @@ REJECTED = Part(
 PARTS = (SAMPLES, REJECTED)
 
 
+def parts_of(rows: Mapping[str, pa.Table]) -> tuple[Part, ...]:
+    """The parts whose rows are there."""
+    return tuple(part for part in PARTS if part.nodes in rows)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartMarker:
     """What kgqa wrote down about the samples, or the rejected questions, of one dataset."""

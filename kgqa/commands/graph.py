@@ -1,0 +1,179 @@
+"""``kgqa.graph``: a part of a graph, or all of it, for NetworkX; ``kgqa export --to graphml`` writes the same into a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from kgqa.errors import SettingsError, UnknownId
+from kgqa.formats import native
+from kgqa.formats.dataset_on_graph import dataset_folder, dataset_name, dataset_with, has_sample, rows_of_sample
+from kgqa.formats.on_graph import sample_rows
+from kgqa.runs.graph import finished_tables, open_store, rows_of
+from kgqa.runs.workspace import Workspace
+from kgqa.settings.defaults import GRAPH_HOPS, GRAPH_LIMIT, STORE, WORKSPACE
+from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.store.base import GraphStore, check_store
+from kgqa.store.kinds import LOOKED_UP, NODES, RELATIONSHIPS
+from kgqa.store.names import resolve
+from kgqa.store.neighbourhood import Surroundings
+
+if TYPE_CHECKING:
+    import networkx
+
+MOST_HOPS = 4
+
+
+def graph(
+    workspace: str | Path = WORKSPACE,
+    *,
+    entity: str | None = None,
+    document: str | None = None,
+    sample: str | None = None,
+    dataset: str | Path | None = None,
+    hops: int | None = None,
+    limit: int | None = None,
+    store: str = STORE,
+    neo4j: Neo4jSettings | None = None,
+) -> networkx.MultiDiGraph[str]:
+    """What lies around an ``entity`` or a ``document`` (an id or a name), a ``sample`` (an id) with its chains, or the whole graph.
+
+    Around something: the nodes that at most ``hops`` relationships lead to, 1 by default, and all relationships between these; of each node
+    at most ``limit`` of a kind are followed, 100 by default, those to what is mentioned most, and the graph's attribute ``cuts`` says where
+    there were more. A sample comes with its question, subject, answer, candidates, documents and chains, whose steps have a ``position``,
+    and all that the graph says of these; ``dataset`` (a folder, or a name in the workspace) is only needed where several have it. Without
+    any of these it is the whole graph as the workspace's tables have it: about 1 KB of memory a node or relationship.
+
+    Nodes are called ``e:`` and the id of an entity, ``d:`` of a document, ``s:`` and ``c:`` and the key of a sample and a chain; ``type``
+    is the label of a node and the type of a relationship, the other attributes are what docs/neo4j.md lists; what is null is not there.
+    Both stores give the same, nodes by kind and row. Raises KgqaError: SettingsError, UnknownId, UnresolvedName, StoreError.
+    """
+    part = Part(entity=entity, document=document, sample=sample, dataset=dataset, hops=hops, limit=limit, store=store, neo4j=neo4j)
+    place = Workspace(Path(workspace))
+    if part.of is not None:
+        return _networkx(*part.read(place))
+    if store != STORE or neo4j is not None:
+        raise SettingsError("the whole graph is read from the workspace, not from a server; give an entity, a document or a sample.")
+    if dataset is not None:
+        raise SettingsError("a dataset goes with a sample of it; give its id.")
+    with finished_tables(place):
+        return _networkx(rows_of(place), {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Which part of a graph is wanted."""
+
+    entity: str | None = None
+    document: str | None = None
+    sample: str | None = None
+    dataset: str | Path | None = None
+    hops: int | None = None
+    limit: int | None = None
+    store: str = STORE
+    neo4j: Neo4jSettings | None = None
+
+    def __post_init__(self) -> None:
+        """Raise SettingsError for what does not go together."""
+        check_store(self.store)
+        given = [name for name in ("entity", "document", "sample") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise SettingsError(f"{' and '.join(given)} are given, and a graph is about one of them; leave out the others.")
+        sizes = {name: number for name, number in (("hops", self.hops), ("limit", self.limit)) if number is not None}
+        if sizes and self.of not in {"entity", "document"}:
+            raise SettingsError(
+                f"{next(iter(sizes))} says how much lies around an entity or a document; give one of them, or leave it out."
+            )
+        if self.dataset is not None and self.of in {"entity", "document"}:
+            raise SettingsError(
+                f"a dataset has samples, and the graph is about {self.of} {getattr(self, self.of)!r}; leave out one of them."
+            )
+        if not 1 <= sizes.get("hops", 1) <= MOST_HOPS:
+            raise SettingsError(f"hops {self.hops} is not between 1 and {MOST_HOPS}; further away lies nearly everything.")
+        if sizes.get("limit", 1) < 1:
+            raise SettingsError(f"limit {self.limit} is not at least 1; give another.")
+
+    @property
+    def of(self) -> str | None:
+        """``entity``, ``document`` or ``sample``; None: all."""
+        return next((name for name in ("entity", "document", "sample") if getattr(self, name) is not None), None)
+
+    def read(self, place: Workspace) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+        """The rows of the part by table, and what is to be said of it; raises as :func:`graph` does."""
+        if self.sample is not None:
+            # What is wrong with the dataset is found before a store is opened.
+            folder = self._folder(place, self.sample)
+            native.check_whole(folder)
+            named = rows_of_sample(sample_rows(folder, dataset_name(folder)), self.sample)
+            with closing(open_store(self.store, place, neo4j=self.neo4j)) as store:
+                rows = {**_between(store, named, folder), **named}
+            return rows, {"sample": self.sample, "dataset": dataset_name(folder)}
+        kind, text = ("entity", self.entity) if self.entity is not None else ("document", self.document)
+        assert text is not None
+        hops, limit = self.hops or GRAPH_HOPS, self.limit or GRAPH_LIMIT
+        with closing(open_store(self.store, place, neo4j=self.neo4j)) as store:
+            name = resolve(store, text, kind)
+            found = Surroundings(store).around((kind, name), hops=hops, limit=limit)
+        return found.rows, {kind: name, "hops": hops, "limit": limit, "cuts": [asdict(cut) for cut in found.cuts]}
+
+    def _folder(self, place: Workspace, sample: str) -> Path:
+        if self.dataset is None:
+            return dataset_with(place, sample)
+        folder = dataset_folder(place, Path(self.dataset))
+        if not has_sample(folder, sample):
+            raise UnknownId(f"{folder}: there is no sample {sample!r} in this dataset; look for its id with kgqa explore.")
+        return folder
+
+
+def _between(store: GraphStore, named: Mapping[str, pa.Table], folder: Path) -> dict[str, pa.Table]:
+    """The entities and documents that the rows of a sample name, with what the graph says of these; raises UnknownId."""
+    ids = {kind: _ids(named, kind) for kind in ("entity", "document")}
+    rows = Surroundings(store).between(entities=ids["entity"], documents=ids["document"])
+    for kind, wanted in ids.items():
+        if missing := set(wanted).difference(rows[kind]["id"].to_pylist()):
+            raise UnknownId(
+                f"{folder}: the sample names the {kind} {min(missing)!r}, which is not in the graph; give the workspace in which "
+                "the dataset was made."
+            )
+    return rows
+
+
+def _ids(named: Mapping[str, pa.Table], kind: str) -> list[str]:
+    columns = [table[kind].to_pylist() for table in named.values() if kind in table.column_names]
+    return list(dict.fromkeys(name for column in columns for name in column))
+
+
+def _networkx(rows: Mapping[str, pa.Table], about: Mapping[str, Any]) -> networkx.MultiDiGraph[str]:
+    from networkx import MultiDiGraph
+
+    made: networkx.MultiDiGraph[str] = MultiDiGraph(**about)
+    for name, node in NODES.items():
+        if name in rows:
+            keys, attributes = _attributes(rows[name], node.label, [node.key])
+            made.add_nodes_from(zip(_marked(node.mark, keys[0]), attributes, strict=True))
+    for name, link in RELATIONSHIPS.items():
+        if name in rows:
+            ends, attributes = _attributes(rows[name], link.type, rows[name].column_names[:2], besides=True)
+            source, target = (_marked(NODES[end].mark, keys) for end, keys in zip((link.source, link.target), ends, strict=True))
+            made.add_edges_from(zip(source, target, attributes, strict=True))
+    return made
+
+
+def _attributes(table: pa.Table, type_: str, keys: Sequence[str], *, besides: bool = False) -> tuple[list[list[str]], list[dict[str, Any]]]:
+    """The columns ``keys``, and for each row what the others hold, or with ``besides`` only the others, where it is anything."""
+    names = [name for name in table.column_names if name != LOOKED_UP and not (besides and name in keys)]
+    columns = [table[name].to_pylist() for name in names]
+    rows = zip(*columns, strict=True) if columns else iter([()] * table.num_rows)
+    attributes = [
+        {"type": type_} | {name: value for name, value in zip(names, row, strict=True) if value not in (None, [])} for row in rows
+    ]
+    return [table[key].to_pylist() for key in keys], attributes
+
+
+def _marked(mark: str, keys: Sequence[str]) -> list[str]:
+    return [f"{mark}{key}" for key in keys]

@@ -1,0 +1,103 @@
+"""A dataset as rows that lie on the graph of a workspace, for whoever loads or exports it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgqa.errors import MissingInput, SettingsError, UnknownId, storage_errors
+from kgqa.formats import native
+from kgqa.formats.on_graph import rejected_rows, sample_rows
+from kgqa.progress import Progress
+from kgqa.runs.files import file_hash, key_of
+from kgqa.runs.workspace import Workspace
+from kgqa.store.kinds import RELATIONSHIPS
+from kgqa.store.samples import SAMPLE_PART, SAMPLES_VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetOnGraph:
+    """A dataset as rows on the graph."""
+
+    name: str
+    content: str
+    """Hash of what the rows were made from."""
+    rows: dict[str, pa.Table]
+
+    @classmethod
+    def read(cls, folder: Path, place: Workspace, progress: Progress, *, rejected: bool = False) -> DatasetOnGraph:
+        """Raises UnknownId where the dataset names an entity or a document that the graph does not have, and BrokenInput."""
+        name = dataset_name(folder)
+        progress.start(f"Reading samples of {name}", None, "samples")
+        native.check_whole(folder)
+        rows = sample_rows(folder, name)
+        if rejected:
+            rows |= rejected_rows(folder, name)
+        _check_known(rows, folder, place)
+        with storage_errors(folder):
+            content = key_of(SAMPLES_VERSION, {split: file_hash(path) for split, path in native.split_files(folder).items()})
+        progress.finish(f"{rows['sample'].num_rows:,} samples")
+        return cls(name=name, content=content, rows=rows)
+
+
+def dataset_folder(place: Workspace, dataset: Path) -> Path:
+    """The folder of ``dataset``: as given, or relative to the workspace, or by its name there. Raises MissingInput."""
+    known = [dataset, place.path / dataset, place.path / "datasets" / dataset]
+    with storage_errors(dataset):
+        for folder in known:
+            if folder.is_dir() and native.split_files(folder):
+                return folder
+    raise MissingInput(f"{dataset}: there is no dataset of this name, not here and not in {place.path}; kgqa generate makes one.")
+
+
+def dataset_name(folder: Path) -> str:
+    """What the dataset is called: as its manifest says, else as its folder."""
+    return str(native.manifest_of(folder).get("dataset", folder.resolve().name))
+
+
+def dataset_with(place: Workspace, sample: str) -> Path:
+    """The folder of the one dataset in the workspace that has a sample with this id. Raises UnknownId and SettingsError."""
+    folder = place.path / "datasets"
+    with storage_errors(folder):
+        folders = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")) if folder.is_dir() else []
+    found = [path for path in folders if native.is_folder(path) and has_sample(path, sample)]
+    if not found:
+        raise UnknownId(f"{place.path}: no dataset here has a sample {sample!r}; look for its id with kgqa explore, or give --dataset.")
+    if len(found) > 1:
+        raise SettingsError(f"{place.path}: {' and '.join(path.name for path in found)} have a sample {sample!r} each; give --dataset.")
+    return found[0]
+
+
+def has_sample(folder: Path, sample: str) -> bool:
+    """Whether a dataset has a sample with this id."""
+    return any(sample in native.read_columns(path, "id")["id"].to_pylist() for path in native.split_files(folder).values())
+
+
+def rows_of_sample(rows: Mapping[str, pa.Table], sample: str) -> dict[str, pa.Table]:
+    """Those of the tables of ``SAMPLE_PART`` that are about the sample with this id."""
+    samples = rows["sample"].filter(pc.equal(rows["sample"]["id"], sample))
+    links = rows["has_chain"].filter(pc.is_in(rows["has_chain"]["sample"], value_set=samples["key"].combine_chunks()))
+    chains = rows["chain"].filter(pc.is_in(rows["chain"]["key"], value_set=links["chain"].combine_chunks()))
+    keys = {"sample": samples["key"].combine_chunks(), "chain": chains["key"].combine_chunks()}
+    found = {"sample": samples, "chain": chains}
+    for name in SAMPLE_PART[2:]:
+        begin = RELATIONSHIPS[name].source
+        found[name] = rows[name].filter(pc.is_in(rows[name][begin], value_set=keys[begin]))
+    return found
+
+
+def _check_known(rows: Mapping[str, pa.Table], folder: Path, place: Workspace) -> None:
+    """Raise UnknownId for an entity or a document that the rows name and the graph does not have."""
+    for kind, column in (("entities", "entity"), ("documents", "document")):
+        named = pa.concat_tables([table.select([column]) for table in rows.values() if column in table.column_names])[column]
+        ids = pc.unique(named)
+        unknown = ids.filter(pc.invert(pc.is_in(ids, value_set=place.read_table(kind)["id"].combine_chunks())))
+        if len(unknown):
+            raise UnknownId(
+                f"{folder}: a sample names {unknown[0].as_py()!r}, which is not among the {kind} of {place.path}; give the workspace in "
+                "which the dataset was made."
+            )

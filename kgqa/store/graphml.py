@@ -1,0 +1,147 @@
+"""The rows of a graph as GraphML, which Gephi, yEd, igraph and NetworkX read: batch by batch, so that only rows and no XML are in memory.
+
+Nodes are called as :mod:`kgqa.store.kinds` says (``e:Q597``, ``d:simple:53``), and ``type`` is the label of a node and the type of an edge.
+GraphML has no lists, which are written as JSON, and no nulls, which are left out. XML has no place for most control characters: they are
+written as the characters that picture them (U+2400 and on), and counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO
+from xml.sax.saxutils import escape
+
+import polars as pl
+import pyarrow as pa
+
+from kgqa.progress import Advance
+from kgqa.sources.tables import frame
+from kgqa.store.kinds import LOOKED_UP, NODES, RELATIONSHIPS
+
+BATCH_ROWS = 20_000
+TYPES = {"string": "string", "int64": "long", "bool": "boolean", "double": "double", "float": "double"}
+"""Arrow's type → GraphML's; of a list it is that of its JSON, a string."""
+PICTURED = {chr(code): chr(0x2400 + code) for code in range(32) if code not in {9, 10, 13}} | {
+    "\ufffe": "\ufffd",
+    "\uffff": "\ufffd",
+}
+"""What XML 1.0 cannot hold → what is written."""
+_ILLEGAL = "[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
+_TEXT = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;", **PICTURED}
+_QUOTED = {**_TEXT, '"': "&quot;", "\t": "&#9;", "\n": "&#10;"}
+"""Within an attribute a parser takes white space for blanks."""
+HEAD = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
+xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
+"""
+FOOT = "</graph>\n</graphml>\n"
+
+
+def write(path: Path, rows: Mapping[str, pa.Table], *, about: Mapping[str, str] | None = None, advance: Advance = lambda _: None) -> int:
+    """Write those of ``rows`` whose tables :mod:`kgqa.store.kinds` knows, and ``about`` the graph; how many characters were pictured.
+
+    Every end of a relationship must be among the nodes.
+    """
+    told = dict(about or {})
+    tables = {name: _without_search(rows[name]) for name in (*NODES, *RELATIONSHIPS) if name in rows}
+    keys = _Keys(tables, told)
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines((HEAD, *keys.declared(), '<graph edgedefault="directed">\n'))
+        file.writelines(f'<data key="{keys["graph", name, "string"]}">{_clean(text)}</data>\n' for name, text in told.items())
+        pictured = sum(character in PICTURED for text in told.values() for character in text)
+        for name, table in tables.items():
+            pictured += _write(file, name, table, keys, advance)
+        file.write(FOOT)
+    return pictured
+
+
+class _Keys(dict[tuple[str, str, str], str]):
+    """What has a property (``graph``, ``node`` or ``edge``), its name and its type → the key by which data name it.
+
+    Of two kinds of nodes a property may have two types, as ``answer`` has, and then it has two keys.
+    """
+
+    def __init__(self, tables: Mapping[str, pa.Table], told: Mapping[str, str]) -> None:
+        properties = [("graph", name, "string") for name in told]
+        properties += [("node", "type", "string"), ("edge", "type", "string")]
+        for name, table in tables.items():
+            what, begin = ("node", 0) if name in NODES else ("edge", 2)
+            properties += [(what, field.name, _type(field.type)) for field in [*table.schema][begin:]]
+        super().__init__({key: f"p{number}" for number, key in enumerate(dict.fromkeys(properties))})
+
+    def declared(self) -> Iterator[str]:
+        """An element each."""
+        for (what, name, type_), key in self.items():
+            yield f'<key id="{key}" for="{what}" attr.name="{name}" attr.type="{type_}"/>\n'
+
+
+def _without_search(table: pa.Table) -> pa.Table:
+    return table.drop_columns([LOOKED_UP]) if LOOKED_UP in table.column_names else table
+
+
+def _write(file: IO[str], name: str, table: pa.Table, keys: _Keys, advance: Advance) -> int:
+    """The elements of all rows of a table."""
+    if name in NODES:
+        what, properties = "node", [*table.schema]
+        begin = pl.format('<node id="{}"><data key="{}">{}</data>', *_name(name, NODES[name].key), *_type_of(keys, what, NODES[name].label))
+    else:
+        kind, ends = RELATIONSHIPS[name], table.column_names[:2]
+        what, properties = "edge", [*table.schema][2:]
+        begin = pl.format(
+            '<edge source="{}" target="{}"><data key="{}">{}</data>',
+            *_name(kind.source, ends[0]), *_name(kind.target, ends[1]), *_type_of(keys, what, kind.type),
+        )  # fmt: skip
+    values = [_data(keys[what, field.name, _type(field.type)], field) for field in properties]
+    line = pl.concat_str(begin, *values, pl.lit(f"</{what}>\n"))
+    texts = [field.name for field in table.schema if pa.types.is_string(field.type)]
+    pictured = 0
+    for batch in _batches(table):
+        file.writelines(batch.select(line=line)["line"])
+        pictured += sum(batch.select(pl.col(*texts).str.count_matches(_ILLEGAL).sum()).row(0))
+        advance(batch.height)
+    return pictured
+
+
+def _name(table: str, column: str) -> list[pl.Expr]:
+    return [pl.concat_str(pl.lit(NODES[table].mark), _replaced(pl.col(column), _QUOTED))]
+
+
+def _type_of(keys: _Keys, what: str, type_: str) -> list[pl.Expr]:
+    return [pl.lit(keys[what, "type", "string"]), pl.lit(type_)]
+
+
+def _batches(table: pa.Table) -> Iterator[pl.DataFrame]:
+    """Lists come as the JSON that stands for them."""
+    for at in range(0, table.num_rows, BATCH_ROWS):
+        batch = table.slice(at, BATCH_ROWS)
+        for place, field in enumerate(batch.schema):
+            if pa.types.is_list(field.type):
+                texts = [_json(value) if value else None for value in batch[field.name].to_pylist()]
+                batch = batch.set_column(place, field.name, pa.array(texts, pa.string()))
+        yield frame(batch)
+
+
+def _json(texts: list[str]) -> str:
+    """What XML cannot hold stands there as an escape, so that nothing is lost."""
+    return json.dumps(texts, ensure_ascii=False).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+
+
+def _data(key: str, field: pa.Field) -> pl.Expr:
+    """The element of one property; nothing where it is null."""
+    value = pl.col(field.name).cast(pl.String)
+    return pl.format('<data key="{}">{}</data>', pl.lit(key), _replaced(value, _TEXT)).fill_null("")
+
+
+def _replaced(text: pl.Expr, by: Mapping[str, str]) -> pl.Expr:
+    return text.str.replace_many(list(by), list(by.values()))
+
+
+def _type(type_: pa.DataType) -> str:
+    return TYPES.get(str(type_), "string")
+
+
+def _clean(text: str) -> str:
+    return escape(text.translate({ord(illegal): picture for illegal, picture in PICTURED.items()}), {"\r": "&#13;"})

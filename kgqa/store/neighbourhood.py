@@ -1,0 +1,121 @@
+"""What lies around an entity or a document, and what lies between given ones, as rows of the tables that a graph is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from kgqa.store.base import GraphStore
+from kgqa.store.queries import Value, read_queries
+
+Node = tuple[str, str]
+"""``entity`` or ``document``, and its id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Way:
+    """From nodes of one kind to those on the other end of relationships of one kind."""
+
+    name: str
+    """What they are, in a sentence."""
+    to: str
+    query: str
+    """Gives them, the most telling ones first."""
+    count: str
+    """Gives how many there are, in the last column, whose sum it is; empty where a node has one at most, or few."""
+
+
+_WAYS = {
+    "entity": (
+        _Way(name="facts from it", to="entity", query="page_facts_from", count="page_relations_from"),
+        _Way(name="facts to it", to="entity", query="page_facts_to", count="page_relations_to"),
+        _Way(name="documents that mention it", to="document", query="page_mentioned_in", count="page_mentioned_in_count"),
+        _Way(name="articles about it", to="document", query="page_articles", count=""),
+    ),
+    "document": (
+        _Way(name="entities that it mentions", to="entity", query="page_mentions", count="page_mentions_count"),
+        _Way(name="entities that it is about", to="entity", query="page_subjects", count=""),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """Where not all neighbours of a node were followed."""
+
+    kind: str
+    """``entity`` or ``document``."""
+    id: str
+    what: str
+    """``facts to it`` and the like."""
+    followed: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbourhood:
+    """Part of a graph."""
+
+    rows: dict[str, pa.Table]
+    """By table, without what names are looked up in."""
+    cuts: tuple[Cut, ...]
+
+
+class Surroundings:
+    """Questions to one store."""
+
+    def __init__(self, store: GraphStore) -> None:
+        """The store stays open."""
+        self._store = store
+        self._queries = read_queries()
+
+    def around(self, start: Node, *, hops: int, limit: int) -> Neighbourhood:
+        """The nodes that at most ``hops`` relationships lead to, whatever their direction, and all relationships between these nodes.
+
+        Of each node at most ``limit`` relationships of a kind are followed, those to what comes first on the pages of ``kgqa explore``.
+        Memory: the part of the graph that comes out, texts included.
+        """
+        found = {start: None}
+        edge: Sequence[Node] = [start]
+        cuts: list[Cut] = []
+        for _ in range(hops):
+            reached: dict[Node, None] = {}
+            for node in edge:
+                for way in _WAYS[node[0]]:
+                    reached |= dict.fromkeys(self._follow(node, way, limit, cuts))
+            edge = [node for node in reached if node not in found]
+            found |= dict.fromkeys(edge)
+        ids = {kind: [name for of, name in found if of == kind] for kind in _WAYS}
+        return Neighbourhood(rows=self.between(entities=ids["entity"], documents=ids["document"]), cuts=tuple(cuts))
+
+    def between(self, *, entities: Sequence[str], documents: Sequence[str]) -> dict[str, pa.Table]:
+        """Given entities and documents, and all relationships between any two of them."""
+        ends: dict[str, Value] = {"documents": list(documents), "entities": list(entities)}
+        return {
+            "entity": self._ask("graph_entities", entities=ends["entities"]),
+            "document": self._ask("graph_documents", documents=ends["documents"]),
+            "fact": self._ask("graph_facts", entities=ends["entities"]),
+            "mentions": self._ask("graph_mentions", **ends),
+            "about": self._ask("graph_about", **ends),
+        }
+
+    def _follow(self, node: Node, way: _Way, limit: int, cuts: list[Cut]) -> list[Node]:
+        kind, name = node
+        rows = self._rows(way.query, {kind: name, "limit": limit})
+        if way.count and len(rows) >= limit:
+            total = sum(next(reversed(row.values())) for row in self._rows(way.count, {kind: name}))
+            if total > limit:
+                cuts.append(Cut(kind=kind, id=name, what=way.name, followed=limit, total=total))
+        return [(way.to, row[way.to]) for row in rows]
+
+    def _rows(self, name: str, arguments: Mapping[str, Value]) -> list[dict[str, Any]]:
+        query = self._queries[name]
+        values = {parameter.name: arguments.get(parameter.name, parameter.default) for parameter in query.params}
+        rows: list[dict[str, Any]] = self._ask(name, **values).to_pylist()  # type: ignore[arg-type]
+        return rows
+
+    def _ask(self, name: str, **arguments: Value) -> pa.Table:
+        return self._store.run(self._queries[name], arguments)
