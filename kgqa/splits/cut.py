@@ -30,6 +30,8 @@ BALANCE = 60
 """So many dropped questions it is worth to pull one of a kind of which the side has less than of others."""
 NEAR = 0.05
 """A split may be so much larger or smaller than its share, of it, before anything is dropped."""
+FAR = 0.5
+"""So much where that is less than what mostly hangs together, which moves as a whole."""
 Side = npt.NDArray[np.int8]
 
 
@@ -56,10 +58,14 @@ def leak_free(items: Adjacency, shares: tuple[float, ...], *, seed: int, kinds: 
     result for the same input and seed.
     """
     count = len(items.offsets) - 1
-    whole = deal(components_of(items), shares, seed=seed) if count else np.zeros(0, np.int8)
+    components = components_of(items) if count else np.zeros(0, np.int32)
+    whole = deal(components, shares, seed=seed) if count else np.zeros(0, np.int8)
     kept = np.bincount(whole, minlength=len(shares))
     wanted = np.array(shares) * count
-    if (np.abs(kept - wanted) <= np.maximum(1, NEAR * wanted)).all():
+    # Nearer than by one of what hangs together nothing can be that is dealt out whole.
+    step = float(np.median(np.bincount(components))) if count else 0.0
+    room = np.maximum(np.maximum(1, NEAR * wanted), np.minimum(step, FAR * wanted))
+    if (np.abs(kept - wanted) <= room).all():
         return Cut(split=whole, kept=tuple(kept.tolist()))
     return _parted(items, shares, seed, np.zeros(count, np.int8) if kinds is None else kinds, _bisected)
 

@@ -45,6 +45,24 @@ def test_what_nothing_joins_is_not_dropped() -> None:
     assert made.kept == (80, 10, 10)
 
 
+@pytest.mark.parametrize(("size", "count", "kept"), [(2, 16, (26, 4, 2)), (5, 8, (30, 5, 5)), (1, 32, None)])
+def test_what_can_be_dealt_out_in_small_parts_is_not_dropped(size: int, count: int, kept: tuple[int, ...] | None) -> None:
+    """Pairs of questions cannot give splits of 25.6, 3.2 and 3.2, and two questions less would not do so either."""
+    pairs = [[part, count + part * size + place] for part in range(count) for place in range(size)]
+    made = leak_free(items_of(pairs), (0.8, 0.1, 0.1), seed=0)
+    assert made.dropped == 0
+    assert kept is None or made.kept == kept
+
+
+def test_what_is_too_large_for_a_split_is_still_cut() -> None:
+    """Two halves, one of which a bridge joins to itself: neither is a tenth."""
+    rng = np.random.default_rng(0)
+    halves = [(60 * half + rng.choice(50, 3, replace=False)).tolist() for half in range(2) for _ in range(60)]
+    made = leak_free(items_of(halves), (0.8, 0.1, 0.1), seed=0)
+    assert min(made.kept) > 0
+    assert made.dropped > 0
+
+
 def test_two_towns_are_parted_at_the_bridge() -> None:
     """Two dense halves with three questions between them: only these have to go."""
     rng = np.random.default_rng(0)
