@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kgqa.arrays.letters import SMALL, written_at, written_table
 from kgqa.arrays.rows import paired
 from kgqa.arrays.texts import text_buffers
 from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.wording import ASKED
-from kgqa.recipes.names.kinds import END, Kind, answer_kinds
+from kgqa.recipes.names.kinds import ADJECTIVE, END, NUMBERS, Kind, answer_kinds
 from kgqa.records import Paragraph
 from kgqa.settings.musique import PairSettings
 
@@ -37,23 +36,37 @@ AFTER_NAMES = END | {
 """Words that follow a name and no adjective."""
 MODIFIER_SHARE = 0.6
 """What stands before a noun in this share of its places, or what looks like one, is an adjective."""
-_CAPITAL = re.compile(r"[^\W\d_]")
+_CAPITAL_FIRST = r"^[^\p{L}\p{No}\p{Nl}]*[\p{Lu}\x{2160}-\x{216F}]"
+"""The first letter is a capital, or a Roman figure as one sign."""
+_FIGURE = rf"[\p{{Nd}}\p{{No}}]|(?i:(?:^|\W)(?:{'|'.join(sorted(NUMBERS))})(?:\W|$))"
+"""Something of figures, or a number as a word."""
+_SMALL_WORD = r"(?:^|[^\p{L}\p{N}_])[\p{Ll}\p{Lo}\p{Lm}\p{Nl}\p{So}]|\p{M}|^[^\p{L}\p{N}_]*$"
+"""A word that begins small, or may do so; or no word at all."""
 Bools = npt.NDArray[np.bool_]
 
 
 def entity_answers(single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings) -> Bools:
     """For each question whether its answer is a named entity."""
     answers = single_hop["answer"].combine_chunks()
-    written = _name_like(answers, paragraphs["text"], settings.capital_share)
-    kinds = [kind == ASKED for kind in single_hop["kind"].to_pylist()]
-    texts, titles = paragraphs["text"].to_pylist(), paragraphs["title"].to_pylist()
-    own = single_hop["paragraph"].to_pylist()
-    found = np.zeros(len(answers), np.bool_)
-    for row, (answer, asked, question) in enumerate(zip(answers.to_pylist(), kinds, single_hop["question"].to_pylist(), strict=True)):
-        capital = next((letter.group().isupper() for letter in _CAPITAL.finditer(answer)), False)
-        if settings.capital_share and not (capital and written[row]):
-            continue
-        found[row] = not asked or _is_entity(answer_kinds(question, answer, [shown(titles[own[row]], texts[own[row]])]), answer)
+    found: Bools = np.ones(len(answers), np.bool_)
+    if settings.capital_share:
+        written = _name_like(answers, paragraphs["text"], settings.capital_share)
+        found = pc.match_substring_regex(answers, _CAPITAL_FIRST).to_numpy(zero_copy_only=False) & written
+    asked = pc.equal(single_hop["kind"], ASKED).to_numpy() & found
+    # What nothing can take for a figure or a phrase is a name, whatever its question asks for; only of the rest it has to be read.
+    unsure = np.flatnonzero(asked)[_may_be_no_name(answers.filter(pa.array(asked)))]
+    rest = single_hop.select(["question", "answer", "paragraph"]).take(pa.array(unsure))
+    own = paragraphs.select(["title", "text"]).take(rest["paragraph"])
+    columns = [*(rest[name].to_pylist() for name in ("question", "answer")), *(column.to_pylist() for column in own.columns)]
+    for row, question, answer, title, text in zip(unsure.tolist(), *columns, strict=True):
+        found[row] = _is_entity(answer_kinds(question, answer, [shown(title, text)]), answer)
+    return found
+
+
+def _may_be_no_name(answers: pa.Array) -> Bools:
+    """Where something in an answer looks as if it was a figure, a phrase or an adjective: all that :func:`_is_entity` may refuse."""
+    faults = (_FIGURE, _SMALL_WORD, ADJECTIVE.pattern.join("^$"))
+    found: Bools = np.any([pc.match_substring_regex(answers, fault).to_numpy(zero_copy_only=False) for fault in faults], axis=0)
     return found
 
 

@@ -11,7 +11,7 @@ from kgqa.arrays.rows import Adjacency, paired
 from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.named_entities import Bools, shown
 from kgqa.recipes.musique.wording import ASKED
-from kgqa.recipes.names.kinds import answer_kinds, split_title, title_kinds
+from kgqa.recipes.names.kinds import CLASSES, answer_kinds, title_kinds
 from kgqa.retrieval.bm25 import Bm25
 from kgqa.sources.tables import frame
 
@@ -62,26 +62,35 @@ def two_subjects(pairs: pl.DataFrame, single_hop: pa.Table) -> Bools:
 
 def same_type(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table) -> Bools:
     """Whether nothing says that answer and name are of different types: what the head asks for, and what texts called so are about."""
-    numbers: dict[str, int] = {}
-    about: dict[str, int] = {}
-    for title, text in zip(paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist(), strict=True):
-        known = title_kinds(title or "", text)
-        if known and known[0][0]:
-            name = split_title(title)[0].lower()
-            about[name] = about.get(name, 0) | 1 << numbers.setdefault(known[0][0], len(numbers))
-    asked = pc.equal(single_hop["kind"], ASKED).to_numpy()
-    of_head, of_name = np.zeros(len(asked), np.int64), np.zeros(len(asked), np.int64)
-    some = pairs["head"].unique().filter(pl.Series(asked).gather(pairs["head"].unique()))
-    for row, values in zip(
-        some.to_list(), single_hop.select(["question", "answer", "paragraph"]).take(some.to_arrow()).to_pylist(), strict=True
-    ):
-        of_name[row] = about.get(values["answer"].lower(), 0)
-        own = {name: paragraphs[name][values["paragraph"]].as_py() for name in ("title", "text")} if of_name[row] else None
-        told = answer_kinds(values["question"], values["answer"], [shown(own["title"], own["text"])]) if own else []
-        of_head[row] = next((1 << numbers[kind[0]] for kind in told if len(kind) > 1 and kind[0] in numbers), 0)
-    heads = pairs["head"].to_numpy()
-    kept: Bools = (of_head[heads] == 0) | (of_name[heads] == 0) | ((of_head[heads] & of_name[heads]) != 0)
+    heads = frame(single_hop.select(["kind", "question", "answer", "paragraph"])).with_row_index("head")
+    heads = heads.filter(pl.col("kind") == ASKED).join(pairs.select(pl.col("head").cast(pl.UInt32)), on="head", how="semi")
+    heads = heads.with_columns(name=pl.col("answer").str.to_lowercase())
+    about = _about(heads["name"], paragraphs)
+    # Only of answers that some title names anything can be known: they alone have to be read.
+    known = heads.filter(pl.col("name").is_in(list(about)))
+    own = paragraphs.select(["title", "text"]).take(known["paragraph"].to_arrow()).to_pylist()
+    of_other_type = []
+    for (head, question, answer, name), text in zip(known.select("head", "question", "answer", "name").iter_rows(), own, strict=True):
+        told = answer_kinds(question, answer, [shown(text["title"], text["text"])])
+        asked_for = next((kind[0] for kind in told if len(kind) > 1 and kind[0] in CLASSES), None)
+        if asked_for is not None and asked_for not in about[name]:
+            of_other_type.append(head)
+    kept: Bools = ~pairs["head"].is_in(of_other_type).to_numpy()
     return kept
+
+
+def _about(names: pl.Series, paragraphs: pa.Table) -> dict[str, set[str]]:
+    """Name, in small letters → what the paragraphs that have it for their title are about, as far as one knows."""
+    title = pl.col("title")
+    has_note = title.str.contains(" (", literal=True) & title.str.ends_with(")") & ~title.str.starts_with(" (")  # as in split_title
+    base = pl.when(has_note).then(title.str.splitn(" (", 2).struct.field("field_0")).otherwise(title)
+    titled = frame(paragraphs.select(["title", "text"])).with_columns(name=base.str.to_lowercase())
+    found: dict[str, set[str]] = {}
+    for name, called, text in titled.filter(pl.col("name").is_in(names.unique().implode())).select("name", "title", "text").iter_rows():
+        kinds = title_kinds(called, text)
+        if kinds and kinds[0][0]:
+            found.setdefault(name, set()).add(kinds[0][0])
+    return found
 
 
 def same_search_result(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table) -> Bools:

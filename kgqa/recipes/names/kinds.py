@@ -26,6 +26,7 @@ CLAUSE = 200
 """The letters after an asking word in which the noun is looked for."""
 NOUNS = {noun: name for name, nouns in word_lists(Path(__file__).with_name("nouns.txt")).items() for noun in nouns}
 """Noun → class."""
+CLASSES = frozenset({*NOUNS.values(), PERSON})
 ROLES = frozenset(
     {"developer", "distributor", "employer", "maker", "manufacturer", "operator", "owner", "performer", "publisher", "winner"}
 )
@@ -67,7 +68,7 @@ _OTHERS = re.compile(
     r"(?:[A-Z]\w+ )*(?:Governor|President|Minister|Secretary|King|Queen|Emperor|Duke|Bishop|Mayor|Director) of "
 )
 """Titles of lists and of pages about a side of something, or about an office, which is no person."""
-_ADJECTIVE = re.compile(r"[A-Z][a-z]+(?:ese|ish|ian|can)")
+ADJECTIVE = re.compile(r"[A-Z][a-z]+(?:ese|ish|ian|can)")
 _LIFE_AND_DEATH = re.compile(r"\b(?:born|birth|died?|death|buried|burial|residence|formation|headquarters)\b")
 """What happens in a town, mostly."""
 _PRONOUN = re.compile(r"\b(?:[Hh]e|[Ss]he|[Hh]is|[Hh]er)\b")
@@ -123,7 +124,7 @@ def answer_kinds(question: str, answer: str, paragraphs: Iterable[Paragraph] = (
     if figures := _figures(answer, words):
         return figures
     asking, asked = _asked(question)
-    if 2 * sum(word[0].islower() for word in words) >= len(words) or _ADJECTIVE.fullmatch(answer):
+    if 2 * sum(word[0].islower() for word in words) >= len(words) or ADJECTIVE.fullmatch(answer):
         return [("phrase", asked.noun)] if asked and asked.noun not in PLACES else []
     said = _said(answer, paragraphs)
     own = said or _own(answer)
