@@ -141,10 +141,11 @@ def plan(
     with storage_errors(place.path):
         place.belongs_to(domain=loaded.settings.name, inputs=runner.inputs)
         runner.refuse_strangers()
-    done, last = {}, ""
-    for stage, last in runner.stage_keys():
-        done[stage.doing] = runner.finished(stage, last) is not None
-    done["Writing the dataset"] = runner.written(runner.dataset_key(last)) is not None
+    done, record = {}, None
+    for stage, key in runner.stage_keys():
+        record = runner.finished(stage, key)
+        done[stage.doing] = record is not None
+    done["Writing the dataset"] = record is not None and runner.written(runner.dataset_key(record)) is not None
     return Plan(
         domain=loaded.settings.name,
         source=loaded.source,

@@ -36,6 +36,6 @@ class FunnelRow:
         return [self.stage, self.what, self.reason, *numbers]
 
 
-def reasons_of(rows: Iterable[FunnelRow]) -> str:
-    """What took something away, and how much, for a message."""
-    return "; ".join(f"{row.reason} ({row.removed:,})" for row in rows if row.removed) or "there is none"
+def reasons_of(rows: Iterable[FunnelRow], *, none: str = "there is none") -> str:
+    """What took something away, and how much, for a message; ``none`` where nothing did, as nothing was there."""
+    return "; ".join(f"{row.reason} ({row.removed:,})" for row in rows if row.removed) or none

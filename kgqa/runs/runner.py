@@ -66,7 +66,8 @@ class Runner:
 
     def finished(self, stage: Stage, key: str) -> StageRecord | None:
         """What the stage left behind where it need not be done again."""
-        return None if stage.outside(self.run) else self.run.workspace.finished(stage.name, key)
+        record = self.run.workspace.finished(stage.name, key)
+        return None if record is None or stage.outside(self.run) else record
 
     def perform(self, *, last: str | None = None) -> None:
         """Do all stages that are not finished, or those up to ``last``, in a workspace that is held. Raises KgqaError."""
@@ -97,10 +98,10 @@ class Runner:
         self.run.progress.finish(output.note)
         return record
 
-    def dataset_key(self, last: str) -> str:
-        """Hash of everything that the dataset depends on; ``last`` is the key of the last stage."""
+    def dataset_key(self, last: StageRecord) -> str:
+        """Hash of everything that the dataset depends on; ``last`` is what the last stage left, whose key need not tell all of it."""
         domain = self.run.domain
-        return key_of(self.recipe.version, domain.settings.resolved(), self.run.seed, domain.is_seed, last)
+        return key_of(self.recipe.version, domain.settings.resolved(), self.run.seed, domain.is_seed, last.key, last.outputs)
 
     def written(self, key: str) -> dict[str, Any] | None:
         """The manifest of the dataset that is there if it was made with this key and its files are as they were written."""
@@ -114,7 +115,7 @@ class Runner:
 
     def write(self, passed: dict[str, Any]) -> tuple[dict[str, int], bool]:
         """Write the dataset, unless the very same one is there; the samples of each split, and whether another one was replaced."""
-        key = self.dataset_key(self.records[-1].key)
+        key = self.dataset_key(self.records[-1])
         if manifest := self.written(key):
             self.reused.append(WRITING)
             self.seconds[WRITING] = manifest["seconds"][WRITING]

@@ -75,4 +75,5 @@ class Stage:
     """The part of settings, seed and limit that its output depends on, as JSON-able data."""
     run: Callable[[Run], StageOutput]
     outside: Callable[[Run], bool] = lambda _: False
-    """Whether what it makes lies outside of the workspace, so that it has to look whether it is still there."""
+    """Whether it has to be done again whatever its record says: what it makes lies outside of the workspace, so that it has to look whether
+    that is still there, or a file that it goes by holds something else by now."""

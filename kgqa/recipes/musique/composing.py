@@ -19,7 +19,7 @@ from kgqa.recipes.musique.composers import checks, llm, people, rules
 from kgqa.recipes.musique.composers.chain import Chain
 from kgqa.recipes.musique.composers.endpoint import Endpoint
 from kgqa.recipes.musique.composers.model import ModelComposer
-from kgqa.recipes.musique.composers.recording import Recording
+from kgqa.recipes.musique.composers.recording import Recording, hash_of
 from kgqa.recipes.musique.composers.written import Composer, Written
 from kgqa.recipes.musique.from_graph import templates_of
 from kgqa.recipes.musique.wording import ASKED
@@ -35,13 +35,14 @@ TASKS = "tasks"
 
 
 def compose_questions(run: Run) -> StageOutput:
-    """contexts → composed (``chain``, ``question``), refused."""
+    """contexts → composed (``chain``, ``question``), refused, answered (``request``, ``answer``: of an endpoint, their hashes)."""
     settings = _settings(run)
     tables = run.tables("single_hop", "paragraphs", "connected", "chains", "contexts")
     rows = tables["contexts"]["chain"].to_pylist()
     source = Chains(tables["chains"], tables["connected"], tables["single_hop"], tables["paragraphs"])
     chains = [source[row] for row in rows]
-    written = list(composer_of(run).write(chains, run.progress))
+    composer = composer_of(run)
+    written = list(composer.write(chains, run.progress))
     reasons = kept(chains, written, settings)
     done = [(row, each.question) for row, each, reason in zip(rows, written, reasons, strict=True) if not reason]
     refused = [(row, reason) for row, reason in zip(rows, reasons, strict=True) if reason]
@@ -54,9 +55,23 @@ def compose_questions(run: Run) -> StageOutput:
     funnel.append(FunnelRow(stage="compose", what="questions", reason=f"composed by {settings.composer}", removed=None, left=left))
     if not done:
         raise EmptyResult(f"no question could be composed: {reasons_of(funnel)}; give another --composer, or change [musique.composition].")
+    used = composer.used() if isinstance(composer, llm.LlmComposer) else {}
+    answered = pa.table([pa.array(column, pa.string()) for column in (list(used), list(used.values()))], names=["request", "answer"])
     return StageOutput(
-        tables={"composed": _table(done, "question"), "refused": _table(refused, "reason")}, funnel=funnel, note=f"{len(done):,} questions"
-    )
+        tables={"composed": _table(done, "question"), "refused": _table(refused, "reason"), "answered": answered},
+        funnel=funnel, note=f"{len(done):,} questions",
+    )  # fmt: skip
+
+
+def was_changed(run: Run) -> bool:
+    """Whether the recording holds the answers no longer of which an endpoint's questions were made. Raises BrokenInput."""
+    if _settings(run).composer != "llm":
+        return False
+    path = run.workspace.path / RECORDING
+    recording = Recording(path) if path.is_file() else None
+    used = run.table("answered").to_pylist()
+    found = [None if recording is None else recording.find(row["request"]) for row in used]
+    return any(answer is None or hash_of(answer) != row["answer"] for row, answer in zip(used, found, strict=True))
 
 
 def choose_sayable(run: Run, every: pa.Table, tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int64], list[FunnelRow]]:

@@ -16,8 +16,9 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.hashes import text_hashes
-from kgqa.errors import EmptyResult
+from kgqa.errors import EmptyResult, SettingsError
 from kgqa.progress import Progress, Silent, Within
+from kgqa.readers.pretrained import pretrained_key
 from kgqa.readers.scores import answer_score, support_score
 from kgqa.readers.specification import Specification, specification
 from kgqa.recipes.musique.contexts import build_contexts, same_name, without
@@ -56,14 +57,24 @@ def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
         "head": settings.lexical_head_reader if lexical else settings.head_reader,
         "tail": settings.lexical_tail_reader if lexical else settings.tail_reader,
     }
+    plain = {part: specification(name, settings={}, training={}) for part, name in names.items()}
+    trained = [part for part in names if plain[part].steps]
+    idle = [name for name in ("settings", "training") if getattr(settings, name)]
+    if idle and not trained:
+        counting = " and ".join(dict.fromkeys(names.values()))
+        raise SettingsError(f"musique.disconnection.{idle[0]} is for trained readers, but {counting} only count; leave out one of the two.")
     found = {}
     for part, name in names.items():
-        plain = specification(name, settings={}, training={})
-        known = type(plain.settings).model_fields
+        known = type(plain[part].settings).model_fields
         # What the tails' reader knows is said for both; one that sees no paragraph cannot be told how to cut them.
-        said = {key: value for key, value in settings.settings.items() if part == "tail" or key in known}
-        found[part] = specification(name, settings=said if plain.steps else {}, training=settings.training if plain.steps else {})
+        said = {key: value for key, value in settings.settings.items() if part == trained[-1] or key in known} if part in trained else {}
+        found[part] = specification(name, settings=said, training=settings.training if part in trained else {})
     return found
+
+
+def identity(reader: Specification) -> tuple[object, ...]:
+    """What tells one reader from another: what it is told, and the files that it begins with. Raises MissingInput, BrokenInput."""
+    return reader.record(), pretrained_key(reader.settings)
 
 
 def head_questions(heads: npt.NDArray[np.integer], single_hop: pa.Table) -> list[Instance]:
@@ -166,7 +177,7 @@ def _scores(
     questions = of_list(asked)
     if not reader.steps:
         progress.start(f"Counting readers answer {part}s", None, "questions")
-    key = key_of(reader.record(), questions.key, seeds, settings.folds)
+    key = key_of(*identity(reader), questions.key, seeds, settings.folds)
     done = cross_fit(
         questions, lambda _: reader.make(), place=place / f"{part}-{key[:16]}", folds=settings.folds, seeds=seeds,
         settings=reader.training, key=key, progress=Within(progress, f"{part}s") if reader.steps else Silent(),

@@ -22,9 +22,9 @@ from kgqa.formats.question_set import open_dataset
 from kgqa.readers.trained import reader_hashes
 from kgqa.recipes.musique.answerable import without_unread
 from kgqa.recipes.musique.comparison import two_hops
-from kgqa.recipes.musique.composing import choose_sayable, compose_questions, depends_on, sayable
+from kgqa.recipes.musique.composing import choose_sayable, compose_questions, depends_on, sayable, was_changed
 from kgqa.recipes.musique.contexts import build_contexts, masked_texts
-from kgqa.recipes.musique.disconnection import connected, judge
+from kgqa.recipes.musique.disconnection import connected, identity, judge, readers_of
 from kgqa.recipes.musique.from_graph import graph_questions
 from kgqa.recipes.musique.from_sets import set_questions
 from kgqa.recipes.musique.guesses import hop_figures, set_figures
@@ -99,7 +99,8 @@ def find_pairs(run: Run) -> StageOutput:
         ask=InStore(run).pairs if run.traversal == "cypher" else None,
     )  # fmt: skip
     if not pairs.num_rows:
-        raise EmptyResult(f"no two questions can be composed: {reasons_of(funnel)}; give more questions, or change [musique.pairs].")
+        why = reasons_of(funnel, none="none names the answer to another one")
+        raise EmptyResult(f"no two questions can be composed: {why}; give more questions, or change [musique.pairs].")
     if run.limit is not None and pairs.num_rows > run.limit:
         pairs = _limited(pairs, tables["single_hop"], run.limit, run.seed)
         reason = "only so many pairs are wanted for a try (--limit)"
@@ -167,7 +168,8 @@ def make_chains(run: Run) -> StageOutput:
     funnel += unkept
     chains = every.take(kept)
     if not len(chains):
-        raise EmptyResult(f"no reasoning graph can be built: {reasons_of(funnel)}; change {_worst(funnel)}, or give more questions.")
+        why = reasons_of(funnel, none="all questions of a pair, or of more, are too long together")
+        raise EmptyResult(f"no reasoning graph can be built: {why}; change {_worst(funnel)}, or give more questions.")
     counts = Counter(SHAPES[number] for number in chains["shape"].to_pylist())
     note = ", ".join(f"{name} {counts[name]:,}" for name in SHAPES if counts[name])
     return StageOutput(tables={"chains": chains}, funnel=funnel, report={"shapes": dict(counts)}, note=note)
@@ -251,6 +253,12 @@ def _tagger(run: Run) -> list[object]:
     return [pipeline_version(name)] if name else []
 
 
+def _judges(run: Run) -> list[object]:
+    """The filter's readers themselves, of which settings say names and places."""
+    settings = _settings(run).disconnection
+    return [] if settings.use == "none" else [identity(reader) for reader in readers_of(settings).values()]
+
+
 def _lengths(run: Run) -> object:
     return _settings(run).shapes.model_dump(mode="json", include={"max_tokens", "max_tokens_short", "max_tokens_long"})
 
@@ -270,12 +278,18 @@ UNWRITTEN = "show_paragraphs"
 COMPOSITION = (
     Stage(
         name="find_pairs",
-        version=1,
+        version=2,
         doing="Finding composable pairs",
         depends_on=_searched(lambda run: [_only("pairs")(run), _lengths(run), run.limit, *_tagger(run)]),
         run=find_pairs,
     ),
-    Stage(name="filter_pairs", version=1, doing="Filtering disconnected pairs", depends_on=_only("disconnection"), run=filter_pairs),
+    Stage(
+        name="filter_pairs",
+        version=1,
+        doing="Filtering disconnected pairs",
+        depends_on=lambda run: [_only("disconnection")(run), *_judges(run)],
+        run=filter_pairs,
+    ),
     Stage(
         name="make_chains",
         version=1,
@@ -283,9 +297,9 @@ COMPOSITION = (
         depends_on=_searched(lambda run: [_only("shapes")(run), _settings(run).composition.model_dump(include={"composer", "max_words"})]),
         run=make_chains,
     ),
-    Stage(name="split_chains", version=1, doing="Splitting", depends_on=_only("split"), run=split_chains),
-    Stage(name=UNWRITTEN, version=1, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
-    Stage(name="compose_questions", version=1, doing="Composing", depends_on=depends_on, run=compose_questions),
+    Stage(name="split_chains", version=2, doing="Splitting", depends_on=_only("split"), run=split_chains),
+    Stage(name=UNWRITTEN, version=2, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
+    Stage(name="compose_questions", version=2, doing="Composing", depends_on=depends_on, run=compose_questions, outside=was_changed),
 )
 
 
@@ -303,7 +317,7 @@ FROM_GRAPH = (
     *map(_in_workspace, preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False)),
     Stage(
         name="single_hop",
-        version=1,
+        version=2,
         doing="Asking single-hop questions",
         depends_on=_asked("templates", "neutral", "unasked", "single_hop"),
         run=single_hop_from_graph,
@@ -311,7 +325,7 @@ FROM_GRAPH = (
     *COMPOSITION,
 )
 FROM_SETS = (
-    Stage(name="single_hop", version=1, doing="Reading single-hop questions", depends_on=_asked("single_hop"), run=single_hop_from_sets),
+    Stage(name="single_hop", version=2, doing="Reading single-hop questions", depends_on=_asked("single_hop"), run=single_hop_from_sets),
     *COMPOSITION,
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,13 @@ import pyarrow as pa
 import pytest
 
 import kgqa
+from kgqa.domains import load_domain
+from kgqa.progress import Silent
 from kgqa.recipes.musique import disconnection
 from kgqa.recipes.musique.disconnection import MASK, Judged, connected, head_questions, tail_questions
 from kgqa.recipes.musique.pairs import PAIRS
+from kgqa.recipes.musique.pipeline import COMPOSITION
+from kgqa.runs.stage import Run
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.musique import DisconnectionSettings
 from tests import contents
@@ -59,6 +64,29 @@ def test_what_readers_are_asked(tmp_path: Path) -> None:
         assert len({paragraph.id for paragraph in instance.paragraphs}) == 10
         [own] = [paragraph for paragraph in instance.paragraphs if paragraph.supporting]
         assert instance.answers[0] in own.text
+
+
+def test_the_filter_knows_its_readers_by_their_files(tmp_path: Path, tiny_encoder: str) -> None:
+    place = shutil.copytree(tiny_encoder, tmp_path / "encoder")
+    toml = tmp_path / "own.toml"
+    [stage] = [stage for stage in COMPOSITION if stage.name == "filter_pairs"]
+
+    def told(stride: int = 64) -> object:
+        reader = tmp_path / "reader.toml"
+        reader.write_text(f'reader = "ee"\n[settings]\nencoder = "{place}"\nstride = {stride}\n', "utf-8")
+        toml.write_text(f'extends = "questions"\n[musique.disconnection]\ntail_reader = "{reader}"\nsettings = {{ encoder = "{place}" }}\n')
+        domain, place_of_run = load_domain(toml, made_by="musique"), Workspace(tmp_path / "w")
+        return stage.depends_on(Run(domain=domain, workspace=place_of_run, seed=0, workers=1, limit=None, progress=Silent()))
+
+    once = told()
+    assert told() == once
+    assert told(stride=32) != once
+    weights = place / "model.safetensors"
+    data = weights.read_bytes()
+    weights.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    assert told() != once
+    weights.write_bytes(data)
+    assert told() == once
 
 
 @pytest.mark.slow

@@ -18,6 +18,8 @@ import pytest
 import kgqa
 from kgqa.commands.compose import Composition
 from kgqa.errors import BrokenInput, DuplicateId, EmptyResult, EndpointError, MissingInput, SettingsError, StorageError, UnknownId
+from kgqa.recipes.musique.composers import llm
+from kgqa.runs.files import key_of
 from tests import contents
 from tests.chat_server import ChatServer, Reply, chat_server
 from tests.command import COMMAND
@@ -261,15 +263,50 @@ def test_a_recording_that_was_cut_off_and_one_that_is_broken(place: Place) -> No
     with chat_server(well) as server:
         made = place.compose(server)
         lines = place.recording.read_bytes().splitlines(keepends=True)
-        (place.folder / "w" / "tables" / "compose_questions.json").unlink()
         place.recording.write_bytes(b"".join(lines)[:-9])
         server.requests.clear()
         assert questions(place.compose(server)) == questions(made)
         assert len(server.requests) == 1
-        (place.folder / "w" / "tables" / "compose_questions.json").unlink()
         place.recording.write_bytes(lines[0] + b"{}\n")
         with pytest.raises(BrokenInput, match=r"composer\.jsonl, line 2: this is no recorded answer"):
             place.compose(server)
+
+
+def test_a_recording_that_was_changed_by_hand_is_noticed(place: Place) -> None:
+    with chat_server(well) as server:
+        made = place.compose(server)
+        server.requests.clear()
+        assert {"compose_questions", "write_dataset"} <= set(place.compose(server).reused)
+        lines = place.recording.read_text("utf-8").splitlines(keepends=True)
+        # What was not used, and the order of lines, change nothing.
+        other = json.dumps({"request": "of another set", "answer": json.loads(lines[0])["answer"]})
+        place.recording.write_text("".join([f"{other}\n", *reversed(lines)]), "utf-8")
+        assert {"compose_questions", "write_dataset"} <= set(place.compose(server).reused)
+        named = next(line for line in lines if "Where was Ada born" in line)
+        place.recording.write_text("".join(lines).replace(named, named.replace("Where was Ada", "At which place was Ada")), "utf-8")
+        changed = place.compose(server)
+        assert "compose_questions" not in changed.reused
+        assert any("At which place was Ada born" in question for question in questions(changed).values())
+        assert not server.requests
+        place.recording.write_text("".join(lines), "utf-8")
+        assert questions(place.compose(server)) == questions(made)
+        assert not server.requests
+        place.recording.unlink()
+        assert questions(place.compose(server)) == questions(made)
+        assert len(server.requests) == len(lines)
+
+
+def test_what_is_asked_is_hashed_once(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed: list[str] = []
+
+    def counting(*parts: object) -> str:
+        hashed.append(key_of(*parts))
+        return hashed[-1]
+
+    monkeypatch.setattr(llm, "key_of", counting)
+    with chat_server(well) as server:
+        place.compose(server)
+        assert len(hashed) == len(set(hashed)) == len(server.requests) == place.answers
 
 
 def test_half_a_surrogate_pair_and_tokens_that_nobody_counted(place: Place) -> None:

@@ -17,7 +17,7 @@ from kgqa.progress import Progress
 from kgqa.recipes.musique.composers import checks
 from kgqa.recipes.musique.composers.chain import Chain, referring
 from kgqa.recipes.musique.composers.endpoint import CHARACTERS_PER_TOKEN, FILTERED, NO_KEY, Endpoint, Failed, Message, cost
-from kgqa.recipes.musique.composers.recording import Answer, Recording
+from kgqa.recipes.musique.composers.recording import Answer, Recording, hash_of
 from kgqa.recipes.musique.composers.written import Written
 from kgqa.runs.files import key_of
 from kgqa.settings.musique import LlmSettings
@@ -85,18 +85,24 @@ class LlmComposer:
         self._reserved = 0.0
         """What requests on their way may cost, and those of which nobody knows whether they were paid."""
         self._sent = 0
+        self._used: dict[str, Answer] = {}
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
         """As many at once as the settings say; what it costs is said before and after. Memory: all questions."""
         progress.start("Estimating what the endpoint costs")
-        progress.finish(self._estimate(chains))
+        keys = [key_of(self._endpoint.request(first(chain))) for chain in chains]
+        # Chains of the same steps are one request, whoever is asked first.
+        asked = dict(reversed(list(zip(keys, chains, strict=True))))
+        progress.finish(self._estimate(asked))
         before = self._spent()
         progress.start(f"Composing at {self._endpoint.address}", len(chains), "questions")
-        keys = [self._key(first(chain)) for chain in chains]
-        # Chains of the same steps are one request, whoever is asked first.
-        found = self._ask_all(dict(reversed(list(zip(keys, chains, strict=True)))), Counter(keys), progress)
+        found = self._ask_all(asked, Counter(keys), progress)
         progress.finish(f"{self._sent:,} requests{self._price(self._spent() - before)}")
         return iter([found[key] for key in keys])
+
+    def used(self) -> dict[str, str]:
+        """Request → the hash of its answer, of all that the questions were made of."""
+        return {request: hash_of(self._used[request]) for request in sorted(self._used)}
 
     def _ask_all(self, asked: Mapping[str, Chain], times: Mapping[str, int], progress: Progress) -> dict[str, Written]:
         found: dict[str, Written] = {}
@@ -104,7 +110,7 @@ class LlmComposer:
         pool = ThreadPoolExecutor(self._settings.at_once)
         keys: dict[Future[_Judged], str] = {}
         try:
-            keys = {pool.submit(self._compose, chain): key for key, chain in asked.items()}
+            keys = {pool.submit(self._compose, key, chain): key for key, chain in asked.items()}
             waiting = set(keys)
             while waiting:
                 # A wait without end is not woken by Ctrl-C everywhere.
@@ -137,10 +143,9 @@ class LlmComposer:
     def _price(self, amount: float) -> str:
         return "" if self._settings.input_price is None else f", cost {amount:,.4f}"
 
-    def _estimate(self, chains: Sequence[Chain]) -> str:
+    def _estimate(self, asked: Mapping[str, Chain]) -> str:
         """For people. Raises SettingsError where it is more than may be spent."""
-        every = {self._key(messages): messages for messages in map(first, chains)}
-        new = [messages for key, messages in every.items() if not self._recording.find(key)]
+        new = [first(chain) for key, chain in asked.items() if not self._recording.find(key)]
         if new and self._endpoint.is_without_key:
             raise SettingsError(NO_KEY)
         inputs = sum(len(message["content"]) for messages in new for message in messages) / CHARACTERS_PER_TOKEN
@@ -152,17 +157,15 @@ class LlmComposer:
                 f"and max_cost is {limit:g}; raise it, or take fewer pairs with --limit."
             )
         price = self._price(amount) or "; without input_price and output_price their cost is not known"
-        recorded = f"{len(every) - len(new):,} answers are recorded"
+        recorded = f"{len(asked) - len(new):,} answers are recorded"
         return f"{recorded}; {len(new):,} requests, about {inputs:,.0f} tokens in and {outputs:,} out{price}"
 
-    def _key(self, messages: Sequence[Message]) -> str:
-        return key_of(self._endpoint.request(messages))
-
-    def _compose(self, chain: Chain) -> _Judged:
+    def _compose(self, key: str, chain: Chain) -> _Judged:
         """One chain, asked until its question has no fault, the same comes again, or it was asked often enough."""
         messages, texts, is_new = first(chain), list[str](), False
         while True:
-            answer, was_sent = self._answer(messages)
+            request = self._endpoint.request(messages)
+            answer, was_sent = self._answer(key if not texts else key_of(request), request)
             is_new = is_new or was_sent
             judged = _judge(answer, chain, max_words=self._max_words)
             texts.append(answer.text)
@@ -170,20 +173,24 @@ class LlmComposer:
                 return replace(judged, is_new=is_new)
             messages = [*messages, {"role": "assistant", "content": answer.text}, {"role": "user", "content": judged.complaint}]
 
-    def _answer(self, messages: Sequence[Message]) -> tuple[Answer, bool]:
-        """The answer, and whether it was asked for just now."""
-        request = self._endpoint.request(messages)
-        key = key_of(request)
+    def _answer(self, key: str, request: Mapping[str, Any]) -> tuple[Answer, bool]:
+        """The answer to the request with this hash, and whether it was asked for just now."""
         found = self._recording.find(key)
-        if found is not None:
-            return found, False
+        was_sent = found is None
+        if found is None:
+            found = self._ask(key, request)
+        self._used[key] = found
+        return found, was_sent
+
+    def _ask(self, key: str, request: Mapping[str, Any]) -> Answer:
+        """Recorded on return."""
         for attempt in range(self._settings.retries + 1):
             amount = self._reserve(request)
             try:
                 found = self._endpoint.ask(request)
                 self._recording.add(key, found)
                 self._release(amount)
-                return found, True
+                return found
             except Failed as error:
                 if not error.may_be_paid:
                     self._release(amount)

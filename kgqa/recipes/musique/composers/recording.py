@@ -11,6 +11,7 @@ from threading import Lock
 from pydantic import TypeAdapter, ValidationError
 
 from kgqa.errors import BrokenInput, storage_errors
+from kgqa.runs.files import key_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,11 @@ class _Line:
 
 
 _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
+
+
+def hash_of(answer: Answer) -> str:
+    """Of what it says, and not of what it has cost."""
+    return key_of(answer.text, answer.finish)
 
 
 class Recording:
