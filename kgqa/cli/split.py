@@ -18,7 +18,8 @@ def split(
     by: Annotated[
         str,
         Option(
-            help="What no two splits share: group, title, question, answer, paragraph, supporting-paragraph, hop, hop-answer; with commas."
+            help="What no two splits share: group, title, question, answer, paragraph, supporting-paragraph, hop, hop-answer, "
+            "hop-entity; with commas."
         ),
     ] = SPLIT_BY,
     shares: Annotated[str, Option(help="Of train, dev and test; they add up to 1.")] = SPLIT_SHARES,

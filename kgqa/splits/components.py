@@ -25,13 +25,14 @@ BY = MappingProxyType(
         "supporting-paragraph": "the text of a paragraph that is marked as supporting",
         "hop": "a single-hop question with its answer, of a decomposition or of the graph",
         "hop-answer": "the answer of a hop, the last one included",
+        "hop-entity": "the entity that the answer of a hop is, where a graph knows it, however it is spelled",
     }
 )
 """What questions can have in common → what is compared."""
 _ITEMS = MappingProxyType(
     {
         "question": "wordings", "answer": "answers", "paragraph": "paragraphs", "supporting-paragraph": "supporting-paragraphs",
-        "hop": "facts", "hop-answer": "hop-answers",
+        "hop": "facts", "hop-answer": "hop-answers", "hop-entity": "hop-entities",
     }
 )  # fmt: skip
 _TEXTS: Mapping[str, Callable[[Instance], Iterable[str]]] = MappingProxyType(

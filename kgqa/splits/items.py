@@ -32,6 +32,7 @@ KINDS = {
     "facts": "a single-hop question with its answer, or a fact of the graph or of the evidence",
     "bridge-entities": "the answer of a hop that a later hop needs, or an entity on the chain to the answer",
     "hop-answers": "the answer of a hop, the last one included",
+    "hop-entities": "the entity that the answer of a hop is, where a graph knows it, however it is spelled",
 }
 """Kind of item → what is compared."""
 
@@ -182,6 +183,13 @@ def hop_answers(instance: Instance) -> Iterator[str]:
             yield normalize(step.answer)
 
 
+def hop_entities(instance: Instance) -> Iterator[str]:
+    """Ids of the entities that the steps' answers are, as ``kgqa compose`` notes them."""
+    note = everything(instance).get("compose")
+    known = note.get("entities") if isinstance(note, dict) else None
+    yield from (entity for entity in (known if isinstance(known, list) else ()) if isinstance(entity, str))
+
+
 def _resolved(step: Step, earlier: Sequence[Step]) -> str:
     """``#1`` in a step's question is the answer of the first step, where that comes before it; any other is text."""
 
@@ -199,4 +207,5 @@ _TEXTS: dict[str, Callable[[Instance], Iterator[str]]] = {
     "facts": facts,
     "bridge-entities": bridge_entities,
     "hop-answers": hop_answers,
+    "hop-entities": hop_entities,
 }

@@ -33,8 +33,9 @@ from kgqa.splits.leakage import SharedItems
 FULL = "full"
 """The folder of the questions with their twins, as MuSiQue-Full."""
 FILES = frozenset({f"{folder}{split}.parquet" for folder in ("", f"{FULL}/") for split in SPLITS} | {"rejected.parquet", "README.md"})
-CERTIFIED = ("questions", "facts", "hop-answers", "supporting-paragraphs")
-"""What the certificate compares: of ``kgqa.splits.items.KINDS`` all that the paper's step S5 keeps apart."""
+CERTIFIED = ("questions", "facts", "hop-answers", "hop-entities", "supporting-paragraphs")
+"""What the certificate compares: of ``kgqa.splits.items.KINDS`` all that the paper's step S5 keeps apart; answers by their texts and as
+entities."""
 CHUNK = 2048
 SAMPLES = 12
 """On the card."""

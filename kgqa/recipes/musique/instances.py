@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from kgqa.formats.provenance import note
 from kgqa.recipes.musique.chains import Chains
@@ -10,7 +11,8 @@ from kgqa.recipes.musique.composers.chain import Chain, referring
 from kgqa.records import Instance, Paragraph, Step
 
 NAME = "compose"
-"""Under this name an Instance's provenance says which ``composer`` wrote its question, its ``shape``, and the ``sources`` of its hops."""
+"""Under this name an Instance's provenance says which ``composer`` wrote its question, its ``shape``, the ``sources`` of its hops, and the
+``entities`` that their answers are (null where one is none), if a graph knows any."""
 
 
 class InstanceMaker:
@@ -33,7 +35,10 @@ class InstanceMaker:
         own = [int(str(values["paragraph"][hop])) for hop in hops]
         last = chain.hops[-1]
         entity = values["answer_entity"][hops[-1]]
-        said = {"composer": composer, "shape": chain.shape, "sources": [str(values["source"][hop]) for hop in hops]}
+        said: dict[str, Any] = {"composer": composer, "shape": chain.shape, "sources": [str(values["source"][hop]) for hop in hops]}
+        entities = [values["answer_entity"][hop] for hop in hops]
+        if any(each is not None for each in entities):
+            said["entities"] = entities
         return Instance(
             id=chain.id,
             question=question,
