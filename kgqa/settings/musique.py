@@ -84,8 +84,9 @@ class SingleHopSettings(Settings):
     have several answers, the one that the graph knows is seldom the only one. 1 is a function."""
     by_chance: Annotated[float, Field(ge=0)] = 0.02
     """An entity is asked for by two of its facts if so many others had both by chance, at most."""
-    documents: Literal["about", "any"] = "any"
-    """Where a fact must be stated: in the article about its head, or in a sentence of the article about its tail; or of any other, too."""
+    documents: Literal["about", "any"] = "about"
+    """Where a fact must be stated: in the article about its head, which names the tail, or in a sentence of the article about its tail;
+    with ``any`` a sentence of any text counts that names both, for texts that are about no entity."""
     clauses: Annotated[int, Field(ge=0)] = 12
     """Questions that ask for one entity by two of its facts, at most, drawn; 0: none."""
     min_both: Annotated[int, Field(ge=1)] = 2

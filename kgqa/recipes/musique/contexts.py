@@ -75,15 +75,12 @@ class Stating:
 
 
 def _subject_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int64]]:
-    """Names of what each question was made from, and whose: those in the question, and all of an entity that answers another question."""
-    pool = frame(single_hop.select(["answer_entity", "aliases", "entities", "names"])).with_row_index("row")
-    known = pool.drop_nulls("answer_entity").unique("answer_entity", keep="first", maintain_order=True).select("answer_entity", "aliases")
-    about = pool.select("row", answer_entity="entities").explode("answer_entity").drop_nulls()
-    further = about.join(known, on="answer_entity", maintain_order="left").select("row", name="aliases").explode("name").drop_nulls()
-    own = pool.select("row", name="names").explode("name").drop_nulls()
+    """Names of what each question was made from, and whose: those in the question, and all others of the same entities."""
+    pool = frame(single_hop.select(["names", "called"])).with_row_index("row")
+    own = pl.concat([pool.select("row", name=names).explode("name").drop_nulls() for names in ("names", "called")])
     # In texts the article may be another one, or none ("the Central African Republic").
-    bare = own.filter(pl.col("name").str.starts_with("the ")).with_columns(pl.col("name").str.slice(len("the ")))
-    every = pl.concat([own, bare, further])
+    bare = own.filter(pl.col("name").str.contains("^[Tt]he .")).with_columns(pl.col("name").str.slice(len("the ")))
+    every = pl.concat([own, bare])
     return arrow(every.select("name"))["name"].combine_chunks(), every["row"].to_numpy().astype(np.int64)
 
 

@@ -71,7 +71,7 @@ def graph_questions(
     stated = _stated(facts, tables, documents, settings.single_hop)
     asked = facts.join(stated, on=["head", "tail"], how="inner")
     left = facts.join(stated.select("head", "tail").unique(), on=["head", "tail"], how="semi").height
-    rows.append(_row("facts", "unstated", facts.height - left, left))
+    rows.append(_row("facts", "unstated", facts.height - left, left, "musique.single_hop.documents"))
     candidates = pl.concat(
         [
             _forward(asked, facts, settings, templates),
@@ -148,7 +148,8 @@ def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings,
 def _stated(facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, settings: SingleHopSettings) -> pl.DataFrame:
     """``head``, ``tail``, ``document``, ``place``: which documents name both, the likelier to state the fact the smaller its ``place``.
 
-    The article about the head may name the tail anywhere, as it is all about the head; others must name both in one sentence.
+    The article about the head may name the tail anywhere, as it is all about the head; others must name both in one sentence. Those that
+    are about neither seldom say what joins them ("the Jentink's dormouse is found in Liberia, Ghana").
     """
     pairs = facts.select("head", "tail").unique()
     links = frame(tables["links"]).join(documents, on="document", how="semi")
@@ -347,14 +348,18 @@ def _worded(
     nouns = _nouns(questions, tables, templates)
     rows_of = zip(questions["kind"].to_list(), questions["templates"].to_list(), names, nouns, strict=True)
     asked = [question(kind, [templates[name] for name in used], said, noun) for kind, used, said, noun in rows_of]
-    spelled = frame(tables["names"]).group_by("entity").agg(pl.col("name").unique().sort()).rename({"entity": "answer", "name": "aliases"})
+    spelled = frame(tables["names"]).group_by("entity").agg(pl.col("name").unique().sort())
+    subjects = questions.select("entities").unique(maintain_order=True)
+    every = subjects.with_columns(entity="entities").explode("entity").join(spelled, on="entity", maintain_order="left").explode("name")
+    called = every.group_by("entities").agg(called=pl.col("name").unique().sort())
     made = questions.with_columns(
         question=pl.Series(asked, dtype=pl.String),
         names=pl.Series(names, dtype=pl.List(pl.String)),
         noun=pl.Series(nouns, dtype=pl.String),
         source=pl.lit(source),
     )
-    made = made.join(spelled, on="answer", how="left", maintain_order="left").with_columns(pl.col("aliases").fill_null([]))
+    made = made.join(spelled.rename({"entity": "answer", "name": "aliases"}), on="answer", how="left", maintain_order="left")
+    made = made.join(called, on="entities", how="left", maintain_order="left").with_columns(pl.col("aliases", "called").fill_null([]))
     key = pl.concat_str("kind", pl.col("templates").list.join("\0"), pl.col("entities").list.join("\0"), "answer", separator="\0")
     hashes = text_hashes(arrow(made.select(key=key))["key"])
     made = made.with_columns(id=pl.Series([f"f{value:016x}" for value in hashes.tolist()], dtype=pl.String))
@@ -379,8 +384,8 @@ def _as_tables(questions: pl.DataFrame, documents: pl.DataFrame, rows: list[Funn
     used = documents.join(questions.select("document").unique(), on="document", how="semi").sort("document").with_row_index("paragraph")
     made = questions.join(used.select("document", "paragraph"), on="document", maintain_order="left")
     single = made.select(
-        "id", "source", "question", "aliases", "start", "kind", "entities", "names", "noun", answer="span", answer_entity="answer",
-        paragraph=pl.col("paragraph").cast(pl.Int32), relations="templates",
+        "id", "source", "question", "aliases", "start", "kind", "entities", "names", "called", "noun", answer="span",
+        answer_entity="answer", paragraph=pl.col("paragraph").cast(pl.Int32), relations="templates",
     )  # fmt: skip
     shown = used.select("title", "text", id="document")
     return arrow(single.select(SINGLE_HOP.names)).cast(SINGLE_HOP), arrow(shown.select(PARAGRAPHS.names)).cast(PARAGRAPHS), rows

@@ -3,7 +3,7 @@
 single_hop    ``id``, ``source`` (the set or domain that it is from), ``question``, ``answer``, ``aliases``, ``paragraph`` (a row of
               ``paragraphs``), ``start`` (of the answer in the paragraph's text, in characters), ``answer_entity``, ``kind`` (one of
               ``wording``'s), and of a question that was made from facts ``relations`` (names of templates), ``entities`` and ``names``
-              (what it is asked about) and ``noun`` (what it asks for); sorted by id
+              (what it is asked about), ``called`` (all names of these) and ``noun`` (what it asks for); sorted by id
 refused_single_hop    ``id`` (with the set's name before it), ``split`` (empty), ``stage``, ``reason``, ``detail`` (the question); of sets
               alone, as the facts of a graph that cannot be asked are most of it
 paragraphs    ``id``, ``title``, ``text``; sorted by id, no two with the same text
@@ -30,6 +30,7 @@ SINGLE_HOP = pa.schema(
         ("relations", pa.list_(pa.string())),
         ("entities", pa.list_(pa.string())),
         ("names", pa.list_(pa.string())),
+        ("called", pa.list_(pa.string())),
         ("noun", pa.string()),
     ]
 )
@@ -38,7 +39,7 @@ REFUSED = pa.schema([(name, pa.string()) for name in ("id", "split", "stage", "r
 REASONS = {
     "several paragraphs": "the question has no paragraph, or several that support its answer, so that it is no single-hop one",
     "not asked": "the relation is not asked about",
-    "unstated": "no document states the fact: the article about its head that names its tail, or a sentence with both",
+    "unstated": "no document states the fact: the article about its head that names its tail, or a sentence with both that counts",
     "several": "the question has more than one answer in the graph",
     "incomplete": "the graph has one answer, but entities mostly have several in this relation",
     "span": "the answer stands nowhere in the paragraph",

@@ -80,12 +80,12 @@ def test_what_is_masked_is_masked_wherever_it_stands() -> None:
 
 
 def test_other_names_of_what_is_asked_about_are_known() -> None:
-    """Of a subject that answers another question all names are looked for: "Rom has Riga" states what Rome has."""
+    """All names of a subject are looked for: "Rom has Riga" states what Rome has."""
     single_hop, paragraphs = tables(
         [["Riga"], ["Rome"], ["Rom", "Riga"], *[[] for _ in range(9)]], [(0, "Rome", "Riga"), (1, "Lima", "Rome")]
     )
     rows = single_hop.to_pylist()
-    rows[1]["aliases"] = ["Rom"]
+    rows[0]["called"] = ["Rom"]
     ids = text_hashes(pa.array(["one"]))
     hops = np.array([[0, 1]], np.int32)
     for table, is_known in ((single_hop, False), (pa.Table.from_pylist(rows, SINGLE_HOP), True)):

@@ -16,6 +16,7 @@ from tests.small_single_hops import FILLER
 SETTINGS = """
 extends = "wikidata"
 [musique.single_hop]
+documents = "{documents}"
 functional = {functional}
 by_chance = {by_chance}
 """
@@ -23,7 +24,7 @@ by_chance = {by_chance}
 
 def asked(
     folder: Path, labels: dict[str, str], facts: list[tuple[str, str, str]], texts: dict[str, str], *, functional: float = 0.5,
-    by_chance: float = 100,
+    by_chance: float = 100, documents: str = "about",
 ) -> dict[str, str]:  # fmt: skip
     """Question → answer, of a graph with these facts and an article about some of the entities."""
     source = folder / "source"
@@ -33,11 +34,11 @@ def asked(
     relations = {relation for _, relation, _ in facts}
     (source / "relations.tsv").write_text("id\tlabel\n" + "".join(f"{name}\trelation {name}\n" for name in sorted(relations)))
     (source / "triples.tsv").write_text("".join("\t".join(fact) + "\n" for fact in facts))
-    documents = [
+    articles = [
         {"id": name, "title": labels[name], "entity": name, "text": f"{labels[name]} {text} {FILLER}"} for name, text in texts.items()
     ]
-    (source / "documents.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
-    (folder / "own.toml").write_text(SETTINGS.format(functional=functional, by_chance=by_chance))
+    (source / "documents.jsonl").write_text("".join(json.dumps(document) + "\n" for document in articles))
+    (folder / "own.toml").write_text(SETTINGS.format(functional=functional, by_chance=by_chance, documents=documents))
     with suppress(EmptyResult):  # few facts make few pairs
         kgqa.compose(domain=folder / "own.toml", source=source, filter="none", workspace=folder / "w", limit=1)
     try:
@@ -55,6 +56,22 @@ def test_a_neighbour_is_one_whichever_way_the_fact_was_written(tmp_path: Path) -
     texts = {"Q1": "borders Bemia and Coria.", "Q2": "borders Arlia.", "Q3": "borders Arlia."}
     found = asked(tmp_path, LANDS, [("Q1", "P47", "Q2"), ("Q3", "P47", "Q1")], texts)
     assert found == {"Which place borders Bemia?": "Arlia", "Which place borders Coria?": "Arlia"}
+
+
+@pytest.mark.parametrize(
+    ("documents", "text", "known"),
+    [
+        ("about", {"Q10": "lived long. Arlia was far."}, True),  # the article is about him
+        ("about", {"Q1": "had Mr Number10."}, True),  # one sentence of the article about it
+        ("about", {"Q1": "is a land. Once Mr Number10 came."}, False),
+        ("about", {"Q3": "is where Mr Number10 heard of Arlia."}, False),
+        ("any", {"Q3": "is where Mr Number10 heard of Arlia."}, True),
+        ("any", {"Q3": "is where Mr Number10 lived. It is not Arlia."}, False),
+    ],
+)
+def test_what_states_a_fact(tmp_path: Path, documents: str, text: dict[str, str], known: bool) -> None:
+    found = asked(tmp_path, LANDS | {"Q10": "Mr Number10"}, [("Q10", "P19", "Q1")], text, documents=documents)
+    assert (found.get("Where was Mr Number10 born?") == "Arlia") == known
 
 
 @pytest.mark.parametrize(("least", "known"), [(0.6, False), (0.5, True)])
