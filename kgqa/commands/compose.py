@@ -41,6 +41,10 @@ from kgqa.store.neo4j.questions import check_can_put
 from kgqa.training.extra import NETWORKS, require_readers
 
 FILTERS = ("readers", "lexical", "none")
+SAYS_TO = {
+    "head_reader": ("readers",), "tail_reader": ("readers",), "lexical_head_reader": ("lexical",), "lexical_tail_reader": ("lexical",),
+}  # fmt: skip
+"""Setting of the filter → the filters that it says something to, if not both."""
 OF_GRAPHS = frozenset({"templates", "neutral", "unasked"})
 SINGLE_HOP_OF_GRAPHS = frozenset({"max_objects", "functional", "by_chance", "documents", "clauses", "min_both"})
 """Settings of single-hop questions that are made from facts."""
@@ -100,7 +104,7 @@ def compose(
 ) -> Composition:
     """Compose multi-hop questions as MuSiQue (Trivedi et al. 2022) does; return what was made.
 
-    ``sets`` are single-hop question sets of any format; without them the facts of a ``domain``, with its ``source`` as for
+    ``sets`` are single-hop question sets of any format, in any order; without them the facts of a ``domain``, with its ``source`` as for
     :func:`kgqa.generate`, are asked. With sets, ``domain`` may be a TOML file that extends ``questions``. ``name`` is the dataset's, by
     default ``musique``. ``filter`` finds pairs that can be answered disconnected: ``readers`` are trained, and take hours on a CPU;
     ``lexical`` ones count words, in seconds, and find fewer; ``none`` is for comparison. ``limit`` takes only so many pairs. With
@@ -146,7 +150,7 @@ def compose(
         # Before anything is read: a server that is away, or that holds something else, is noticed now.
         with Neo4jStore(neo4j) as server:
             check_can_put(server)
-    inputs = _hashes(given) if given else _source_hashes(loaded)
+    ordered, inputs = _in_order(given) if given else ((), _source_hashes(loaded))
     run = Run(
         domain=loaded,
         workspace=Workspace(Path(workspace)),
@@ -154,7 +158,7 @@ def compose(
         workers=threads,
         limit=limit,
         progress=progress or Silent(),
-        sets=given,
+        sets=ordered,
         store=store,
         traversal=by,
         neo4j=neo4j,
@@ -279,6 +283,11 @@ def _check_composer(
         raise SettingsError(
             f"musique.composition.model is for the composers model and llm, but the composer is {composer}; leave out one of the two."
         )
+    if settings.llm.model_fields_set and composer != "llm":
+        said = min(settings.llm.model_fields_set)
+        raise SettingsError(
+            f"musique.composition.llm.{said} is for the composer llm, but the composer is {composer}; leave out one of the two."
+        )
     if composer in {"model", "llm"} and settings.model is None:
         what = "the folder of a run of kgqa train composer" if composer == "model" else "what the endpoint calls its model"
         raise SettingsError(f"--composer {composer} needs --model, {what}.")
@@ -300,24 +309,29 @@ def _check_composer(
 
 
 def _check_readers(settings: MusiqueSettings) -> None:
-    """Everything that can be wrong with the readers is said before anything is read."""
+    """Everything that can be wrong with the readers, or is said for others, is told before anything is read."""
     for run in settings.single_hop.readers:
         if reader_name(run) in UNASKED:
             raise SettingsError(f"{run}: this run trained the reader {reader_name(run)}, which answers nothing; give one that does.")
     used = settings.disconnection
+    idle = sorted(name for name in used.model_fields_set - {"use"} if used.use not in SAYS_TO.get(name, FILTERS[:2]))
+    if idle:
+        raise SettingsError(f"musique.disconnection.{idle[0]} says nothing where the filter is {used.use}; leave out one of the two.")
     if used.use == "none":
         return
     if any(reader.steps for reader in readers_of(used).values()):
         require_readers("The filter by trained readers, for which --filter lexical is a weaker stand-in,")
 
 
-def _hashes(sets: Sequence[str]) -> dict[str, str]:
-    """Set and file → SHA-256; raises InputError where one is not there or of no known format."""
-    found: dict[str, str] = {}
-    for number, path in enumerate(sets, start=1):
-        opened = open_dataset(path)
-        found |= {f"{number}/{name}": digest for name, digest in opened.hashes().items()}
-    return found
+def _in_order(sets: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The sets by name and content, so that nothing depends on the order in which they are given; and set and file → SHA-256.
+
+    Raises InputError where one is not there or of no known format.
+    """
+    opened = [(source.name, sorted(source.hashes().items()), path) for path, source in ((path, open_dataset(path)) for path in sets)]
+    opened.sort(key=lambda each: each[:2])
+    hashes = {f"{number}/{name}": digest for number, (_, files, _) in enumerate(opened, start=1) for name, digest in files}
+    return tuple(path for *_, path in opened), hashes
 
 
 def _source_hashes(domain: Domain) -> dict[str, str]:

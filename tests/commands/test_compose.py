@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import kgqa
 from kgqa.errors import EmptyResult, MissingInput, SettingsError
+from kgqa.formats.provenance import everything
 from kgqa.records import Instance, Paragraph
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.musique import SHAPES
@@ -115,7 +117,7 @@ def test_the_shipped_domain(tmp_path: Path, cli: Cli) -> None:
     assert "weaker than trained ones" in done.out
     dataset = tmp_path / "w" / "datasets" / "musique"
     cli("export", dataset, "--to", "musique", "--out", tmp_path / "out")
-    check_export(tmp_path / "out")
+    check_export(tmp_path / "out", twins=0)  # a question that is alone in its split has none
     card = (dataset / "README.md").read_text("utf-8")
     assert "weaker than the paper's filter" in card
     assert "Leakage certificate" in card
@@ -179,6 +181,13 @@ def test_what_says_nothing_of_sets_is_refused(tmp_path: Path) -> None:
         ("[musique]\nunasked = ['P1']", "musique.unasked says how"),
         ("[musique.single_hop]\nfunctional = 0.1", "musique.single_hop.functional says how"),
         ("[musique.composition]\nmodel = 'x'", "musique.composition.model is for the composers model and llm"),
+        ("[musique.composition.llm]\nmax_cost = 1", "musique.composition.llm.max_cost is for the composer llm, but the composer is rules"),
+        ("[musique.composition.llm]\nat_once = 2\ntries = 3", "musique.composition.llm.at_once is for the composer llm"),
+        ("[musique.disconnection]\nfolds = 3", "musique.disconnection.folds says nothing where the filter is none"),
+        (
+            "[musique.disconnection]\nuse = 'readers'\nhead_reader = 'no such'",
+            "musique.disconnection.head_reader says nothing where the filter",
+        ),
         ("[musique.single_hop]\nmin_words = 30\nmax_words = 20", "min_words 30 is above max_words 20"),
         ("[musique.shapes]\nshares = { 2hop = 0.9, 3hop1 = 0.2 }", "the shares must add up to"),
         ("[musique.shapes]\nshares = {}", "the shares must add up to"),
@@ -189,6 +198,61 @@ def test_what_says_nothing_of_sets_is_refused(tmp_path: Path) -> None:
     own.write_text('extends = "questions"\ndataset = "mine"\n')
     assert kgqa.compose(source, domain=own, filter="none", workspace=tmp_path / "w").dataset.name == "mine"
     assert kgqa.compose(source, domain=own, filter="none", workspace=tmp_path / "w", name="other").dataset.name == "other"
+
+
+def test_what_says_nothing_to_the_filter_is_refused(tmp_path: Path) -> None:
+    source = single_hop(tmp_path / "set")
+    own = tmp_path / "own.toml"
+    for name, said, named in (
+        ("lexical", "head_reader = 'prior'", "musique.disconnection.head_reader says nothing where the filter is lexical"),
+        ("readers", "lexical_tail_reader = 'tf-idf'", "musique.disconnection.lexical_tail_reader says nothing where the filter is readers"),
+        ("lexical", "training = { epochs = 1 }", "musique.disconnection.training is for trained readers, but prior and tf-idf only count"),
+        ("lexical", "lexical_tail_reader = 'no such'", "reader 'no such' is not known"),
+        ("readers", "tail_reader = 'prior'\nsettings = { no_such = 1 }", "the setting 'no_such' is not known"),
+    ):
+        own.write_text(f'extends = "questions"\n[musique.disconnection]\n{said}\n')
+        with pytest.raises(SettingsError, match=named):
+            kgqa.compose(source, domain=own, filter=name, workspace=tmp_path / "w")
+    assert not (tmp_path / "w").exists()
+    own.write_text('extends = "questions"\n[musique.disconnection]\nfolds = 3\nlexical_head_reader = "majority"\n')
+    assert kgqa.compose(source, domain=own, filter="lexical", workspace=tmp_path / "w").filter == "lexical"
+
+
+def test_the_order_of_sets_changes_nothing(tmp_path: Path) -> None:
+    """Both sets have all questions, so that the first one read is the source of each."""
+    whole = single_hop(tmp_path / "b")
+    again = single_hop(tmp_path / "a", told="Do say.")
+    one = kgqa.compose([whole, again], filter="none", workspace=tmp_path / "w")
+    content = json.loads((one.dataset / "manifest.json").read_text("utf-8"))["content"]
+    other = kgqa.compose([again, whole], filter="none", workspace=tmp_path / "w")
+    assert "write_dataset" in other.reused
+    apart = kgqa.compose([again, whole], filter="none", workspace=tmp_path / "apart")
+    assert json.loads((apart.dataset / "manifest.json").read_text("utf-8"))["content"] == content
+
+
+def test_the_certificate_compares_entities_too(tmp_path: Path) -> None:
+    made = kgqa.compose(domain="wikidata", filter="none", workspace=tmp_path / "w")
+    sides = ("train", "dev", "test")
+    read = {split: list(kgqa.open_dataset(made.dataset).read(split)) for split in sides}
+    noted = {split: {entity for each in read[split] for entity in compose_note(each)["entities"] if entity} for split in sides}
+    assert all(compose_note(each)["entities"][-1] == each.answer_id for split in sides for each in read[split])
+    certificate = (made.dataset / "README.md").read_text("utf-8").partition("Leakage certificate")[2]
+    for one, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
+        assert f"| hop-entities | {one} – {other} | {len(noted[one] & noted[other])} |" in certificate
+        assert not noted[one] & noted[other]
+    for split in sides:
+        assert f"hop-entities {split} {len(noted[split])} " in certificate
+    kgqa.split(made.dataset, out=tmp_path / "split", by="hop-entity", shares="0.5,0.25,0.25")
+    parts = [
+        {e for each in kgqa.open_dataset(tmp_path / "split").read(split) for e in compose_note(each)["entities"]} for split in ("train",)
+    ]
+    assert parts[0]
+
+
+def compose_note(instance: Instance) -> dict[str, Any]:
+    note = everything(instance)["compose"]
+    assert isinstance(note, dict)
+    return note
 
 
 def test_a_split_that_is_left_empty_is_told(tmp_path: Path, cli: Cli) -> None:
@@ -224,7 +288,7 @@ def test_one_answer_everywhere(tmp_path: Path) -> None:
                  answerable=True, group=str(number), provenance=None)
         for number in range(5)
     ]  # fmt: skip
-    with pytest.raises(EmptyResult, match="no two questions can be composed"):
+    with pytest.raises(EmptyResult, match="no two questions can be composed: none names the answer to another one; give more questions"):
         kgqa.compose(write_set(tmp_path / "set", train=some), filter="none", workspace=tmp_path / "w")
 
 
