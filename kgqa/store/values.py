@@ -6,9 +6,10 @@
     relationship  {"type": "FACT", "start": "Q45", "end": "Q597", "properties": {…}}
     path          {"nodes": [node, …], "relationships": [relationship, …]}
 
-What a node does not have is not among its properties, which stand in the order of their names. ``start`` and ``end`` are the ``key``, or
-else the ``id``, of the nodes at the ends where the same row holds them, and null where it does not. What engines number is left out. A
-column of such values is text, JSON, and its field says so (``JSON_FIELD``); columns of plain values keep their type.
+What a node does not have, an empty list included, which the embedded store keeps and a server does not, is not among its properties; these
+stand in the order of their names. ``start`` and ``end`` are the ``key``, or else the ``id``, of the nodes at the ends where the same row
+holds them, and null where it does not. What engines number is left out. A column of such values is text, JSON, and its field says so
+(``JSON_FIELD``); columns of plain values keep their type.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def _plain_object(value: Node | Relationship | Walk, ends: Mapping[object, str |
 
 
 def _properties(properties: Mapping[str, Any], ends: Mapping[object, str | None]) -> dict[str, Any]:
-    return {name: plain(properties[name], ends) for name in sorted(properties) if properties[name] is not None}
+    return {name: plain(properties[name], ends) for name in sorted(properties) if properties[name] not in (None, [])}
 
 
 def _ends(row: Sequence[Any]) -> dict[object, str | None]:
