@@ -98,8 +98,8 @@ def test_types_are_compared_as_if_each_head_was_alone(asked: list[tuple[str, str
         if known and known[0][0]:
             about.setdefault(split_title(title)[0].lower(), set()).add(known[0][0])
     wanted = []
-    for (question, answer), text in zip(asked, texts, strict=True):
-        told = answer_kinds(question, answer, [shown(*text)])
+    for (question, answer), own in zip(asked, texts, strict=True):
+        told = answer_kinds(question, answer, [shown(*own)])
         group = next((each[0] for each in told if len(each) > 1 and each[0] in CLASSES), None)
         of_name = about.get(answer.lower())
         wanted.append(not of_name or group is None or group in of_name)
