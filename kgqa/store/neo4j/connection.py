@@ -124,8 +124,11 @@ class Neo4jStore:
                 raise StoreError(f"{self.settings.place}: nodes are missing from the graph; {anew}.")
             return rows
 
-        with self._sentences(Asked(what=f"query {query.name}")), self._session(write=True) as session:
-            return session.execute_write(work)
+        def run() -> list[list[Any]]:
+            with self._sentences(Asked(what=f"query {query.name}")), self._session(write=True) as session:
+                return session.execute_write(work)
+
+        return within(None, run)
 
     def announce(self, name: str) -> None:
         """Hold a transaction open that bears ``name``, by which others see that somebody is here until this process ends."""
@@ -134,14 +137,13 @@ class Neo4jStore:
             self._announced.begin_transaction(metadata={"kgqa": name}).run(_literal(read_queries()["answer"].text)).consume()
 
     def close(self) -> None:
-        """Close the connection; a server that has fallen silent is not waited for."""
+        """Close the connection; a server that has fallen silent is not waited for, nor is work that was left to itself."""
         from neo4j.exceptions import DriverError, Neo4jError
 
-        if self._announced is not None:
-            with suppress(TimeoutError, DriverError, Neo4jError, OSError):
-                within(CLOSE_SECONDS, self._announced.close)
-        with suppress(TimeoutError):
-            within(CLOSE_SECONDS, self._driver.close)
+        for part in (self._announced, self._driver):
+            if part is not None:
+                with suppress(TimeoutError, DriverError, Neo4jError, OSError):
+                    within(CLOSE_SECONDS, part.close)
 
     def __enter__(self) -> Neo4jStore:
         """Use as a context manager."""
@@ -164,8 +166,12 @@ class Neo4jStore:
 
         if seconds is not None:  # whoever waits for an answer is told at once that the server is away
             return self._timed(query.text, arguments, asked, seconds, work)
-        with self._sentences(asked), self._session(write=False) as session:
-            return session.execute_read(lambda transaction: work(transaction.run(_literal(query.text), arguments)))
+
+        def run() -> pa.Table:
+            with self._sentences(asked), self._session(write=False) as session:
+                return session.execute_read(lambda transaction: work(transaction.run(_literal(query.text), arguments)))
+
+        return within(None, run)
 
     def _first_rows(self, text: str, arguments: dict[str, Any], asked: Asked, limits: Limits, query: Query | None = None) -> Answer:
         def work(result: neo4j.Result) -> Answer:

@@ -10,11 +10,12 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-def within(seconds: float, work: Callable[[], Result]) -> Result:
-    """What ``work`` returns or raises; TimeoutError where that takes longer.
+def within(seconds: float | None, work: Callable[[], Result]) -> Result:
+    """What ``work`` returns or raises; TimeoutError where that takes longer, never where ``seconds`` is None.
 
-    For what nothing can interrupt: the look-up of a server's name, and the wait for one that has fallen silent. The work is then left to
-    itself, in a thread that does not keep the program from ending, so it must own all that it changes.
+    For what nothing can interrupt: the look-up of a server's name, and the wait for one that has fallen silent; and for what nothing must
+    interrupt: of a message that is cut off by Ctrl-C the driver sends the beginning twice, and the server's complaint hides the Ctrl-C. The
+    work is then left to itself, in a thread that does not keep the program from ending, so it must own all that it changes.
     """
     done: SimpleQueue[tuple[Result | None, BaseException | None]] = SimpleQueue()
 
