@@ -68,8 +68,8 @@ CALL {
 RETURN added
 
 // name: add_fact
-// purpose: one batch of facts, unless another loader has taken over or the batch is there
-// params: loader: string, from: integer, rows: table
+// purpose: one batch of facts, unless another loader has taken over or the batch is there; rows name entities by their places in the batch's list, and none is added where one is missing
+// params: loader: string, from: integer, entities: strings, rows: table
 // returns: added: integer
 // stores: neo4j
 MATCH (g:KgqaGraph {id: 'kgqa'}) SET g.lock = $loader
@@ -77,16 +77,23 @@ WITH g WHERE g.loader = $loader AND g.fact = $from
 SET g.fact = $from + size($rows)
 WITH g
 CALL {
+  UNWIND range(0, size($entities) - 1) AS place
+  MATCH (n:Entity {id: $entities[place]})
+  WITH n ORDER BY place
+  RETURN collect(n) AS entities
+}
+CALL {
+  WITH entities
   UNWIND $rows AS row
-  MATCH (h:Entity {id: row[0]}) MATCH (t:Entity {id: row[1]})
-  CREATE (h)-[f:FACT {row: row[2], relation: row[3], label: row[4]}]->(t)
-  RETURN count(f) AS added
+  WITH entities[row[0]] AS h, entities[row[1]] AS t, row, size(entities) = size($entities) AS whole WHERE whole
+  CREATE (h)-[r:FACT {row: row[2], relation: row[3], label: row[4]}]->(t)
+  RETURN count(r) AS added
 }
 RETURN added
 
 // name: add_mentions
-// purpose: one batch of mentions, unless another loader has taken over or the batch is there
-// params: loader: string, from: integer, rows: table
+// purpose: one batch of mentions, as of facts
+// params: loader: string, from: integer, documents: strings, entities: strings, rows: table
 // returns: added: integer
 // stores: neo4j
 MATCH (g:KgqaGraph {id: 'kgqa'}) SET g.lock = $loader
@@ -94,16 +101,29 @@ WITH g WHERE g.loader = $loader AND g.mentions = $from
 SET g.mentions = $from + size($rows)
 WITH g
 CALL {
+  UNWIND range(0, size($documents) - 1) AS place
+  MATCH (n:Document {id: $documents[place]})
+  WITH n ORDER BY place
+  RETURN collect(n) AS documents
+}
+CALL {
+  UNWIND range(0, size($entities) - 1) AS place
+  MATCH (n:Entity {id: $entities[place]})
+  WITH n ORDER BY place
+  RETURN collect(n) AS entities
+}
+CALL {
+  WITH documents, entities
   UNWIND $rows AS row
-  MATCH (d:Document {id: row[0]}) MATCH (e:Entity {id: row[1]})
-  CREATE (d)-[m:MENTIONS {count: row[2]}]->(e)
-  RETURN count(m) AS added
+  WITH documents[row[0]] AS d, entities[row[1]] AS e, row, size(documents) = size($documents) AND size(entities) = size($entities) AS whole WHERE whole
+  CREATE (d)-[r:MENTIONS {count: row[2]}]->(e)
+  RETURN count(r) AS added
 }
 RETURN added
 
 // name: add_about
-// purpose: one batch of articles, unless another loader has taken over or the batch is there
-// params: loader: string, from: integer, rows: table
+// purpose: one batch of articles, as of facts
+// params: loader: string, from: integer, entities: strings, documents: strings, rows: table
 // returns: added: integer
 // stores: neo4j
 MATCH (g:KgqaGraph {id: 'kgqa'}) SET g.lock = $loader
@@ -111,10 +131,23 @@ WITH g WHERE g.loader = $loader AND g.about = $from
 SET g.about = $from + size($rows)
 WITH g
 CALL {
+  UNWIND range(0, size($entities) - 1) AS place
+  MATCH (n:Entity {id: $entities[place]})
+  WITH n ORDER BY place
+  RETURN collect(n) AS entities
+}
+CALL {
+  UNWIND range(0, size($documents) - 1) AS place
+  MATCH (n:Document {id: $documents[place]})
+  WITH n ORDER BY place
+  RETURN collect(n) AS documents
+}
+CALL {
+  WITH entities, documents
   UNWIND $rows AS row
-  MATCH (e:Entity {id: row[0]}) MATCH (d:Document {id: row[1]})
-  CREATE (e)-[a:ABOUT]->(d)
-  RETURN count(a) AS added
+  WITH entities[row[0]] AS e, documents[row[1]] AS d, row, size(entities) = size($entities) AND size(documents) = size($documents) AS whole WHERE whole
+  CREATE (e)-[r:ABOUT]->(d)
+  RETURN count(r) AS added
 }
 RETURN added
 

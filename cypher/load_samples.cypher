@@ -38,8 +38,8 @@ MATCH (g:KgqaGraph {id: $marker}) SET g.lock = $loader
 WITH g WHERE g.loader = $loader AND g.rows = $from
 SET g.rows = $to
 WITH g
-CALL { UNWIND $entities AS id MATCH (e:Entity {id: id}) RETURN collect(e) AS entities }
-CALL { UNWIND $documents AS id MATCH (d:Document {id: id}) RETURN collect(d) AS documents }
+CALL { UNWIND range(0, size($entities) - 1) AS place MATCH (e:Entity {id: $entities[place]}) WITH e ORDER BY place RETURN collect(e) AS entities }
+CALL { UNWIND range(0, size($documents) - 1) AS place MATCH (d:Document {id: $documents[place]}) WITH d ORDER BY place RETURN collect(d) AS documents }
 CALL {
   UNWIND $sample AS r
   CREATE (s:Sample {key: r[0], id: r[1], dataset: r[2], split: r[3], row: r[4], question: r[5], relation: r[6], answer: r[7], hops: r[8]})
@@ -109,7 +109,7 @@ MATCH (g:KgqaGraph {id: $marker}) SET g.lock = $loader
 WITH g WHERE g.loader = $loader AND g.rows = $from
 SET g.rows = $to
 WITH g
-CALL { UNWIND $entities AS id MATCH (e:Entity {id: id}) RETURN collect(e) AS entities }
+CALL { UNWIND range(0, size($entities) - 1) AS place MATCH (e:Entity {id: $entities[place]}) WITH e ORDER BY place RETURN collect(e) AS entities }
 CALL {
   UNWIND $blocked AS r
   CREATE (q:Question {key: r[0], id: r[1], dataset: r[2], row: r[3], split: r[4], stage: r[5], reason: r[6], detail: r[7], question: r[8], relation: r[9], subject: r[10], answer: r[11], setting: r[12], value: r[13], threshold: r[14]})

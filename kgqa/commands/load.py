@@ -18,7 +18,7 @@ from kgqa.store.base import check_store
 from kgqa.store.graph import TABLES
 from kgqa.store.neo4j import graph
 from kgqa.store.neo4j.connection import Neo4jStore
-from kgqa.store.neo4j.samples import PARTS, add_part, check_only_ours, erase_part, part_markers, parts_of
+from kgqa.store.neo4j.samples import PARTS, add_part, check_only_ours, drop_indexes, erase_part, make_indexes, part_markers, parts_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +80,7 @@ def load(
                     _replace(server, tables, samples, progress)
                 counts, already = _load_graph(server, place, tables, progress)
                 added = samples is not None and _load_samples(server, tables, samples, progress)
+                make_indexes(server)
                 return _loaded(server.settings.place, counts, samples, already=already, added=added)
     except KeyboardInterrupt:
         raise InterruptedRun("stopped; run the same command again to go on from the last batch.") from None
@@ -127,6 +128,8 @@ def _replace(server: Neo4jStore, tables: str, samples: DatasetOnGraph | None, pr
         nodes = marker.rows["entity"] + marker.rows["document"]
         progress.start("Erasing the graph", nodes, "nodes")
         graph.erase(server, advance=progress.advance)
+        graph.drop_indexes(server)
+        drop_indexes(server)
         progress.finish(f"{nodes:,} nodes")
 
 

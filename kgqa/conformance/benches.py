@@ -116,7 +116,7 @@ class Neo4jBench:
         queries = read_queries()
         try:
             if self._index_names() != self._indexes:
-                for name in (*GRAPH.constraints, *GRAPH.indexes):
+                for name in (*GRAPH.constraints, *GRAPH.keys, *GRAPH.indexes):
                     drop = queries.get(f"drop_{name}")
                     if drop and drop.text.split()[2] not in self._indexes:
                         self._store.write(drop)

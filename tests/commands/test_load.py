@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,9 @@ from kgqa.records import SPLITS
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.neo4j import graph as loading
+from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.layouts import GRAPH, ON_SAMPLES
+from kgqa.store.queries import Query, read_queries
 from tests import contents
 from tests.conftest import Cli
 from tests.neo4j.server import PASSWORD
@@ -51,6 +57,10 @@ def test_a_graph_and_its_samples_are_loaded_once(seed_wikidata: Path, neo4j_data
         assert again.out.count("there already") == 4, again.out
     assert labels(neo4j_database) == there
     assert contents.files(seed_wikidata) == before
+
+
+MADE = tuple(name for name in (*GRAPH.keys, *GRAPH.indexes, *ON_SAMPLES) if name != "await_indexes")
+"""Queries that make constraints and indexes."""
 
 
 class Counting:
@@ -95,6 +105,31 @@ def test_progress_reaches_its_total_wherever_it_was_cut_off(
     }  # fmt: skip
 
 
+def test_a_stop_in_the_middle_of_a_message_is_said_as_one(
+    seed_wikidata: Path, neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, stops = socket.socket.sendall, 0
+
+    def sendall(connection: socket.socket, data: bytearray) -> None:
+        nonlocal stops
+        with memoryview(data) as view:
+            half = len(view) // 2
+            if half < 5_000 or stops:
+                return whole(connection, view)
+            stops += 1
+            whole(connection, view[:half])
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(0.1)  # here Ctrl-C comes where it is the main thread that sends
+            return whole(connection, view[half:])
+
+    monkeypatch.setattr(socket.socket, "sendall", sendall)
+    with pytest.raises(InterruptedRun, match="run the same command again"):
+        kgqa.load(seed_wikidata, dataset="wikihop")
+    assert stops == 1
+    assert not kgqa.load(seed_wikidata, dataset="wikihop").already
+    assert kgqa.load(seed_wikidata, dataset="wikihop").already
+
+
 def test_another_graph_is_replaced_only_when_asked(
     seed_wikidata: Path, seed_medline: Path, neo4j_database: Neo4jSettings, cli: Cli
 ) -> None:
@@ -109,6 +144,35 @@ def test_another_graph_is_replaced_only_when_asked(
     counts = kgqa.load(seed_medline, dataset="medhop")
     assert counts.already
     assert labels(neo4j_database)["Entity"] == counts.rows["entity"]
+
+
+def test_constraints_and_indexes_are_there_at_the_end_however_the_graph_came(
+    seed_wikidata: Path, seed_medline: Path, neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = {word for name in MADE for word in read_queries()[name].text.split() if word.startswith("kgqa_")}
+    seen = list[set[str]]()
+
+    def made() -> set[str]:
+        rows = run(neo4j_database, "SHOW INDEXES YIELD name, state WHERE state = 'ONLINE' RETURN name")
+        return {row["name"] for row in rows} & wanted
+
+    write = Neo4jStore.write
+
+    def watched(store: Neo4jStore, query: Query, arguments: Any = None, **expected: Any) -> list[list[Any]]:
+        if query.name in {"add_entity", "add_samples", "add_rejected"}:
+            seen.append(made())
+        return write(store, query, arguments, **expected)
+
+    monkeypatch.setattr(Neo4jStore, "write", watched)
+    run(neo4j_database, "DROP CONSTRAINT kgqa_entity IF EXISTS")
+    kgqa.load(seed_wikidata, dataset="wikihop", rejected=True)
+    assert made() == wanted
+    seen.clear()
+    kgqa.load(seed_medline, dataset="medhop", rejected=True, replace=True)
+    assert made() == wanted
+    # Those of the graph that was erased did not slow down the new one: what is not looked up by the loader is made last.
+    assert seen[0] == set()
+    assert not any("kgqa_chain" in names for names in seen)
 
 
 def test_an_erasing_that_was_cut_off_goes_on(

@@ -23,7 +23,8 @@ from kgqa.store.limits import Limits
 from kgqa.store.neo4j import graph as loading
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import check_holds, erase, load, read_marker
-from kgqa.store.queries import Query
+from kgqa.store.neo4j.layouts import GRAPH
+from kgqa.store.queries import Query, read_queries
 from tests.command import ROOT
 from tests.conftest import unavailable
 from tests.neo4j.server import PASSWORD, Neo4jServer, free_port, missing
@@ -266,6 +267,23 @@ def test_an_interrupted_erasing_is_gone_on_with(neo4j_database: Neo4jSettings, m
             load(store, "hash", SEVERAL)
         erase(store)
         assert load(store, "hash", SEVERAL)
+
+
+@pytest.mark.parametrize("name", ["fact", "mentions", "about"])
+def test_what_relationships_connect_is_found_by_its_key(neo4j_database: Neo4jSettings, name: str) -> None:
+    lists = {key: ["e0"] for key in GRAPH.links[name].values()}
+    with Neo4jStore(neo4j_database) as store:
+        load(store, "hash", rows_of(entities=["a", "b"]))
+    with GraphDatabase.driver(neo4j_database.uri, auth=("neo4j", PASSWORD)) as driver:
+        text: Any = f"EXPLAIN {read_queries()[f'add_{name}'].text}"
+        plan = driver.execute_query(text, {"loader": "", "from": 0, "rows": [], **lists}).summary.plan
+
+    def steps(plan: Any) -> list[str]:
+        return [plan["operatorType"].split("@")[0], *(step for part in plan.get("children", []) for step in steps(part))]
+
+    # One look-up for each list, and one for the marker.
+    assert sum("UniqueIndexSeek" in step for step in steps(plan)) == len(lists) + 1
+    assert not any("Scan" in step for step in steps(plan))
 
 
 @pytest.mark.parametrize("at", [0, 1, 2, 3, 5, 8, 12])

@@ -8,19 +8,22 @@ where it stopped, a commit whose answer was lost is not repeated, and of two loa
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
 from kgqa.errors import HeaderMismatch, StoreConflict, StoreError
 from kgqa.progress import Advance
 from kgqa.store.graph import TABLES
+from kgqa.store.neo4j.batches import ahead, by_place, listed
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.layouts import GRAPH, QUESTIONS, Layout
 from kgqa.store.queries import read_queries
 
-BATCH_ROWS = 20_000
+BATCH_ROWS = 8_000
+"""In one transaction; with 20,000 the server worked a tenth to a quarter longer on a row (docs/experiments.md)."""
 BATCH_BYTES = 16 << 20
 ERASE_NODES = 1_000
 """In one transaction, with all their relationships: of hubs, 5,000 took more than the 300 MiB that a server may allow, and no less time."""
@@ -122,30 +125,24 @@ def load(
     ``tables`` is the hash of the tables that the rows come from. Raises StoreConflict where the database holds something else, or where
     another run takes the load over.
     """
-    queries = read_queries()
     marker = check_can_load(store, tables, layout)
-    for name in layout.constraints:
-        store.write(queries[name])
+    _make(store, layout.constraints)
     loader = uuid.uuid4().hex
     if marker is not None and marker.finished:
         _check_whole(store, marker, layout)
-        _make_indexes(store, layout)
+        _make(store, (*layout.keys, *layout.indexes))
         advance(sum(table.num_rows for table in rows.values()))
         return False
     marker = (_claim if marker is None else _take_over)(store, tables, loader, layout)
     # Only now, when whoever loaded before can write no more, do the marker and the rows hold still.
     _check_whole(store, marker, layout)
-    for name in layout.tables:
-        done = marker.rows[name]
-        advance(done)
-        for batch in _batches(rows[name], done):
-            arguments = {"loader": loader, "from": done, "rows": list(zip(*(column.to_pylist() for column in batch.columns), strict=True))}
-            done += batch.num_rows
-            if not store.write(queries[f"add_{name}"], arguments, expect=[[batch.num_rows]], anew=layout.anew):
-                _check_written(store, loader, name, done, layout)
-            advance(batch.num_rows)
-    _make_indexes(store, layout)
-    if store.write(queries[layout.finish], {"loader": loader}) != [[1]]:
+    for name in layout.nodes:
+        _load_table(store, layout, name, rows[name], marker.rows[name], loader, advance)
+    _make(store, layout.keys)
+    for name in layout.links:
+        _load_table(store, layout, name, rows[name], marker.rows[name], loader, advance)
+    _make(store, layout.indexes)
+    if store.write(read_queries()[layout.finish], {"loader": loader}) != [[1]]:
         raise _taken_over(store)
     return True
 
@@ -165,16 +162,36 @@ def erase(store: Neo4jStore, *, layout: Layout = GRAPH, advance: Advance = lambd
         raise _taken_over(store)
 
 
-def _make_indexes(store: Neo4jStore, layout: Layout) -> None:
+def drop_indexes(store: Neo4jStore, *, layout: Layout = GRAPH) -> None:
+    """Forget the keys and indexes of a graph that was erased: they are made faster of a new one than kept up to date while it comes."""
+    _make(store, [f"drop_{name}" for name in (*layout.keys, *layout.indexes) if name != "await_indexes"])
+
+
+def _make(store: Neo4jStore, constraints_and_indexes: Iterable[str]) -> None:
     queries = read_queries()
-    for name in layout.indexes:
+    for name in constraints_and_indexes:
         store.write(queries[name])
 
 
-def _batches(table: pa.Table, done: int) -> list[pa.Table]:
-    """Slices of at most ``BATCH_ROWS`` rows and, on average, ``BATCH_BYTES``; they hold no copy."""
+def _load_table(
+    store: Neo4jStore, layout: Layout, name: str, table: pa.Table, done: int, loader: str, advance: Advance
+) -> None:  # fmt: skip
+    """Load what comes after the first ``done`` rows of ``table``."""
+    query = read_queries()[f"add_{name}"]
+    advance(done)
+    for count, batch in ahead(_batches(table, done, layout.links.get(name, {}))):
+        if not store.write(query, {"loader": loader, "from": done, **batch}, expect=[[count]], anew=layout.anew):
+            _check_written(store, loader, name, done + count, layout)
+        done += count
+        advance(count)
+
+
+def _batches(table: pa.Table, done: int, columns: Mapping[str, str]) -> Iterator[tuple[int, dict[str, list[Any]]]]:
+    """How many rows, at most ``BATCH_ROWS`` and, on average, ``BATCH_BYTES``, and what the query takes of them; ``columns`` hold ids."""
     size = min(BATCH_ROWS, max(1, BATCH_BYTES * max(table.num_rows, 1) // max(table.nbytes, 1)))
-    return [table.slice(at, size) for at in range(done, table.num_rows, size)]
+    for at in range(done, table.num_rows, size):
+        batch, ids = by_place(table.slice(at, size), columns)
+        yield batch.num_rows, {**ids, "rows": listed(batch)}
 
 
 def _claim(store: Neo4jStore, tables: str, loader: str, layout: Layout) -> Marker:

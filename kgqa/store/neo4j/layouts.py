@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kgqa.store.graph import TABLES
 from kgqa.store.questions import QUESTION_TABLES
 
 ON_SAMPLES = (
-    "constrain_sample", "index_sample", "index_sample_relation", "index_sample_split", "index_sample_row", "index_sample_hops",
-    "constrain_chain", "constrain_blocked", "index_blocked_value", "index_blocked_reason", "index_blocked_relation",
+    "index_sample", "index_sample_relation", "index_sample_split", "index_sample_row", "index_sample_hops",
+    "constrain_chain", "constrain_blocked", "index_blocked_value", "index_blocked_reason", "index_blocked_relation", "await_indexes",
 )  # fmt: skip
-"""Constraints and indexes for what :mod:`kgqa.store.samples` puts on a graph; they are made before there is any."""
+"""Constraints and indexes for what :mod:`kgqa.store.samples` puts on a graph, made when it is there: only people's queries need them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,14 +24,19 @@ class Layout:
 
     holds: str
     """What it is, in a sentence."""
-    tables: tuple[str, ...]
-    """Nodes first."""
+    nodes: tuple[str, ...]
+    """The tables of nodes, which come first."""
+    links: Mapping[str, Mapping[str, str]]
+    """The tables of what connects them → columns of ids in whose stead the query takes places → what it calls the list of these ids."""
     anew: str
     """What to do where the graph is not as kgqa left it."""
     constraints: tuple[str, ...]
-    """Made before anything is loaded: by them nodes are found again."""
+    """Made before anything is loaded."""
+    keys: tuple[str, ...]
+    """Made when all nodes are there, which costs a third of keeping them up to date: constraints by which nodes are found again, then their
+    indexes for people's queries, which the server fills while what connects nodes comes."""
     indexes: tuple[str, ...]
-    """Made when everything is there, which is faster: only people's queries need them."""
+    """Made when everything is there."""
     marker: str
     claim: str
     take_over: str
@@ -40,24 +46,35 @@ class Layout:
     erase_batch: str
     erase_marker: str
 
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """All of them, in the order in which they are loaded."""
+        return (*self.nodes, *self.links)
+
 
 GRAPH = Layout(
     holds="graph of entities and documents",
-    tables=TABLES,
+    nodes=TABLES[:2],
+    links={
+        "fact": {"head": "entities", "tail": "entities"},
+        "mentions": {"document": "documents", "entity": "entities"},
+        "about": {"entity": "entities", "document": "documents"},
+    },
     anew="load it anew with kgqa load --store neo4j --replace",
-    constraints=("constrain_marker", "constrain_entity", "constrain_document", "forget_questions", *ON_SAMPLES),
-    indexes=(
+    constraints=("constrain_marker", "constrain_sample", "forget_questions"),
+    keys=(
+        "constrain_entity",
+        "constrain_document",
         "index_label",
         "index_entity_row",
         "index_entity_documents",
         "index_title",
-        "index_relation",
         "index_names",
         "index_titles",
         "index_words_of_names",
         "index_words_of_titles",
-        "await_indexes",
     ),
+    indexes=("index_relation", "await_indexes"),
     marker="graph_marker",
     claim="claim_database",
     take_over="take_over",
@@ -69,9 +86,11 @@ GRAPH = Layout(
 )
 QUESTIONS = Layout(
     holds="graph of questions",
-    tables=QUESTION_TABLES,
+    nodes=QUESTION_TABLES[:3],
+    links={name: {} for name in QUESTION_TABLES[3:]},
     anew="give kgqa an empty database",
-    constraints=("constrain_questions", "constrain_question", "constrain_answer", "constrain_subject"),
+    constraints=("constrain_questions",),
+    keys=("constrain_question", "constrain_answer", "constrain_subject"),
     indexes=(),
     marker="questions_marker",
     claim="claim_for_questions",

@@ -31,10 +31,13 @@ import pyarrow.compute as pc
 
 from kgqa.errors import StoreConflict, StoreError
 from kgqa.progress import Advance
+from kgqa.store.neo4j.batches import ahead, distinct_ids, listed
 from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.neo4j.layouts import ON_SAMPLES
 from kgqa.store.queries import read_queries
 
-BATCH_ROWS = 20_000
+BATCH_ROWS = 8_000
+"""In one transaction, as of the graph."""
 ERASE_NODES = {"samples": 50, "rejected": 5_000}
 """In one transaction; a sample of MedHop has 400 steps."""
 
@@ -143,9 +146,7 @@ def add_part(
         _take_over(store, part, dataset, content, loader)
     done = part_markers(store)[dataset, part.name].rows
     advance(done)
-    cutter = _Cutter(part, rows)
-    for until in cutter.ends(done):
-        batch = cutter.batch(done, until)
+    for until, batch in ahead(_Cutter(part, rows).batches(done)):
         arguments = {"marker": key, "tables": tables, "loader": loader, "from": done, "to": until, **batch}
         if not store.write(queries[part.add], arguments, expect=[[len(values) for values in batch.values()]]):
             _check_written(store, part, dataset, loader, until)
@@ -154,6 +155,19 @@ def add_part(
     if store.write(queries["finish_samples"], {"marker": key, "loader": loader}) != [[1]]:
         raise _taken_over(store, dataset)
     return True
+
+
+def make_indexes(store: Neo4jStore) -> None:
+    """Make what samples and rejected questions are looked up by, of all that are there."""
+    for name in ON_SAMPLES:
+        store.write(read_queries()[name])
+
+
+def drop_indexes(store: Neo4jStore) -> None:
+    """Forget it, where nothing is there any more."""
+    for name in ON_SAMPLES:
+        if name != "await_indexes":
+            store.write(read_queries()[f"drop_{name}"])
 
 
 def imported_part_marker(part: Part, dataset: str, content: str, rows: Mapping[str, pa.Table]) -> dict[str, str | int | bool]:
@@ -210,27 +224,32 @@ class _Cutter:
             done = max(int(np.searchsorted(before, before[done] + BATCH_ROWS, side="right")) - 1, done + 1)
             yield done
 
+    def batches(self, done: int) -> Iterator[tuple[int, dict[str, list[Any]]]]:
+        """Up to which sample each goes, from ``done`` on, and the arguments of the query that adds them."""
+        for until in self.ends(done):
+            yield until, self.batch(done, until)
+            done = until
+
     def batch(self, first: int, last: int) -> dict[str, list[Any]]:
         """The arguments of the query that adds the samples from ``first`` up to ``last``."""
         part = self._part
-        found: dict[str, Any] = {name: [] for _, name in part.links.values()}
-        tables: dict[str, list[Any]] = {part.nodes: _tuples(self._rows[part.nodes].slice(first, last - first))}
+        tables: dict[str, list[Any]] = {part.nodes: listed(self._rows[part.nodes].slice(first, last - first))}
         spans = {name: slice(*np.searchsorted(places, [first, last])) for name, places in self._places.items()}
         starts = {part.nodes: first}
         if part.under:
             span = spans[part.under]
             starts[part.under] = span.start
             own = (self._places[part.under][span] - first).tolist()
-            tables[part.under] = [(n, *row) for n, row in zip(own, _tuples(_sliced(self._rows[part.under], span)), strict=True)]
+            tables[part.under] = [[n, *row] for n, row in zip(own, listed(_sliced(self._rows[part.under], span)), strict=True)]
         cut = {name: _sliced(self._rows[name], spans[name]) for name in part.links}
-        for name in found:
-            columns = [chunk for table, (_, to) in part.links.items() if to == name for chunk in cut[table][name].chunks]
-            found[name] = pc.unique(pa.chunked_array(columns, pa.string()))
+        found = {
+            name: distinct_ids(cut[table][name] for table, (_, to) in part.links.items() if to == name) for _, name in part.links.values()
+        }
         for name, (begin, to) in part.links.items():
             own = (self._own[name][spans[name]] - starts[begin]).tolist()
             there = pc.index_in(cut[name][to], value_set=found[to]).to_pylist()
-            more = _tuples(cut[name].drop_columns([cut[name].column_names[0], to]))
-            tables[name] = [(a, b, *rest) for a, b, rest in zip(own, there, more or [()] * len(own), strict=True)]
+            more = listed(cut[name].drop_columns([cut[name].column_names[0], to]))
+            tables[name] = [[a, b, *rest] for a, b, rest in zip(own, there, more or [[]] * len(own), strict=True)]
         ids = {("entities" if name == "entity" else "documents"): ids.to_pylist() for name, ids in found.items()}
         return {**ids, **tables}
 
@@ -241,10 +260,6 @@ def _lookup(names: pa.ChunkedArray, among: pa.ChunkedArray) -> npt.NDArray[np.in
 
 def _sliced(table: pa.Table, span: slice) -> pa.Table:
     return table.slice(span.start, span.stop - span.start)
-
-
-def _tuples(table: pa.Table) -> list[tuple[Any, ...]]:
-    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 def _take_over(store: Neo4jStore, part: Part, dataset: str, content: str, loader: str) -> None:

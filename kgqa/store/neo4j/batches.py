@@ -1,0 +1,44 @@
+"""Rows of tables as the queries that load them take them: lists of values, in which an id is its place in a list of the batch's ids.
+
+The server then looks each id up once in a batch, not once in a row: a relationship costs it a third less. Values go as lists, not as
+tuples, about each of which the driver asks Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Item = TypeVar("Item")
+
+
+def listed(table: pa.Table) -> list[list[Any]]:
+    """The rows of ``table``."""
+    return list(map(list, zip(*(column.to_pylist() for column in table.columns), strict=True)))
+
+
+def by_place(table: pa.Table, columns: Mapping[str, str]) -> tuple[pa.Table, dict[str, list[str]]]:
+    """``table`` with places for the ids in some ``columns`` (each → the name of its list), and these lists."""
+    lists = {name: distinct_ids(table[column] for column, its in columns.items() if its == name) for name in columns.values()}
+    for column, name in columns.items():
+        table = table.set_column(table.column_names.index(column), column, pc.index_in(table[column], value_set=lists[name]))
+    return table, {name: ids.to_pylist() for name, ids in lists.items()}
+
+
+def distinct_ids(columns: Iterable[pa.ChunkedArray]) -> pa.Array:
+    """What stands in any of the ``columns``, once."""
+    return pc.unique(pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string()))
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """``items``, the next of which is made while the last is in use."""
+    end = object()
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, items, end)
+        while (item := coming.result()) is not end:
+            coming = thread.submit(next, items, end)
+            yield item  # type: ignore[misc] # it is none that we made
