@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kgqa.recipes.musique.guesses import HOPS, SCORES
+from kgqa.recipes.musique.guesses import HOPS, SCORES, unlearned
 from kgqa.records import SPLITS, Instance
 from kgqa.runs.card import front_matter, funnel_table, settings_table, table
 from kgqa.runs.funnel import FunnelRow
@@ -29,6 +29,14 @@ FACTS_LIMITS = (
 SEED = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
 UNFILTERED = (
     "**No disconnection filter was used: for comparison only, as part of the questions can be answered without all of their hops.**"
+)
+UNLEARNED = (
+    "**The filter's readers answer {hops} no better than guesses do: they have learned nothing, and what they keep says nothing. Give more "
+    "questions, or longer training (`musique.disconnection.training`).**"
+)
+UNTOLD = (
+    "They know supporting paragraphs no better than guesses do, so that tails went by their answers alone "
+    "(`musique.disconnection.tail_at_most`)."
 )
 WEAKER = "**Filtered by readers that count words. This is weaker than the paper's filter, which trained readers do: `--filter readers`.**"
 
@@ -76,8 +84,13 @@ def _guessed(filtered: Mapping[str, Any], whole: Mapping[str, Mapping[str, Any]]
     sides = ("before the filter", "after it")
     parts = ["In per cent, with 95% bootstrap intervals."]
     if filtered:
-        rows = [[HOPS[name], _shown(found["before"]), _shown(found["after"])] for name, found in filtered["hops"].items()]
-        parts += ["What the filter's readers reach on single hops:", table(["", *sides], rows)]
+        hops = filtered["hops"]
+        rows = [[HOPS[name], f"{100 * of['chance']:.1f}", _shown(of["before"]), _shown(of["after"])] for name, of in hops.items()]
+        parts += ["What the filter's readers reach on single hops:", table(["", "guesses", *sides], rows)]
+        if nothing := unlearned(hops):
+            parts.append(UNLEARNED.format(hops=" and ".join(nothing)))
+        if not filtered["tells_support"]:
+            parts.append(UNTOLD)
         rows = [[name, what, *(_shown(filtered["pairs"][side][name]) for side in ("before", "after"))] for name, what in SCORES.items()]
         parts.append(
             "Answer F1 of readers that count, on composable pairs as questions of two hops, as many before the filter as after it, split "

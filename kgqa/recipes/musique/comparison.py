@@ -15,28 +15,33 @@ from kgqa.recipes.musique.leakage import shared_items
 from kgqa.recipes.musique.shapes import CHAINS, hops_of
 from kgqa.records import SPLITS, Instance
 from kgqa.splits.cut import leak_free
+from kgqa.splits.groups import assign_splits
 
 SHARES = (0.5, 0.25, 0.25)
 PARAGRAPHS = 20
 MOST = 2000
-"""Pairs of each side."""
+"""Pairs of each side that the card's figures are made from."""
 
 
 def two_hops(
-    pairs: pa.Table, single_hop: pa.Table, paragraphs: pa.Table, *, count: int, seed: int, workers: int
+    pairs: pa.Table, single_hop: pa.Table, paragraphs: pa.Table, *, count: int, seed: int, workers: int, random: bool = False
 ) -> dict[str, list[Instance]]:
     """Split → questions of at most ``count`` drawn ``pairs``: the second one's, with the first one's in brackets instead of the bridge.
 
-    That is no English, but says all that a composed question says, whoever composes it. Splits share no question, answer or paragraph.
+    That is no English, but says all that a composed question says, whoever composes it. Splits share no question, answer or paragraph,
+    but for those that are drawn at ``random``.
     """
     hashes = text_hashes(single_hop["id"])
-    rows = _drawn(pairs, hashes, min(count, MOST), seed)
+    rows = _drawn(pairs, hashes, count, seed)
     edges = np.full((len(rows), 3), -1, np.int32)
     edges[:, 0] = rows
     shape = np.zeros(len(rows), np.int8)
     hops = hops_of(shape, edges, pairs)
-    split = leak_free(shared_items(hops, single_hop), SHARES, seed=seed).split
     ids = hashes[hops[:, 0]] ^ hashes[hops[:, 1]]
+    if random:
+        split = assign_splits(pa.array([str(each) for each in ids.tolist()]), SHARES, seed=seed)
+    else:
+        split = leak_free(shared_items(hops, single_hop), SHARES, seed=seed).split
     queries = masked_texts(single_hop, pairs, hops, edges)
     shown = build_contexts(queries, hops, single_hop, paragraphs, count=PARAGRAPHS, seed=seed, ids=ids, workers=workers)
     chains = Chains(

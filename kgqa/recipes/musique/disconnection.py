@@ -15,6 +15,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from kgqa.arrays.draws import draw
 from kgqa.arrays.hashes import text_hashes
 from kgqa.errors import EmptyResult, SettingsError
 from kgqa.progress import Progress, Silent, Within
@@ -26,8 +27,10 @@ from kgqa.records import Instance, Paragraph
 from kgqa.runs.files import key_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.musique import DisconnectionSettings
+from kgqa.settings.training import TrainingSettings
 from kgqa.training.cross_fit import cross_fit
 from kgqa.training.questions import of_list
+from kgqa.training.reader import Fitting, Prediction
 
 STAGE = "disconnection"
 MASK = "___"
@@ -48,6 +51,13 @@ class Judged:
     """``head``, ``answer`` (F1)."""
     tails: pl.DataFrame
     """``tail``, ``start``, ``answer``, ``support`` (F1)."""
+    chance: Mapping[str, float]
+    """Of ``heads``, ``tails`` and ``supports`` the mean F1 of guesses."""
+
+    @property
+    def tells_support(self) -> bool:
+        """Whether the readers know supporting paragraphs better than a draw does; else their marks say nothing of a tail."""
+        return float(np.mean(self.tails["support"].to_numpy())) > self.chance["supports"]
 
 
 def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
@@ -154,7 +164,19 @@ def judge(
     return Judged(
         heads=pl.DataFrame({"head": heads, "answer": scores["head"][0]}),
         tails=tails.select("tail", "start").with_columns(answer=pl.Series(scores["tail"][0]), support=pl.Series(scores["tail"][1])),
+        chance=chance(asked["head"], asked["tail"], settings, seed=seed),
     )
+
+
+def chance(heads: Sequence[Instance], tails: Sequence[Instance], settings: DisconnectionSettings, *, seed: int) -> dict[str, float]:
+    """What guesses reach: of a head the answer of another one, of a tail any name or number that it is shown, and any paragraph."""
+    order = np.random.default_rng(draw(purpose="guesses of heads", seed=seed, id="all")).permutation(len(heads)).tolist()
+    others = dict(zip(order, [*order[1:], *order[:1]], strict=True))
+    of_heads = [answer_score(head, Prediction(id=head.id, answer=heads[others[row]].answers[0])) for row, head in enumerate(heads)]
+    guessing = specification("random", settings={}, training={}).make()
+    guessing.fit(of_list(()), None, Fitting(place=Path(), settings=TrainingSettings(), seed=seed, progress=Silent(), record=lambda _: None))
+    of_tails = [answer_score(*each) for each in zip(tails, guessing.predict(of_list(tails), Silent()), strict=True)]
+    return {"heads": float(np.mean(of_heads)), "tails": float(np.mean(of_tails)), "supports": 1 / (settings.distractors + 1)}
 
 
 def _estimate(
@@ -186,11 +208,15 @@ def _scores(
 
 
 def connected(pairs: pa.Table, judged: Judged, settings: DisconnectionSettings) -> tuple[pa.Table, list[FunnelRow]]:
-    """The pairs whose head and tail stay, and the funnel: of heads, of tails, of pairs."""
+    """The pairs whose head and tail stay, and the funnel: of heads, of tails, of pairs.
+
+    Readers that do not know supporting paragraphs find all of none: where they cannot tell, only what they answer counts.
+    """
     heads = judged.heads.with_columns(head_stays=pl.col("answer") < settings.head_below).drop("answer")
     no_answer = pl.col("answer") <= settings.tail_at_most
     no_support = (pl.col("answer") <= settings.tail_without_support) & (pl.col("support") < 1)
-    tails = judged.tails.with_columns(tail_stays=no_answer | no_support).drop("answer", "support")
+    stays = no_answer | no_support if judged.tells_support else no_answer
+    tails = judged.tails.with_columns(tail_stays=stays).drop("answer", "support")
     table = pl.from_arrow(pairs)
     assert isinstance(table, pl.DataFrame)
     both = table.join(heads, on="head", maintain_order="left").join(tails, on=["tail", "start"], maintain_order="left")

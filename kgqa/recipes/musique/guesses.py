@@ -51,15 +51,24 @@ HOPS = {
 
 
 def hop_figures(judged: Judged, kept: pl.DataFrame, *, seed: int) -> dict[str, dict[str, Any]]:
-    """``HOPS`` → before and after the filter, each a mean with interval and number; ``kept`` are the pairs that stayed."""
+    """``HOPS`` → before and after the filter, each a mean with interval and number, and by ``chance``; ``kept``: the pairs that stayed."""
     heads, tails = judged.heads, judged.tails
     left = heads.join(kept.select("head").unique(), on="head", how="semi")
     stayed = tails.join(kept.select("tail", "start").unique(), on=["tail", "start"], how="semi")
     columns = {"heads": (heads, left, "answer"), "tails": (tails, stayed, "answer"), "supports": (tails, stayed, "support")}
     return {
-        name: {"before": figure(before[column].to_list(), seed=seed), "after": figure(after[column].to_list(), seed=seed)}
+        name: {
+            "chance": round(judged.chance[name], 4),
+            "before": figure(before[column].to_list(), seed=seed),
+            "after": figure(after[column].to_list(), seed=seed),
+        }
         for name, (before, after, column) in columns.items()
     }
+
+
+def unlearned(hops: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Whether ``heads``, ``tails`` or both are answered by the filter's readers no clearer than by guesses."""
+    return [name for name in ("heads", "tails") if hops[name]["before"]["low"] <= hops[name]["chance"]]
 
 
 def figure(scores: Sequence[float], *, seed: int) -> dict[str, Any]:

@@ -21,13 +21,13 @@ from kgqa.errors import EmptyResult
 from kgqa.formats.question_set import open_dataset
 from kgqa.readers.trained import reader_hashes
 from kgqa.recipes.musique.answerable import without_unread
-from kgqa.recipes.musique.comparison import two_hops
+from kgqa.recipes.musique.comparison import MOST, two_hops
 from kgqa.recipes.musique.composing import choose_sayable, compose_questions, depends_on, sayable, was_changed
 from kgqa.recipes.musique.contexts import build_contexts, masked_texts
 from kgqa.recipes.musique.disconnection import connected, identity, judge, readers_of
 from kgqa.recipes.musique.from_graph import graph_questions
 from kgqa.recipes.musique.from_sets import set_questions
-from kgqa.recipes.musique.guesses import hop_figures, set_figures
+from kgqa.recipes.musique.guesses import hop_figures, set_figures, unlearned
 from kgqa.recipes.musique.in_cypher import InStore, asked_texts
 from kgqa.recipes.musique.leakage import shared_items
 from kgqa.recipes.musique.pairs import composable_pairs
@@ -137,18 +137,20 @@ def filter_pairs(run: Run) -> StageOutput:
     found = {"connected": kept, "judged_heads": judged.heads.to_arrow(), "judged_tails": judged.tails.to_arrow()}
     run.progress.start("Comparing pairs before and after the filter", None, "pairs")
     sides = {
-        name: two_hops(some, tables["single_hop"], tables["paragraphs"], count=kept.num_rows, seed=run.seed, workers=run.workers)
+        name: two_hops(some, tables["single_hop"], tables["paragraphs"], count=min(kept.num_rows, MOST), seed=run.seed, workers=run.workers)
         for name, some in (("before", tables["pairs"]), ("after", kept))
     }
+    hops = hop_figures(judged, frame(kept), seed=run.seed)
     guessed = {
-        "hops": hop_figures(judged, frame(kept), seed=run.seed),
+        "hops": hops,
+        "tells_support": judged.tells_support,
         "pairs": {side: set_figures(some, seed=run.seed) for side, some in sides.items()},
     }
     return StageOutput(
         tables=found,
         funnel=funnel,
         report={"filter": settings.use, "guessed": guessed},
-        note=f"{kept.num_rows:,} connected pairs",
+        note=f"{kept.num_rows:,} connected pairs" + "".join(f"; {name} are answered by chance alone" for name in unlearned(hops)),
     )
 
 
@@ -285,7 +287,7 @@ COMPOSITION = (
     ),
     Stage(
         name="filter_pairs",
-        version=1,
+        version=2,
         doing="Filtering disconnected pairs",
         depends_on=lambda run: [_only("disconnection")(run), *_judges(run)],
         run=filter_pairs,

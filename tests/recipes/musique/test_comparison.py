@@ -9,7 +9,7 @@ import kgqa
 from kgqa.progress import Progress
 from kgqa.recipes.musique.comparison import two_hops
 from kgqa.recipes.musique.guesses import disconnected
-from kgqa.records import Instance
+from kgqa.records import Instance, Step
 from kgqa.runs.workspace import Workspace
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Fitting, Prediction
@@ -34,6 +34,13 @@ def test_pairs_become_questions_of_two_hops(tmp_path: Path) -> None:
     steps = [{step.id for instance in some for step in instance.decomposition or ()} for some in made.values()]
     assert all(steps)
     assert not steps[0] & (steps[1] | steps[2])
+    random = two_hops(**tables, count=24, seed=3, workers=1, random=True)
+    assert sum(map(len, random.values())) == 24
+    assert {step.id for step in _steps(random["train"])} & {step.id for step in _steps([*random["dev"], *random["test"]])}
+
+
+def _steps(instances: list[Instance]) -> list[Step]:
+    return [step for instance in instances for step in instance.decomposition or ()]
 
 
 class _Knowing:

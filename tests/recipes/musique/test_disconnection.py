@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ import kgqa
 from kgqa.domains import load_domain
 from kgqa.progress import Silent
 from kgqa.recipes.musique import disconnection
-from kgqa.recipes.musique.disconnection import MASK, Judged, connected, head_questions, tail_questions
+from kgqa.recipes.musique.disconnection import MASK, Judged, chance, connected, head_questions, tail_questions
+from kgqa.recipes.musique.guesses import hop_figures, unlearned
 from kgqa.recipes.musique.pairs import PAIRS
 from kgqa.recipes.musique.pipeline import COMPOSITION
+from kgqa.records import Instance, Paragraph
 from kgqa.runs.stage import Run
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.musique import DisconnectionSettings
@@ -30,21 +33,65 @@ HEADS = {0: 0.0, 1: 0.49, 2: 0.5, 3: 1.0}
 TAILS = {4: (0.25, 1.0), 5: (0.26, 1.0), 6: (0.75, 0.99), 7: (0.76, 0.0)}
 
 
-def test_who_stays_at_which_scores() -> None:
+def _pairs() -> pa.Table:
     rows = [(head, tail, 0, 3, 6, -1) for head in HEADS for tail in TAILS]
-    pairs = pa.table([pa.array(column, pa.int32()) for column in zip(*rows, strict=True)], schema=PAIRS)
-    judged = Judged(
+    return pa.table([pa.array(column, pa.int32()) for column in zip(*rows, strict=True)], schema=PAIRS)
+
+
+def _judged(*, supports: float = 0.1) -> Judged:
+    return Judged(
         heads=pl.DataFrame({"head": list(HEADS), "answer": list(HEADS.values())}, schema_overrides={"head": pl.Int32}),
         tails=pl.DataFrame(
             {"tail": list(TAILS), "start": [3] * 4, "answer": [a for a, _ in TAILS.values()], "support": [s for _, s in TAILS.values()]},
             schema_overrides={"tail": pl.Int32, "start": pl.Int32},
         ),
+        chance={"heads": 0.1, "tails": 0.2, "supports": supports},
     )
+
+
+def test_who_stays_at_which_scores() -> None:
+    pairs, judged = _pairs(), _judged()
     kept, funnel = connected(pairs, judged, DisconnectionSettings())
     assert {(row["head"], row["tail"]) for row in kept.to_pylist()} == {(head, tail) for head in (0, 1) for tail in (4, 6)}
     assert [(row.what, row.removed, row.left) for row in funnel] == [("heads", 2, 2), ("tails", 2, 2), ("pairs", 8, 8), ("pairs", 4, 4)]
     strict = DisconnectionSettings(head_below=0.4, tail_at_most=0.2, tail_without_support=0.2)
     assert not connected(pairs, judged, strict)[0].num_rows
+
+
+def test_support_decides_nothing_where_readers_do_not_know_it() -> None:
+    """The mean support F1 of the tails is 0.7475."""
+    for guessed, tails in ((0.74, {4, 6}), (0.75, {4})):
+        kept, _ = connected(_pairs(), _judged(supports=guessed), DisconnectionSettings())
+        assert set(kept["tail"].to_pylist()) == tails
+
+
+def test_guesses_are_what_readers_must_beat() -> None:
+    kept = pl.DataFrame(
+        {"head": [0, 1], "tail": [4, 4], "start": [3, 3]}, schema_overrides={"head": pl.Int32, "tail": pl.Int32, "start": pl.Int32}
+    )
+    judged = _judged()
+    sure = pl.DataFrame({"head": list(range(40)), "answer": [0.5, 0.7] * 20}, schema_overrides={"head": pl.Int32})
+    found = hop_figures(replace(judged, heads=sure), kept, seed=0)
+    assert found["heads"]["chance"] == 0.1
+    assert unlearned(found) == []
+    assert unlearned(hop_figures(replace(judged, heads=sure, chance={**judged.chance, "heads": 0.6}), kept, seed=0)) == ["heads"]
+    lost = judged.tails.with_columns(answer=pl.lit(0.0))
+    assert unlearned(hop_figures(replace(judged, heads=sure, tails=lost), kept, seed=0)) == ["tails"]
+
+
+def test_chance_is_that_of_other_answers_and_of_any_name() -> None:
+    paragraph = Paragraph(id="p", title=None, text="Riga lies by the sea.", supporting=True)
+    heads = [_asked(str(number), "Riga" if number else "Oslo") for number in range(4)]
+    tails = [_asked("t", "Riga", paragraph), _asked("u", "Oslo", paragraph)]
+    found = chance(heads, tails, DisconnectionSettings(distractors=3), seed=0)
+    # Four in a circle: of three Rigas one has Oslo behind it, and Oslo has Riga.
+    assert found == {"heads": 0.5, "tails": 0.5, "supports": 0.25}
+
+
+def _asked(id: str, answer: str, *paragraphs: Paragraph) -> Instance:  # noqa: A002
+    return Instance(
+        id=id, question="Where?", paragraphs=paragraphs, answers=(answer,), answer_type="span", answerable=True, group=id, provenance=None
+    )
 
 
 def test_what_readers_are_asked(tmp_path: Path) -> None:
@@ -106,6 +153,9 @@ def test_trained_readers_filter_and_go_on_where_they_were_stopped(
     card = (whole.dataset / "README.md").read_text("utf-8")
     assert "trained readers, cross-fitted (the paper's disconnection filter)" in card
     assert "weaker" not in card
+    # One epoch of a network of two layers that was never trained.
+    assert "no better than guesses do: they have learned nothing" in card
+    assert "tails went by their answers alone" in card
 
     fit, calls = vars(disconnection)["cross_fit"], itertools.count(1)
 

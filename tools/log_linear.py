@@ -1,0 +1,408 @@
+"""Log-linear readers, which learn from a whole set in seconds of one core and come out alike from any start.
+
+One scores every place of a paragraph that names an answer of the pool, by hashed features of the words around it, of the question, and of
+how near the question's words stand (as the entity-centric classifier of Chen, Bolton and Manning 2016); the other ranks the answers of all
+training questions by the question's words. Their loss is convex, but for answers that stand at several places, so that what differs from
+run to run is the data. They are for experiments with composed questions (``tools.guess_composed``): what may be an answer is told to them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kgqa.arrays.hashes import mixed, text_hashes
+from kgqa.arrays.kernel import kernel
+from kgqa.metrics.normalize import normalize
+from kgqa.readers.scores import answer_score
+from kgqa.recipes.musique.mentions import find_names
+from kgqa.recipes.musique.sides import answer_names
+from kgqa.records import Instance
+from kgqa.training.reader import Prediction
+
+BITS = 20
+"""Of a hashed feature."""
+LOWEST = np.uint64((1 << BITS) - 1)
+NONE = 12_345
+"""The feature of saying that nothing answers."""
+RATE, DECAY, START = 0.1, 1e-5, 1e-2
+"""Of Adagrad: the rate, the weight's decay, and the square of the gradient that each feature begins with."""
+WORDS = 38
+"""Of a question at most."""
+FAR = 1000
+STOP = frozenset((
+    "the", "a", "an", "of", "in", "to", "is", "was", "are", "were", "by", "and", "on", "at",
+    "for", "from", "as", "it", "its", "that", "with", "be", "has", "had", "did", "does", "do",
+))  # fmt: skip
+_WORD = re.compile(r"\w+")
+Numbers = npt.NDArray[np.int64]
+Hashes = npt.NDArray[np.uint64]
+Floats = npt.NDArray[np.float64]
+
+
+class Guesser(Protocol):
+    """Learns and answers."""
+
+    def train(self, instances: Sequence[Instance]) -> Guesser:
+        """Learn from all of them; gives itself."""
+
+    def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
+        """One for each."""
+
+
+def f1(instances: Sequence[Instance], predictions: Sequence[Prediction]) -> Floats:
+    """Answer F1 of each question, as if it were answerable."""
+    return np.array([answer_score(*each) for each in zip(instances, predictions, strict=True)], np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The tokens of all paragraphs of a pool, and where they name an answer of it."""
+
+    row: dict[str, int]
+    """Paragraph's id → its number."""
+    tokens: Hashes
+    token_offsets: Numbers
+    names: Numbers
+    """Place × (group of names, first and last token)."""
+    offsets: Numbers
+    """Paragraph → its places."""
+    around: Hashes
+    """Place × features of it."""
+    said: list[str]
+
+    @classmethod
+    def of(cls, single_hop: pa.Table, paragraphs: pa.Table) -> Places:
+        """Of ``kgqa compose``'s tables; names in small letters and those that are parts of longer ones do not count."""
+        texts, titles = paragraphs["text"].to_pylist(), paragraphs["title"].to_pylist()
+        found, _ = find_names(answer_names(single_hop)[0], pa.array(texts, pa.large_string()))
+        named: list[list[tuple[int, int, int]]] = [[] for _ in texts]
+        rows = zip(*(column.tolist() for column in (found.text, found.name, found.start, found.end, found.inside)), strict=True)
+        for text, name, start, end, inside in rows:
+            if not inside:
+                named[text].append((name, start, end))
+        tokens: list[str] = []
+        token_offsets, offsets, names, around, said = [0], [0], [], [], []
+        for text, title, places in zip(texts, titles, named, strict=True):
+            words = [(match.start(), match[0].lower()) for match in _WORD.finditer(text)]
+            starts = np.array([start for start, _ in words], np.int64)
+            lowered = [word for _, word in words]
+            characters = _characters(text)
+            for name, begin, end in places:
+                start, stop = int(characters[begin]), int(characters[end])
+                first, last = int(np.searchsorted(starts, start)), int(np.searchsorted(starts, stop)) - 1
+                if text[start:stop].islower() or first >= len(words):
+                    continue
+                names.append((name, first, last))
+                said.append(text[start:stop])
+                around += _around(lowered, first, last, name, is_title=text[start:stop].lower() in (title or "").lower())
+            tokens += lowered
+            token_offsets.append(len(tokens))
+            offsets.append(len(names))
+        each = len(around) // max(1, len(names))
+        return cls(
+            row={id: number for number, id in enumerate(paragraphs["id"].to_pylist())},  # noqa: A001 - what it is called
+            tokens=_hashes(tokens),
+            token_offsets=np.array(token_offsets),
+            names=np.array(names, np.int64).reshape(-1, 3),
+            offsets=np.array(offsets),
+            around=_hashes(around).reshape(-1, each),
+            said=said,
+        )
+
+
+def _characters(text: str) -> Numbers:
+    """Byte of the text → which character it is in."""
+    leads = (np.frombuffer(text.encode(), np.uint8) & 0xC0) != 0x80
+    return np.concatenate([[0], np.cumsum(leads)])
+
+
+def _around(words: list[str], first: int, last: int, name: int, *, is_title: bool) -> list[str]:
+    left = (["<"] * 2 + words[max(0, first - 2) : first])[-2:]
+    right = (words[last + 1 : last + 3] + [">"] * 2)[:2]
+    return [
+        f"left {left[1]}", f"left {left[0]} {left[1]}", f"before {left[0]}", f"right {right[0]}", f"right {right[0]} {right[1]}",
+        f"name {name}", f"word {words[last]}", f"at {min(4, first // 8)}", f"title {is_title}", f"first {first <= 1}",
+        f"words {min(4, last - first + 1)}", "any",
+    ]  # fmt: skip
+
+
+def _hashes(texts: Iterable[str]) -> Hashes:
+    return text_hashes(pa.array(list(texts), pa.string()))
+
+
+class LogLinear:
+    """Reads every paragraph by itself with the question, and answers by the surest; or all of them without it."""
+
+    def __init__(self, places: Places, *, context_only: bool = False, declines: bool = False, epochs: int = 3, seed: int = 0) -> None:
+        """``declines``: may say that nothing answers; ``seed`` draws the order of questions."""
+        self._places, self._context_only, self._declines, self._epochs, self._seed = places, context_only, declines, epochs, seed
+        self._weights, self._squares = np.zeros(1 << BITS), np.full(1 << BITS, START)
+
+    def train(self, instances: Sequence[Instance]) -> LogLinear:
+        """See ``Guesser``."""
+        rng = np.random.default_rng(self._seed)
+        for _ in range(self._epochs):
+            self._run(instances, rng.permutation(len(instances)), learn=True)
+        return self
+
+    def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
+        """See ``Guesser``; ``answerable`` is what it says, and the answer the best one whatever it says."""
+        best, none = self._run(instances, np.arange(len(instances)), learn=False)
+        return [
+            Prediction(id=each.id, answer=self._places.said[place] if place >= 0 else "", answerable=not self._declines or share < 0.5)
+            for each, place, share in zip(instances, best.tolist(), none.tolist(), strict=True)
+        ]
+
+    def _run(self, instances: Sequence[Instance], order: Numbers, *, learn: bool) -> tuple[Numbers, Floats]:
+        """Of each question the best place, and the probability that nothing answers."""
+        places = self._places
+        asked = [_asked("" if self._context_only else each.question) for each in instances]
+        shown = [[places.row[paragraph.id] for paragraph in each.paragraphs] for each in instances]
+        right = [self._right(each, rows) if learn and each.answerable else [] for each, rows in zip(instances, shown, strict=True)]
+        longest = max((sum(int(places.offsets[row + 1] - places.offsets[row]) for row in rows) for rows in shown), default=0)
+        best, none = np.full(len(instances), -1), np.ones(len(instances))
+        _read(
+            order, *_ragged([each[0] for each in asked], np.uint64), *_ragged([each[1] for each in asked], np.uint64),
+            _ragged([each[2] for each in asked], np.int64)[1], *_ragged(shown, np.int64), *_ragged(right, np.int64),
+            places.tokens, places.token_offsets, places.names, places.offsets, places.around,
+            np.array([each.answerable for each in instances]), self._context_only, self._declines, learn,
+            self._weights, self._squares, longest, best, none,
+        )  # fmt: skip
+        return best, none
+
+    def _right(self, instance: Instance, rows: Sequence[int]) -> list[int]:
+        """The groups of names that are the answer."""
+        wanted = {normalize(answer) for answer in instance.answers}
+        offsets, said, names = self._places.offsets, self._places.said, self._places.names
+        places = (place for row in rows for place in range(offsets[row], offsets[row + 1]))
+        return sorted({int(names[place, 0]) for place in places if normalize(said[place]) in wanted})
+
+
+def _ragged(rows: Sequence[Sequence[int] | npt.NDArray[np.generic]], kind: type[np.generic]) -> tuple[Numbers, npt.NDArray[np.generic]]:
+    """Offsets and values."""
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=offsets[1:])
+    return offsets, np.concatenate([np.zeros(0, kind), *rows]).astype(kind)
+
+
+def _asked(question: str) -> tuple[Hashes, Hashes, list[int]]:
+    """The question's words, those that are no stop words, and whether these stand in the brackets (the first hop's) or not."""
+    words: dict[str, None] = {}
+    content, sides, side = [], [], 0
+    for match in re.finditer(r"[()]|\w+", question):
+        word = match[0].lower()
+        if word in "()":
+            side = int(word == "(")
+            continue
+        words[f"{side} {word}"] = None
+        if word not in STOP:
+            content.append(word)
+            sides.append(side)
+    return _hashes(list(words)[:WORDS]), _hashes(content), sides
+
+
+@kernel
+def _place_of(code):  # type: ignore[no-untyped-def]
+    return np.int64(mixed(mixed(np.uint64(code))) & LOWEST)
+
+
+@kernel
+def _step_of(distance):  # type: ignore[no-untyped-def]
+    for step, most in enumerate((1, 2, 4, 8, 16, 32)):
+        if distance <= most:
+            return step
+    return 6
+
+
+@kernel
+def _with_question(out, at, place, words, content, sides, tokens, begin, end, first, last, around, shares):  # type: ignore[no-untyped-def]
+    """Features of one place with the question: its words with each of ``around``, and how near they stand."""
+    for word in words:
+        for feature in around:
+            out[place, at] = _place_of(word ^ (feature * np.uint64(3)))
+            at += 1
+    nearest, near, inside = np.full(2, FAR), np.zeros(2, np.int64), 0
+    for x in range(len(content)):
+        distance = FAR
+        for y in range(begin, end):
+            if tokens[y] == content[x]:
+                if first <= y <= last:
+                    inside = 1
+                else:
+                    distance = min(distance, abs(y - first), abs(y - last))
+        nearest[sides[x]] = min(nearest[sides[x]], distance)
+        near[sides[x]] += distance <= 10
+    one, other = _step_of(nearest[0]), _step_of(nearest[1])
+    codes = (
+        one, 100 + other, 200 + inside, 300 + shares[0] * 10 + shares[1], 400 + min(3, near[0]) * 10 + min(3, near[1]),
+        500 + shares[0] * 100 + one * 10 + inside, 1600 + shares[1] * 100 + other * 10 + inside, 3000 + shares[0], 3100 + shares[1],
+    )  # fmt: skip
+    for code in codes:
+        out[place, at] = _place_of(np.uint64(7919) + np.uint64(code))
+        at += 1
+    return at
+
+
+@kernel
+def _shares(content, sides, tokens, begin, end):  # type: ignore[no-untyped-def]
+    """Which part of the question's words the paragraph has, in quarters, of both sides."""
+    found, whole = np.zeros(2, np.int64), np.zeros(2, np.int64)
+    for x in range(len(content)):
+        whole[sides[x]] += 1
+        for y in range(begin, end):
+            if tokens[y] == content[x]:
+                found[sides[x]] += 1
+                break
+    return 4 * found // np.maximum(whole, 1)
+
+
+@kernel
+def _features(words, content, sides, shown, tokens, token_offsets, names, offsets, around, context_only, out, which, paragraph, counts):  # type: ignore[no-untyped-def]
+    """Fill in the features of all places in the paragraphs ``shown``; how many places there are."""
+    n = 0
+    for k in range(len(shown)):
+        row = shown[k]
+        begin, end = token_offsets[row], token_offsets[row + 1]
+        shares = _shares(content, sides, tokens, begin, end)
+        for m in range(offsets[row], offsets[row + 1]):
+            which[n], paragraph[n], at = m, k, 0
+            if not context_only:
+                first, last = begin + names[m, 1], begin + names[m, 2]
+                at = _with_question(out, at, n, words, content, sides, tokens, begin, end, first, last, around[m], shares)
+            for feature in around[m]:
+                out[n, at] = _place_of(feature)
+                at += 1
+            counts[n] = at
+            n += 1
+    if context_only:
+        for i in range(n):
+            times, rows, last_row = 0, 0, -1
+            for j in range(n):
+                if names[which[j], 0] == names[which[i], 0]:
+                    times += 1
+                    if paragraph[j] != last_row:
+                        rows, last_row = rows + 1, paragraph[j]
+            out[i, counts[i]] = _place_of(np.uint64(9000 + min(times, 8)))
+            out[i, counts[i] + 1] = _place_of(np.uint64(9100 + min(rows, 8) * 10 + min(times, 8)))
+            counts[i] += 2
+    return n
+
+
+@kernel
+def _read(  # type: ignore[no-untyped-def]
+    order, word_offsets, words, content_offsets, content, sides, shown_offsets, shown, right_offsets, right,
+    tokens, token_offsets, names, offsets, around, answerable, context_only, declines, learn, weights, squares, longest, best, none,
+):  # fmt: skip
+    """One pass: softmax over places, of which all that are right share what is to be likely; or the surest name of one paragraph."""
+    out = np.zeros((longest + 1, (WORDS + 1) * around.shape[1] + 16), np.int64)
+    which, paragraph, counts = np.zeros(longest + 1, np.int64), np.zeros(longest + 1, np.int64), np.zeros(longest + 1, np.int64)
+    scores, is_right = np.zeros(longest + 1), np.zeros(longest + 1, np.bool_)
+    for i in order:
+        a, b = content_offsets[i], content_offsets[i + 1]
+        n = _features(
+            words[word_offsets[i] : word_offsets[i + 1]], content[a:b], sides[a:b], shown[shown_offsets[i] : shown_offsets[i + 1]],
+            tokens, token_offsets, names, offsets, around, context_only, out, which, paragraph, counts,
+        )  # fmt: skip
+        if n == 0:
+            continue
+        top = weights[NONE] if declines else -np.inf
+        for m in range(n):
+            scores[m], is_right[m] = 0.0, False
+            for c in range(counts[m]):
+                scores[m] += weights[out[m, c]]
+            for g in range(right_offsets[i], right_offsets[i + 1]):
+                is_right[m] |= names[which[m], 0] == right[g]
+            top = max(top, scores[m])
+        nothing = np.exp(weights[NONE] - top) if declines else 0.0
+        whole, good = nothing, 0.0 if answerable[i] else nothing
+        for m in range(n):
+            scores[m] = np.exp(scores[m] - top)
+            whole += scores[m]
+            good += scores[m] if is_right[m] else 0.0
+        none[i] = nothing / whole
+        if not learn:
+            surest = -1.0
+            for m in range(n):
+                share = 0.0
+                for k in range(n):
+                    if names[which[k], 0] == names[which[m], 0] and (context_only or paragraph[k] == paragraph[m]):
+                        share += scores[k]
+                if share > surest:
+                    surest, best[i] = share, which[m]
+            continue
+        if good <= 0.0:
+            continue
+        if declines:
+            _move(weights, squares, NONE, nothing / whole - (0.0 if answerable[i] else nothing / good))
+        for m in range(n):
+            error = scores[m] / whole - (scores[m] / good if is_right[m] else 0.0)
+            if abs(error) >= 1e-4:
+                for c in range(counts[m]):
+                    _move(weights, squares, out[m, c], error)
+
+
+@kernel
+def _move(weights, squares, place, error):  # type: ignore[no-untyped-def]
+    gradient = error + DECAY * weights[place]
+    squares[place] += gradient * gradient
+    weights[place] -= RATE * gradient / np.sqrt(squares[place])
+
+
+class QuestionOnly:
+    """Ranks the answers of the training questions by the words of the question, and by two that stand together."""
+
+    def __init__(self, *, epochs: int = 3, seed: int = 0) -> None:
+        """``seed`` draws the order of questions."""
+        self._epochs, self._seed, self._known = epochs, seed, [""]
+        self._weights, self._squares = np.zeros(1 << BITS), np.full(1 << BITS, START)
+
+    def train(self, instances: Sequence[Instance]) -> QuestionOnly:
+        """See ``Guesser``."""
+        self._known = sorted({each.answers[0] for each in instances})
+        number = {answer: place for place, answer in enumerate(self._known)}
+        right, rng = np.array([number[each.answers[0]] for each in instances]), np.random.default_rng(self._seed)
+        for _ in range(self._epochs):
+            self._run(instances, rng.permutation(len(instances)), right)
+        return self
+
+    def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
+        """See ``Guesser``."""
+        best = self._run(instances, np.arange(len(instances)), np.zeros(0, np.int64))
+        return [Prediction(id=each.id, answer=self._known[place]) for each, place in zip(instances, best.tolist(), strict=True)]
+
+    def _run(self, instances: Sequence[Instance], order: Numbers, right: Numbers) -> Numbers:
+        found = [[match[0].lower() for match in _WORD.finditer(each.question)] for each in instances]
+        words = [_hashes(dict.fromkeys([*some, *map(" ".join, pairwise(some))])) for some in found]
+        best = np.zeros(len(instances), np.int64)
+        _rank(order, *_ragged(words, np.uint64), right, _hashes(self._known), self._weights, self._squares, best)
+        return best
+
+
+@kernel
+def _rank(order, offsets, words, right, answers, weights, squares, best):  # type: ignore[no-untyped-def]
+    """One pass over questions; learns where it is told what is ``right``."""
+    scores = np.zeros(len(answers))
+    for i in order:
+        for k in range(len(answers)):
+            scores[k] = weights[_place_of(answers[k])]
+            for x in range(offsets[i], offsets[i + 1]):
+                scores[k] += weights[_place_of(answers[k] ^ (words[x] * np.uint64(3)))]
+        best[i] = np.argmax(scores)
+        if not len(right):
+            continue
+        shares = np.exp(scores - scores[best[i]])
+        shares /= shares.sum()
+        shares[right[i]] -= 1.0
+        for k in range(len(answers)):
+            if abs(shares[k]) >= 1e-3:
+                _move(weights, squares, _place_of(answers[k]), shares[k])
+                for x in range(offsets[i], offsets[i + 1]):
+                    _move(weights, squares, _place_of(answers[k] ^ (words[x] * np.uint64(3))), shares[k])
