@@ -378,6 +378,15 @@ UNWIND $rows AS row
 CREATE (d:Document:KgqaReplay {id: row[0], row: row[1], title: row[2], text: row[3], usable: row[4], search: row[5]})
 RETURN count(d) AS added
 
+// name: replay_relation
+// purpose: relations of a replayed graph
+// params: rows: table
+// returns: added: integer
+// stores: neo4j
+UNWIND $rows AS row
+CREATE (r:Relation:KgqaReplay {row: row[0], id: row[1], label: row[2], facts: row[3], answers: row[4], no_article: row[5], stated: row[6]})
+RETURN count(r) AS added
+
 // name: replay_fact
 // purpose: facts of a replayed graph
 // params: rows: table
@@ -503,6 +512,20 @@ DROP INDEX kgqa_sample_split IF EXISTS
 // returns: none
 // stores: neo4j
 DROP INDEX kgqa_blocked_reason IF EXISTS
+
+// name: drop_index_blocked_place
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_blocked_place IF EXISTS
+
+// name: drop_index_sample_grade
+// purpose: take back an index that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP INDEX kgqa_sample_grade IF EXISTS
 
 // name: drop_index_blocked_relation
 // purpose: take back an index that the doctor's load made

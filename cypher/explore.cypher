@@ -5,9 +5,10 @@
 // params: text: string, limit: integer = 50
 // returns: entity: string, kind: string, label: string, description: string, documents: integer
 // stores: embedded, neo4j
-WITH replace(replace(toLower(replace($text, 'İ', 'i')), 'ς', 'σ'), '\n', ' ') AS wanted
+// Where nothing is wanted, what stands before every name: with OR a server looks at each entity in place of its index.
+WITH CASE WHEN $text = '' THEN '\n' ELSE replace(replace(toLower(replace($text, 'İ', 'i')), 'ς', 'σ'), '\n', ' ') END AS wanted
 MATCH (e:Entity)
-WHERE wanted = '' OR e.search CONTAINS wanted
+WHERE e.search CONTAINS wanted
 RETURN e.id AS entity, e.kind AS kind, e.label AS label, e.description AS description, e.documents AS documents
 ORDER BY documents DESC, e.row
 LIMIT $limit
@@ -30,8 +31,9 @@ LIMIT $limit
 // returns: label: string, entities: integer, first: string
 // stores: embedded, neo4j
 MATCH (e:Entity)
+WHERE e.label > ''
 WITH e.label AS label, count(e.row) AS entities, min(e.row) AS row
-WHERE entities > 1 AND label <> ''
+WHERE entities > 1
 MATCH (f:Entity)
 WHERE f.row = row
 RETURN label, entities, f.id AS first
@@ -43,11 +45,18 @@ LIMIT $limit
 // params: entity: entity, limit: integer = 50
 // returns: head: string, head_label: string, relation: string, tail: string, tail_label: string
 // stores: embedded, neo4j
-MATCH (h:Entity)-[f:FACT]->(t:Entity)
-WHERE h.id = $entity OR t.id = $entity
-RETURN h.id AS head, h.label AS head_label, f.label AS relation, t.id AS tail, t.label AS tail_label
+MATCH (e:Entity)-[f:FACT]-(o:Entity)
+WHERE e.id = $entity
+WITH e, f, o
 ORDER BY f.row
 LIMIT $limit
+OPTIONAL MATCH (e)-[g:FACT]->(o)
+WHERE g.row = f.row
+WITH e, o, f.row AS row, f.label AS relation, count(g.row) > 0 AS begins
+WITH row, relation, CASE WHEN begins THEN e.id ELSE o.id END AS head, CASE WHEN begins THEN e.label ELSE o.label END AS head_label,
+  CASE WHEN begins THEN o.id ELSE e.id END AS tail, CASE WHEN begins THEN o.label ELSE e.label END AS tail_label
+RETURN head, head_label, relation, tail, tail_label
+ORDER BY row
 
 // name: neighbours
 // purpose: the entities that share documents with an entity, with the number of documents and of facts from it to them and from them to it
@@ -136,6 +145,22 @@ RETURN d.id AS document, d.title AS title
 ORDER BY d.row
 LIMIT $limit
 
+// name: paths_over_facts
+// purpose: the shortest paths between two entities over facts in either direction, of up to longest (1 to 4) facts, those first whose inner entities few documents mention; none of these can be left out (docs/queries.md)
+// params: entity: entity, other: entity, longest: integer = 3, limit: integer = 20
+// returns: facts: integer, path: strings, names: strings, relations: strings
+// stores: embedded, neo4j
+// search: facts
+// Not one text but a search, by the queries of paths.cypher: from $entity and from $other along FACT, until $limit paths are found, each of $longest facts at most.
+
+// name: paths_over_documents
+// purpose: the shortest paths between two entities over documents that mention both ends of a step, of up to longest (1 to 3) documents: entity, document, entity, …; those of two in the order of bridges_between (docs/queries.md)
+// params: entity: entity, other: entity, longest: integer = 3, limit: integer = 20
+// returns: documents: integer, path: strings, names: strings
+// stores: embedded, neo4j
+// search: documents
+// Not one text but a search, by the queries of paths.cypher: from $entity and from $other along MENTIONS, until $limit paths are found, each of $longest documents at most.
+
 // name: documents_mentioning
 // purpose: the documents that mention an entity most often
 // params: entity: entity, limit: integer = 50
@@ -174,10 +199,9 @@ LIMIT $limit
 // params: limit: integer = 50
 // returns: relation: string, label: string, facts: integer, answers: integer
 // stores: embedded, neo4j
-MATCH (h:Entity)-[f:FACT]->(t:Entity)
-WITH f.relation AS relation, f.label AS label, count(f.row) AS facts, min(f.row) AS first, count(DISTINCT t.row) AS answers
-RETURN relation, label, facts, answers
-ORDER BY facts DESC, first
+MATCH (r:Relation)
+RETURN r.id AS relation, r.label AS label, r.facts AS facts, r.answers AS answers
+ORDER BY facts DESC, r.row
 LIMIT $limit
 
 // name: answer_frequencies
@@ -185,10 +209,11 @@ LIMIT $limit
 // params: relation: string, limit: integer = 50
 // returns: answer: string, label: string, facts: integer, share: number
 // stores: embedded, neo4j
-MATCH (x:Entity)-[g:FACT]->(y:Entity)
-WHERE g.relation = $relation
-WITH count(g.row) AS total
-MATCH (h:Entity)-[f:FACT]->(t:Entity)
+MATCH (r:Relation)
+WHERE r.id = $relation
+WITH sum(r.facts) AS total
+// Facts connect entities alone; told so, a server would go through these in place of its index of facts.
+MATCH (h)-[f:FACT]->(t)
 WHERE f.relation = $relation
 WITH total, t, count(f.row) AS facts
 RETURN t.id AS answer, t.label AS label, facts, facts * 1.0 / total AS share
@@ -247,14 +272,18 @@ OPTIONAL MATCH (c)<-[g:FACT]-(h:Entity)
 WHERE g.relation = $relation
 WITH s, c, facts_from, true_from, count(g.row) AS facts_to, count(CASE WHEN h.row = s.row THEN 1 END) AS true_to
 WITH s, c, facts_from + facts_to AS facts, true_from + true_to > 0 AS true_answer
+// Without a target or a partner nothing leads on, and a hub has many documents to look at for nothing.
+OPTIONAL MATCH (s)-[z:FACT]-(p0:Entity)
+WHERE z.relation = 'target' OR z.relation = 'protein_interaction'
+WITH s, c, facts, true_answer, count(z.row) > 0 AS leads
 OPTIONAL MATCH (s)<-[a1:MENTIONS]-(d1:Document)-[m1:MENTIONS]->(c)
-WHERE d1.usable
+WHERE leads AND d1.usable
   AND (EXISTS { MATCH (s)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' }
     OR EXISTS { MATCH (s)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' })
   AND (c.kind = 'protein' OR EXISTS { MATCH (c)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' })
-WITH s, c, facts, true_answer, count(d1.row) AS chains_1
+WITH s, c, facts, true_answer, leads, count(d1.row) AS chains_1
 OPTIONAL MATCH (s)<-[a1:MENTIONS]-(d1:Document)-[m1:MENTIONS]->(e1:Entity)<-[a2:MENTIONS]-(d2:Document)-[m2:MENTIONS]->(c)
-WHERE d1.usable AND d2.usable
+WHERE leads AND d1.usable AND d2.usable
   AND d1.row <> d2.row AND s.row <> e1.row AND e1.row <> c.row AND e1.kind = 'protein'
   AND (EXISTS { MATCH (s)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' }
     OR EXISTS { MATCH (s)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' })
@@ -314,13 +343,17 @@ WHERE g.relation = $relation
 WITH s, c, facts_to, count(g.row) AS facts_from
 OPTIONAL MATCH (s)<-[b1:MENTIONS]-(b:Document)-[b2:MENTIONS]->(c)
 WITH s, c, facts_to + facts_from AS facts, count(DISTINCT b.row) AS stated
+// Without a target or a partner nothing leads on, and a hub has many documents to look at for nothing.
+OPTIONAL MATCH (s)-[z:FACT]-(p0:Entity)
+WHERE z.relation = 'target' OR z.relation = 'protein_interaction'
+WITH s, c, facts, stated, count(z.row) > 0 AS leads
 OPTIONAL MATCH (s)<-[l1:MENTIONS]-(l:Document)
-WHERE l.usable
+WHERE leads AND l.usable
   AND (EXISTS { MATCH (s)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(l) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' }
     OR EXISTS { MATCH (s)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(l) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' })
 WITH s, c, facts, stated, count(DISTINCT l.row) AS leading
 OPTIONAL MATCH (s)<-[a1:MENTIONS]-(d1:Document)-[m1:MENTIONS]->(e1:Entity)<-[a2:MENTIONS]-(d2:Document)-[m2:MENTIONS]->(c)
-WHERE d1.usable AND d2.usable
+WHERE leading > 0 AND d1.usable AND d2.usable
   AND d1.row <> d2.row AND s.row <> e1.row AND e1.row <> c.row AND e1.kind = 'protein'
   AND (EXISTS { MATCH (s)-[x:FACT]->(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' }
     OR EXISTS { MATCH (s)<-[x:FACT]-(p:Entity)<-[y:MENTIONS]-(d1) WHERE x.relation = 'target' OR x.relation = 'protein_interaction' })
@@ -341,12 +374,7 @@ ORDER BY s.row
 // params: limit: integer = 50
 // returns: relation: string, label: string, facts: integer, no_article: integer, stated: integer, remaining: integer
 // stores: embedded, neo4j
-MATCH (h:Entity)-[f:FACT]->(t:Entity)
-WITH f.relation AS relation, f.label AS label, f.row AS row,
-  EXISTS { MATCH (h)-[a:ABOUT]->(d:Document) WHERE d.usable } AS article,
-  EXISTS { MATCH (h)-[b:ABOUT]->(x:Document)-[m:MENTIONS]->(t) WHERE x.usable } AS told
-WITH relation, label, count(row) AS facts, count(CASE WHEN NOT article THEN 1 END) AS no_article, count(CASE WHEN told THEN 1 END) AS stated,
-  min(row) AS first
-RETURN relation, label, facts, no_article, stated, facts - no_article - stated AS remaining
-ORDER BY facts DESC, first
+MATCH (r:Relation)
+RETURN r.id AS relation, r.label AS label, r.facts AS facts, r.no_article AS no_article, r.stated AS stated, r.facts - r.no_article - r.stated AS remaining
+ORDER BY facts DESC, r.row
 LIMIT $limit

@@ -14,6 +14,13 @@ COPY Entity FROM $rows
 // stores: embedded
 COPY Document FROM $rows
 
+// name: load_relation
+// purpose: fill the relations from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY Relation FROM $rows
+
 // name: load_fact
 // purpose: fill the facts from an Arrow table: head, tail, properties
 // params: rows: table
@@ -64,6 +71,22 @@ CALL {
   UNWIND $rows AS row
   CREATE (d:Document {id: row[0], row: row[1], title: row[2], text: row[3], usable: row[4], search: row[5]})
   RETURN count(d) AS added
+}
+RETURN added
+
+// name: add_relation
+// purpose: one batch of relations, unless another loader has taken over or the batch is there
+// params: loader: string, from: integer, rows: table
+// returns: added: integer
+// stores: neo4j
+MATCH (g:KgqaGraph {id: 'kgqa'}) SET g.lock = $loader
+WITH g WHERE g.loader = $loader AND g.relation = $from
+SET g.relation = $from + size($rows)
+WITH g
+CALL {
+  UNWIND $rows AS row
+  CREATE (r:Relation {row: row[0], id: row[1], label: row[2], facts: row[3], answers: row[4], no_article: row[5], stated: row[6]})
+  RETURN count(r) AS added
 }
 RETURN added
 
@@ -168,28 +191,20 @@ MATCH (n) RETURN count(n) AS nodes
 // name: graph_marker
 // purpose: what kgqa wrote down about the graph that it loads or has loaded
 // params: none
-// returns: tables: string, loader: string, finished: boolean, entity: integer, document: integer, fact: integer, mentions: integer, about: integer
+// returns: version: integer, tables: string, loader: string, finished: boolean, entity: integer, document: integer, relation: integer, fact: integer, mentions: integer, about: integer
 // stores: neo4j
 MATCH (g:KgqaGraph {id: 'kgqa'})
-RETURN g.tables AS tables, g.loader AS loader, g.finished AS finished, g.entity AS entity, g.document AS document, g.fact AS fact,
-  g.mentions AS mentions, g.about AS about
-
-// name: older_entities
-// purpose: an entity of a graph that an older kgqa loaded, if there is one; of one graph all or none are
-// params: none
-// returns: entity: string
-// stores: neo4j
-MATCH (e:Entity)
-WITH e LIMIT 1
-WHERE e.search IS NULL
-RETURN e.id AS entity
+// What loaded before there were versions wrote none, and no relations.
+WITH g, coalesce(g.version, 0) AS version
+RETURN version, g.tables AS tables, g.loader AS loader, g.finished AS finished, g.entity AS entity, g.document AS document,
+  CASE version WHEN 0 THEN 0 ELSE g.relation END AS relation, g.fact AS fact, g.mentions AS mentions, g.about AS about
 
 // name: claim_database
 // purpose: mark an empty database as one that kgqa loads
-// params: tables: string, loader: string
+// params: version: integer, tables: string, loader: string
 // returns: claimed: integer
 // stores: neo4j
-CREATE (g:KgqaGraph {id: 'kgqa', tables: $tables, loader: $loader, finished: false, entity: 0, document: 0, fact: 0, mentions: 0, about: 0})
+CREATE (g:KgqaGraph {id: 'kgqa', version: $version, tables: $tables, loader: $loader, finished: false, entity: 0, document: 0, relation: 0, fact: 0, mentions: 0, about: 0})
 RETURN count(g) AS claimed
 
 // name: take_over
@@ -226,6 +241,13 @@ MATCH (e:Entity) RETURN count(e) AS rows
 // stores: neo4j
 MATCH (d:Document) RETURN count(d) AS rows
 
+// name: count_relation
+// purpose: how many relations the database holds; the server keeps this number
+// params: none
+// returns: rows: integer
+// stores: neo4j
+MATCH (r:Relation) RETURN count(r) AS rows
+
 // name: count_fact
 // purpose: how many facts the database holds; the server keeps this number
 // params: none
@@ -252,7 +274,7 @@ MATCH ()-[r:ABOUT]->() RETURN count(r) AS rows
 // params: none
 // returns: strangers: integer
 // stores: neo4j
-MATCH (n) WHERE NOT (n:Entity OR n:Document OR n:Sample OR n:Chain OR n:Question OR n:KgqaGraph)
+MATCH (n) WHERE NOT (n:Entity OR n:Document OR n:Relation OR n:Sample OR n:Chain OR n:Question OR n:Filter OR n:KgqaGraph)
 RETURN count(n) AS strangers
 UNION ALL
 MATCH ()-[r]->() WHERE NOT type(r) IN ['FACT', 'MENTIONS', 'ABOUT', 'ASKS_ABOUT', 'ANSWER', 'CANDIDATE', 'SUPPORT', 'HAS_CHAIN', 'STEP']
@@ -274,7 +296,7 @@ RETURN count(g) AS begun
 // stores: neo4j
 MATCH (g:KgqaGraph {id: 'kgqa'}) SET g.lock = $loader
 WITH g WHERE g.loader = $loader
-MATCH (n) WHERE n:Entity OR n:Document OR n:Sample OR n:Chain OR n:Question
+MATCH (n) WHERE n:Entity OR n:Document OR n:Relation OR n:Sample OR n:Chain OR n:Question OR n:Filter
 WITH n LIMIT $limit
 DETACH DELETE n
 RETURN count(*) AS erased

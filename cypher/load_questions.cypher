@@ -294,18 +294,18 @@ CREATE CONSTRAINT kgqa_questions IF NOT EXISTS FOR (g:KgqaQuestions) REQUIRE g.i
 // name: questions_marker
 // purpose: what kgqa wrote down about the questions that it loads or has loaded
 // params: none
-// returns: tables: string, loader: string, finished: boolean, question: integer, answer: integer, subject: integer, answered_by: integer, names: integer, asks_about: integer, composes: integer
+// returns: version: integer, tables: string, loader: string, finished: boolean, question: integer, answer: integer, subject: integer, answered_by: integer, names: integer, asks_about: integer, composes: integer
 // stores: neo4j
 MATCH (g:KgqaQuestions {id: 'kgqa'})
-RETURN g.tables AS tables, g.loader AS loader, g.finished AS finished, g.question AS question, g.answer AS answer, g.subject AS subject, g.answered_by AS answered_by,
+RETURN coalesce(g.version, 0) AS version, g.tables AS tables, g.loader AS loader, g.finished AS finished, g.question AS question, g.answer AS answer, g.subject AS subject, g.answered_by AS answered_by,
   g.names AS names, g.asks_about AS asks_about, g.composes AS composes
 
 // name: claim_for_questions
 // purpose: mark an empty database as one into which kgqa loads questions
-// params: tables: string, loader: string
+// params: version: integer, tables: string, loader: string
 // returns: claimed: integer
 // stores: neo4j
-CREATE (g:KgqaQuestions {id: 'kgqa', tables: $tables, loader: $loader, finished: false, question: 0, answer: 0, subject: 0, answered_by: 0, names: 0, asks_about: 0, composes: 0})
+CREATE (g:KgqaQuestions {id: 'kgqa', version: $version, tables: $tables, loader: $loader, finished: false, question: 0, answer: 0, subject: 0, answered_by: 0, names: 0, asks_about: 0, composes: 0})
 RETURN count(g) AS claimed
 
 // name: take_over_questions

@@ -42,7 +42,7 @@ CALL { UNWIND range(0, size($entities) - 1) AS place MATCH (e:Entity {id: $entit
 CALL { UNWIND range(0, size($documents) - 1) AS place MATCH (d:Document {id: $documents[place]}) WITH d ORDER BY place RETURN collect(d) AS documents }
 CALL {
   UNWIND $sample AS r
-  CREATE (s:Sample {key: r[0], id: r[1], dataset: r[2], split: r[3], row: r[4], question: r[5], relation: r[6], answer: r[7], hops: r[8]})
+  CREATE (s:Sample {key: r[0], id: r[1], dataset: r[2], split: r[3], row: r[4], question: r[5], relation: r[6], answer: r[7], hops: r[8], grade: r[9]})
   RETURN collect(s) AS samples
 }
 // Were one missing, all after it would be at another's place: what is created then is taken back by whoever counts the rows.
@@ -100,8 +100,8 @@ RETURN size(entities) AS found_entities, size(documents) AS found_documents, siz
 
 // name: add_rejected
 // purpose: one batch of questions that became no sample, unless the graph is another now, or another loader has taken over
-// params: marker: string, tables: string, loader: string, from: integer, to: integer, entities: strings, blocked: table, blocked_about: table, blocked_answer: table
-// returns: found_entities: integer, blocked: integer, blocked_about: integer, blocked_answer: integer
+// params: marker: string, tables: string, loader: string, from: integer, to: integer, entities: strings, blocked: table, filter: table, blocked_about: table, blocked_answer: table
+// returns: found_entities: integer, blocked: integer, filter: integer, blocked_about: integer, blocked_answer: integer
 // stores: neo4j
 MATCH (k:KgqaGraph {id: 'kgqa'}) SET k.lock = $loader
 WITH k WHERE k.finished AND k.tables = $tables
@@ -112,10 +112,15 @@ WITH g
 CALL { UNWIND range(0, size($entities) - 1) AS place MATCH (e:Entity {id: $entities[place]}) WITH e ORDER BY place RETURN collect(e) AS entities }
 CALL {
   UNWIND $blocked AS r
-  CREATE (q:Question {key: r[0], id: r[1], dataset: r[2], row: r[3], split: r[4], stage: r[5], reason: r[6], detail: r[7], question: r[8], relation: r[9], subject: r[10], answer: r[11], setting: r[12], value: r[13], threshold: r[14]})
+  CREATE (q:Question {key: r[0], id: r[1], dataset: r[2], row: r[3], split: r[4], stage: r[5], reason: r[6], detail: r[7], question: r[8], relation: r[9], subject: r[10], answer: r[11], setting: r[12], value: r[13], threshold: r[14], filter: r[15], place: r[16]})
   RETURN collect(q) AS questions
 }
-WITH entities, questions, size(entities) = size($entities) AS whole
+CALL {
+  UNWIND $filter AS r
+  CREATE (f:Filter {key: r[0], row: r[1], dataset: r[2], stage: r[3], reason: r[4], setting: r[5], questions: r[6]})
+  RETURN count(f) AS filters
+}
+WITH entities, questions, filters, size(entities) = size($entities) AS whole
 CALL {
   WITH questions, entities, whole
   UNWIND $blocked_about AS r
@@ -130,7 +135,7 @@ CALL {
   CREATE (q)-[a:ANSWER]->(e)
   RETURN count(a) AS blocked_answer
 }
-RETURN size(entities) AS found_entities, size(questions) AS blocked, blocked_about, blocked_answer
+RETURN size(entities) AS found_entities, size(questions) AS blocked, filters AS filter, blocked_about, blocked_answer
 
 // name: finish_samples
 // purpose: the dataset is whole
@@ -143,13 +148,13 @@ SET g.finished = true
 RETURN count(g) AS finished
 
 // name: strange_samples
-// purpose: samples, chains and rejected questions of datasets that kgqa did not add
+// purpose: samples, chains, rejected questions and filters of datasets that kgqa did not add
 // params: none
 // returns: label: string, nodes: integer
 // stores: neo4j
 OPTIONAL MATCH (g:KgqaGraph) WHERE g.dataset IS NOT NULL
 WITH collect(g.dataset) AS known
-MATCH (s:Sample|Chain|Question) WHERE s.dataset IS NULL OR NOT s.dataset IN known
+MATCH (s:Sample|Chain|Question|Filter) WHERE s.dataset IS NULL OR NOT s.dataset IN known
 RETURN labels(s)[0] AS label, count(s) AS nodes
 ORDER BY label
 
@@ -174,11 +179,11 @@ DETACH DELETE s
 RETURN count(*) AS erased
 
 // name: erase_rejected
-// purpose: remove some of a dataset's rejected questions
+// purpose: remove some of a dataset's rejected questions, and the filters
 // params: dataset: string, limit: integer
 // returns: erased: integer
 // stores: neo4j
-MATCH (q:Question {dataset: $dataset})
+MATCH (q:Question|Filter {dataset: $dataset})
 WITH q LIMIT $limit
 DETACH DELETE q
 RETURN count(*) AS erased
@@ -212,6 +217,13 @@ COPY Chain FROM $rows
 // returns: result: string
 // stores: embedded
 COPY Question FROM $rows
+
+// name: load_filter
+// purpose: fill Filter from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY Filter FROM $rows
 
 // name: load_sample_about
 // purpose: fill ASKS_ABOUT from an Arrow table

@@ -1,4 +1,5 @@
 // For kgqa.store.names, which finds entities and documents by their names; may be asked by name, but are not listed and may change.
+// An empty text is in every name, as is the line feed before each: with OR a server would look at all nodes in place of its index.
 
 // name: entities_with_id
 // purpose: what the entities are that have these ids
@@ -16,8 +17,9 @@ ORDER BY e.row
 // params: name: string, text: string
 // returns: id: string, label: string, kind: string, description: string, documents: integer
 // stores: embedded, neo4j
+WITH CASE WHEN $text = '' THEN '\n' ELSE $text END AS wanted
 MATCH (e:Entity)
-WHERE ($text = '' OR e.search CONTAINS $text) AND (e.label = $name OR $name IN e.aliases)
+WHERE e.search CONTAINS wanted AND (e.label = $name OR $name IN e.aliases)
 RETURN e.id AS id, e.label AS label, e.kind AS kind, e.description AS description, e.documents AS documents
 ORDER BY documents DESC, e.row
 
@@ -26,8 +28,9 @@ ORDER BY documents DESC, e.row
 // params: text: string, also: string, limit: integer
 // returns: id: string, label: string, kind: string, description: string, documents: integer, search: string
 // stores: embedded, neo4j
+WITH CASE WHEN $text = '' THEN '\n' ELSE $text END AS wanted, CASE WHEN $also = '' THEN '\n' ELSE $also END AS other
 MATCH (e:Entity)
-WHERE $text = '' OR $also = '' OR e.search CONTAINS $text OR e.search CONTAINS $also
+WHERE e.search CONTAINS wanted OR e.search CONTAINS other
 WITH e, CASE WHEN e.search CONTAINS replace('\n*\n', '*', $text) THEN 0 WHEN e.search CONTAINS replace('\n*', '*', $text) THEN 1 ELSE 2 END AS rank
 RETURN e.id AS id, e.label AS label, e.kind AS kind, e.description AS description, e.documents AS documents, e.search AS search
 ORDER BY rank, documents DESC, e.row
@@ -49,8 +52,9 @@ ORDER BY d.row
 // params: name: string, text: string
 // returns: id: string, label: string
 // stores: embedded, neo4j
+WITH CASE WHEN $text = '' THEN '\n' ELSE $text END AS wanted
 MATCH (d:Document)
-WHERE ($text = '' OR d.search CONTAINS $text) AND d.title = $name
+WHERE d.search CONTAINS wanted AND d.title = $name
 RETURN d.id AS id, d.title AS label
 ORDER BY d.row
 
@@ -59,8 +63,9 @@ ORDER BY d.row
 // params: text: string, also: string, limit: integer
 // returns: id: string, label: string, search: string
 // stores: embedded, neo4j
+WITH CASE WHEN $text = '' THEN '\n' ELSE $text END AS wanted, CASE WHEN $also = '' THEN '\n' ELSE $also END AS other
 MATCH (d:Document)
-WHERE $text = '' OR $also = '' OR d.search CONTAINS $text OR d.search CONTAINS $also
+WHERE d.search CONTAINS wanted OR d.search CONTAINS other
 WITH d, CASE WHEN d.search CONTAINS replace('\n*\n', '*', $text) THEN 0 WHEN d.search CONTAINS replace('\n*', '*', $text) THEN 1 ELSE 2 END AS rank
 RETURN d.id AS id, d.title AS label, d.search AS search
 ORDER BY rank, d.row

@@ -27,15 +27,17 @@ LIMIT $limit
 // params: dataset: string = '', minimum: number = 0.0, maximum: number = 1.0, limit: integer = 50
 // returns: sample: string, dataset: string, split: string, question: string, answer: string, grade: number, path: string, text: string, other: number
 // stores: embedded, neo4j
-MATCH (s:Sample)-[c:CANDIDATE]->(e:Entity)
-WHERE c.answer AND c.grade >= $minimum AND c.grade <= $maximum AND ($dataset = '' OR s.dataset = $dataset)
-WITH s, c
-ORDER BY c.grade DESC, s.row, s.dataset
+MATCH (s:Sample)
+WHERE s.grade >= $minimum AND s.grade <= $maximum AND ($dataset = '' OR s.dataset = $dataset)
+WITH s
+ORDER BY s.grade DESC, s.row, s.dataset
 LIMIT $limit
+MATCH (s)-[c:CANDIDATE]->(e:Entity)
+WHERE c.answer
 OPTIONAL MATCH (s)-[o:CANDIDATE]->(x:Entity)
 WHERE NOT o.answer
 WITH s, c, max(o.grade) AS other
-RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, s.question AS question, s.answer AS answer, c.grade AS grade, c.path AS path, c.text AS text, other
+RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, s.question AS question, s.answer AS answer, s.grade AS grade, c.path AS path, c.text AS text, other
 ORDER BY grade DESC, s.row, dataset
 
 // name: sample_chain
@@ -157,11 +159,10 @@ LIMIT $limit
 // params: dataset: string = '', limit: integer = 50
 // returns: dataset: string, stage: string, reason: string, setting: string, questions: integer
 // stores: embedded, neo4j
-MATCH (q:Question)
-WHERE $dataset = '' OR q.dataset = $dataset
-WITH q.dataset AS dataset, q.stage AS stage, q.reason AS reason, q.setting AS setting, count(q.row) AS questions, min(q.row) AS first
-RETURN dataset, stage, reason, setting, questions
-ORDER BY questions DESC, first, dataset
+MATCH (f:Filter)
+WHERE $dataset = '' OR f.dataset = $dataset
+RETURN f.dataset AS dataset, f.stage AS stage, f.reason AS reason, f.setting AS setting, f.questions AS questions
+ORDER BY questions DESC, f.row, dataset
 LIMIT $limit
 
 // name: rejected_by_filter
@@ -169,8 +170,11 @@ LIMIT $limit
 // params: filter: string, dataset: string = '', limit: integer = 50
 // returns: id: string, dataset: string, question: string, answer: string, reason: string, value: number, threshold: number
 // stores: embedded, neo4j
+MATCH (f:Filter)
+WHERE (f.reason CONTAINS $filter OR f.setting CONTAINS $filter) AND ($dataset = '' OR f.dataset = $dataset)
+// Of all these the first are among the first of each.
 MATCH (q:Question)
-WHERE (q.reason CONTAINS $filter OR q.setting CONTAINS $filter) AND ($dataset = '' OR q.dataset = $dataset)
+WHERE q.filter = f.key AND q.place < $limit
 WITH q
 ORDER BY q.row, q.dataset
 LIMIT $limit

@@ -14,6 +14,13 @@ CREATE NODE TABLE Entity(id STRING PRIMARY KEY, row INT64, kind STRING, label ST
 // stores: embedded
 CREATE NODE TABLE Document(id STRING PRIMARY KEY, row INT64, title STRING, text STRING, usable BOOLEAN, search STRING)
 
+// name: schema_relation
+// purpose: the table of relations with what their facts come to, so that nobody counts these again; row is their place in the order of their first facts
+// params: none
+// returns: result: string
+// stores: embedded
+CREATE NODE TABLE Relation(row INT64 PRIMARY KEY, id STRING, label STRING, facts INT64, answers INT64, no_article INT64, stated INT64)
+
 // name: schema_fact
 // purpose: facts of the knowledge graph, head to tail
 // params: none
@@ -75,7 +82,7 @@ CREATE INDEX kgqa_sample_id IF NOT EXISTS FOR (s:Sample) ON (s.id)
 // params: none
 // returns: result: string
 // stores: embedded
-CREATE NODE TABLE Sample(key STRING PRIMARY KEY, id STRING, dataset STRING, split STRING, row INT64, question STRING, relation STRING, answer STRING, hops INT64)
+CREATE NODE TABLE Sample(key STRING PRIMARY KEY, id STRING, dataset STRING, split STRING, row INT64, question STRING, relation STRING, answer STRING, hops INT64, grade DOUBLE)
 
 // name: schema_chain
 // purpose: the table of chains, each of which leads from a sample's subject to one of its candidates
@@ -89,7 +96,14 @@ CREATE NODE TABLE Chain(key STRING PRIMARY KEY, row INT64, dataset STRING, sampl
 // params: none
 // returns: result: string
 // stores: embedded
-CREATE NODE TABLE Question(key STRING PRIMARY KEY, id STRING, dataset STRING, row INT64, split STRING, stage STRING, reason STRING, detail STRING, question STRING, relation STRING, subject STRING, answer STRING, setting STRING, value DOUBLE, threshold DOUBLE)
+CREATE NODE TABLE Question(key STRING PRIMARY KEY, id STRING, dataset STRING, row INT64, split STRING, stage STRING, reason STRING, detail STRING, question STRING, relation STRING, subject STRING, answer STRING, setting STRING, value DOUBLE, threshold DOUBLE, filter STRING, place INT64)
+
+// name: schema_filter
+// purpose: the table of filters with how many questions each blocked, so that nobody counts these again
+// params: none
+// returns: result: string
+// stores: embedded
+CREATE NODE TABLE Filter(key STRING PRIMARY KEY, row INT64, dataset STRING, stage STRING, reason STRING, setting STRING, questions INT64)
 
 // name: schema_subjects
 // purpose: the subjects of samples and of questions
@@ -167,6 +181,20 @@ CREATE INDEX kgqa_sample_split IF NOT EXISTS FOR (s:Sample) ON (s.split)
 // returns: none
 // stores: neo4j
 CREATE INDEX kgqa_blocked_reason IF NOT EXISTS FOR (q:Question) ON (q.reason)
+
+// name: index_blocked_place
+// purpose: the first questions of a filter are looked up
+// params: none
+// returns: none
+// stores: neo4j
+CREATE INDEX kgqa_blocked_place IF NOT EXISTS FOR (q:Question) ON (q.filter, q.place)
+
+// name: index_sample_grade
+// purpose: samples are looked up by the grade of their answer
+// params: none
+// returns: none
+// stores: neo4j
+CREATE INDEX kgqa_sample_grade IF NOT EXISTS FOR (s:Sample) ON (s.grade)
 
 // name: index_blocked_relation
 // purpose: questions are looked up by their relation

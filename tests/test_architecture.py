@@ -106,11 +106,8 @@ def test_every_query_says_what_it_is_and_a_domains_projection_uses_what_is_there
     assert internal == {*loading, "compose.cypher", "conformance.cypher", "project"}
     assert {query.file for query in listed_queries().values()} == {"explore.cypher", "samples.cypher"}
     assert {queries[name].file.split("/")[0] for name in asked - set(listed_queries())} == {
-        "graph.cypher",
-        "names.cypher",
-        "page.cypher",
-        "traverse",
-    }
+        "graph.cypher", "names.cypher", "page.cypher", "paths.cypher", "traverse",
+    }  # fmt: skip
     projections = [load_domain(domain, recipe=recipe).settings.projection for domain in built_in() for recipe in (None, "paper")]
     projected = {name for p in projections for name in (*p.document_to_entity, *p.entity_to_document)}
     assert projected == {name for name, query in queries.items() if query.file.startswith("project/")}

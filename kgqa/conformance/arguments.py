@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from kgqa.conformance.graphs import KINDS, NAMES, RELATIONS
 from kgqa.conformance.oracles.known import Known
 from kgqa.conformance.oracles.names import folded
+from kgqa.store.paths import LONGEST, MOST
 from kgqa.store.queries import Parameter, Query, Value
 
 LIMITS = (1, 2, 3, 5, 50, 1000)
@@ -38,6 +39,8 @@ def _value(query: Query, parameter: Parameter, known: Known, rng: random.Random)
         titles = query.name.startswith("documents_")
         return _text(known, rng, part=name in {"text", "also"}, titles=titles)
     choices: dict[str, Sequence[Value]] = {"kind": KINDS, "limit": LIMITS, "skip": (0, 1, 5, 40), "least": (1, 2, 3), "mentions": (1, 2, 3)}
+    if query.search:
+        choices |= {"limit": (1, 2, 3, 5, 50, MOST), "longest": range(1, 1 + LONGEST["facts" if query.search == "facts" else "documents"])}
     return rng.choice(choices[name])
 
 

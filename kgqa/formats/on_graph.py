@@ -37,6 +37,8 @@ REJECTED_FIELDS = {
     "setting": "",
 }
 """Columns of text of rejected questions → what stands where a set has none of them."""
+FILTER = ("stage", "reason", "setting")
+"""By what filters are told apart."""
 MEASURES = ("value", "threshold")
 TEXTS = ("id", "question", "answer_id", "relation", "subject")
 GRADE = pl.Struct({"confidence": pl.Float32, "path": pl.String, "text": pl.String})
@@ -56,12 +58,23 @@ def sample_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
     graded = _candidates(samples)
     chains = _chains(graded, dataset)
     places = _numbered(chains.select("key", place="places"), "place")
-    right = chains.filter("answer").group_by("row_of_sample").agg(hops=pl.col("length").min())
+    right = chains.filter("answer").group_by("row_of_sample").agg(hops=pl.col("length").min(), grade=pl.col("grade").first())
     samples = samples.join(right, left_on="row", right_on="row_of_sample", how="left", maintain_order="left")
     named = pl.lit(dataset).alias("dataset")
     return {
         "sample": arrow(
-            samples.select("key", "id", named, "split", "row", "question", "relation", answer=pl.col("answers").list.first(), hops="hops")
+            samples.select(
+                "key",
+                "id",
+                named,
+                "split",
+                "row",
+                "question",
+                "relation",
+                answer=pl.col("answers").list.first(),
+                hops="hops",
+                grade="grade",
+            )
         ),
         "chain": arrow(chains.select("key", "row", named, "sample", "candidate", "number", "answer", "grade", "length")),
         "sample_about": arrow(samples.select(sample="key", entity="subject")),
@@ -83,7 +96,7 @@ def sample_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
 
 
 def rejected_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
-    """The tables of ``QUESTION_PART``: the questions of ``rejected.parquet`` that became no sample; MissingInput where it is not there."""
+    """The tables of ``REJECTED_PART``: the questions of ``rejected.parquet`` that became no sample; MissingInput where it is not there."""
     path = folder / REJECTED
     if not path.is_file():
         raise MissingInput(
@@ -104,12 +117,26 @@ def rejected_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
     rows = rows.with_columns(pl.col("row").cast(pl.Int64), key=_key(dataset, pl.col("id")))
     if (twice := rows.filter(pl.col("key").is_duplicated())).height:
         raise BrokenInput(f"{path}: two rejected questions have the id {twice['id'][0]!r}; make the dataset anew.")
-    columns = ("key", "id", "row", "split", "stage", "reason", "detail", "question", "relation", "subject", "answer", "setting", *MEASURES)
+    filters = _filters(rows, dataset)
+    rows = rows.join(filters.select(*FILTER, filter="key"), on=FILTER, maintain_order="left")
+    rows = rows.with_columns(place=pl.int_range(pl.len()).over("filter"))
+    columns = (
+        "key", "id", "row", "split", "stage", "reason", "detail", "question", "relation", "subject", "answer", "setting", *MEASURES,
+        "filter", "place",
+    )  # fmt: skip
     return {
         "blocked": arrow(rows.with_columns(dataset=pl.lit(dataset)).select(*columns[:2], "dataset", *columns[2:])),
+        "filter": arrow(filters),
         "blocked_about": arrow(rows.filter(pl.col("subject") != "").select(blocked="key", entity="subject")),
         "blocked_answer": arrow(rows.filter(pl.col("answer") != "").select(blocked="key", entity="answer")),
     }
+
+
+def _filters(rows: pl.DataFrame, dataset: str) -> pl.DataFrame:
+    """``key, row, dataset, stage, reason, setting, questions`` of whatever blocked a question, in the order of the first ones."""
+    counts = rows.group_by(FILTER, maintain_order=True).agg(questions=pl.len().cast(pl.Int64)).with_columns(row=pl.int_range(pl.len()))
+    named = counts.with_columns(dataset=pl.lit(dataset), key=_key(dataset, pl.col("row").cast(pl.String)))
+    return named.select("key", "row", "dataset", *FILTER, "questions")
 
 
 def _key(dataset: str, *parts: pl.Expr) -> pl.Expr:

@@ -163,7 +163,7 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
         ),
         Stage(
             name="build_store",
-            version=3,
+            version=4,
             doing="Building the graph",
             depends_on=lambda run: embedded.ENGINE_VERSION if run.store == "embedded" else run.store,
             run=build_store,

@@ -15,12 +15,10 @@ from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.settings.workers import worker_count
 from kgqa.store.base import GraphStore, check_store
 from kgqa.store.embedded import EmbeddedStore
-from kgqa.store.graph import SOURCES, graph_rows
+from kgqa.store.graph import GRAPH_VERSION, SOURCES, graph_rows
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import check_holds
 
-GRAPH_VERSION = 2
-"""Raised when the same tables give another graph."""
 STAGES = ("read_sources", "link_mentions")
 """The stages that write the tables from which the graph is made."""
 

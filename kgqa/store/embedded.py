@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from kgqa.errors import EngineFileError, QueryError, QueryMemory, QueryTimeout, StorageError, StoreConflict, StoreError
 from kgqa.progress import Advance
+from kgqa.store import paths
 from kgqa.store.apart import BUFFER_BYTES, Refused, Worker
 from kgqa.store.base import as_declared, check_runs_on, distinct, first_line, holds_objects
 from kgqa.store.cypher import check_own_query, check_reads_only
@@ -38,6 +39,8 @@ MEANINGS: tuple[tuple[str, type[StoreError]], ...] = (
     ("Transaction committed successfully, but the post-commit checkpoint failed", EngineFileError),
 )
 """How what the engine says begins, and what it means by it."""
+_NOT_THERE = re.compile(r"Binder exception: (?:Table \w+ does not exist|Cannot find property \w+ for)")
+"""How the engine says that a graph lacks what a query of ours asks."""
 _PLANNED_VALUE = re.compile(r"\b(?:LIMIT|SKIP)\s+\$", re.IGNORECASE)
 
 
@@ -82,6 +85,7 @@ class EmbeddedStore:
         self._worker: Worker | None = None
         self._database, self._connection = _open(path, read_only=True, threads=threads, any_version=any_version)
         self._file = _identity(path)
+        self._new = True
 
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
         """The rows of ``query``; see :class:`~kgqa.store.base.GraphStore`.
@@ -89,11 +93,31 @@ class EmbeddedStore:
         kgqa's own run in this process: they end in time, and take the engine's buffer and their rows at most. A user's run apart.
         """
         check_runs_on(query, self.name)
+        if query.search:
+            return paths.answer(self, query, arguments or {}, seconds=seconds)
         if query.own:
             return self._run_own(query, arguments, seconds)
-        with self._connected(query) as connection, _limited(connection, seconds, Asked(what=f"query {query.name}")):
-            rows = _execute(connection, query, dict(arguments or {}))
+        begin = time.monotonic()
+        try:
+            rows = self._rows(query, dict(arguments or {}), seconds)
+        except QueryMemory:
+            if self._new:
+                raise
+            # After many large answers the engine's buffer may be full of what nobody needs any more; in a new one there is room.
+            self._reopen()
+            rows = self._rows(query, dict(arguments or {}), None if seconds is None else left(seconds, begin))
+        self._new = False
         return as_declared(rows, query)
+
+    def _rows(self, query: Query, arguments: dict[str, Any], seconds: float | None) -> pa.Table:
+        with self._connected(query) as connection, _limited(connection, seconds, Asked(what=f"query {query.name}")):
+            return _execute(connection, query, arguments)
+
+    def _reopen(self) -> None:
+        self._connection.close()
+        self._database.close()
+        self._database, self._connection = _open(self._path, read_only=True, threads=self._threads, any_version=True)
+        self._new = True
 
     def read(self, text: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answer:
         """The rows of any Cypher that only reads, from a process apart; see :class:`~kgqa.store.base.GraphStore`."""
@@ -305,6 +329,11 @@ def _execute(connection: Any, query: Query, arguments: dict[str, Any]) -> pa.Tab
         result.close()
         return table
     except RuntimeError as error:
+        if _NOT_THERE.match(str(error)) and not query.own:
+            again = "run kgqa generate in this workspace again, which makes it anew"
+            raise StoreError(
+                f"query {query.name}: another version of kgqa made this graph, without what the query asks; {again}."
+            ) from None
         raise _meaning(str(error))(f"query {query.name} ({query.file}): {first_line(str(error))}") from None
 
 

@@ -5,6 +5,8 @@ entity     ``id``, ``row``, ``kind``, ``label``, ``description``, ``aliases`` (a
            ``documents`` (how many mention it), ``facts`` (how many it stands in), ``search``
 document   ``id``, ``row``, ``title``, ``text``, ``usable`` (false where the settings leave a document out of the traversal),
            ``search``
+relation   ``row``, ``id``, ``label``, ``facts``, ``answers`` (distinct tails), ``no_article`` (facts whose head has no usable article),
+           ``stated`` (facts whose head's article mentions the tail)
 fact       ``head``, ``tail``, ``row``, ``relation``, ``label``
 mentions   ``document``, ``entity``, ``count``
 about      ``entity``, ``document``: the article about an entity
@@ -26,8 +28,10 @@ from kgqa.sources.tables import arrow, frame
 
 SOURCES = ("entities", "names", "documents", "relations", "facts", "mentions", "links", "unused")
 """The workspace's tables that the graph is made from."""
-TABLES = ("entity", "document", "fact", "mentions", "about")
+TABLES = ("entity", "document", "relation", "fact", "mentions", "about")
 """Nodes first, then what connects them."""
+GRAPH_VERSION = 3
+"""Raised when the same tables give another graph."""
 SEARCH_BYTES = 32_000
 """Of ``search``: a server's index takes no text of more than 32,766 bytes; a drug has names of 35,000 together."""
 
@@ -53,7 +57,7 @@ def graph_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
 
 
 def with_measures(rows: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """``rows`` with the columns that follow from the others: ``documents``, ``facts`` and ``search``."""
+    """``rows`` with what follows from the others: ``documents``, ``facts`` and ``search``, and the table ``relation``."""
     mentions, facts = frame(rows["mentions"]), frame(rows["fact"])
     ends = pl.concat([facts.select(id="head"), facts.select(id="tail")])
     entities = frame(rows["entity"])
@@ -65,7 +69,25 @@ def with_measures(rows: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     at = table.column_names.index("aliases")
     table = table.set_column(at, "aliases", table["aliases"].cast(pa.list_(pa.string())))
     documents = frame(rows["document"]).with_columns(search=_search(pl.concat_list("title").list.drop_nulls()))
-    return {**rows, "entity": table, "document": arrow(documents)}
+    return {**rows, "entity": table, "document": arrow(documents), "relation": arrow(_relations(rows))}
+
+
+def _relations(rows: Mapping[str, pa.Table]) -> pl.DataFrame:
+    """The table ``relation``: one row for each relation and label that facts have, in the order of the first of them."""
+    usable = frame(rows["about"]).join(frame(rows["document"]).filter("usable").select(document="id"), on="document")
+    told = usable.join(frame(rows["mentions"]).select("document", tail="entity"), on="document")
+    facts = frame(rows["fact"]).with_columns(
+        without=~pl.col("head").is_in(usable["entity"].implode()),
+        told=pl.struct("head", "tail").is_in(told.select(pl.struct(head="entity", tail="tail")).to_series().implode()),
+    )
+    found = facts.group_by(id="relation", label="label").agg(
+        first=pl.col("row").min(),
+        facts=pl.len().cast(pl.Int64),
+        answers=pl.col("tail").n_unique().cast(pl.Int64),
+        no_article=pl.col("without").sum().cast(pl.Int64),
+        stated=pl.col("told").sum().cast(pl.Int64),
+    )
+    return found.sort("first").drop("first").select(pl.int_range(pl.len()).alias("row"), pl.all())
 
 
 def _aliases(names: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:

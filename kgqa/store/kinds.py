@@ -1,6 +1,7 @@
 """What the tables of :mod:`kgqa.store.graph` and :mod:`kgqa.store.samples` are as a graph: which hold nodes, and what the others connect.
 
-The first two columns of a table of relationships name its ends; whatever else a table holds is a property.
+The first two columns of a table of relationships name its ends; whatever else a table holds is a property. Relations and filters are not
+here: they only count what others hold, and nothing connects them with the graph.
 """
 
 from __future__ import annotations

@@ -40,6 +40,9 @@ PARAMETERS_ONLY = ("entity", "document")
 PLURALS = {"documents": "document", "entities": "entity"}
 """Columns that hold a list → what is in it; a projection may give many edges in a row, which is read much faster from a server."""
 HEADERS = ("name", "purpose", "params", "returns", "stores")
+SEARCH = "search"
+"""A sixth line where no text gives the rows on both stores: over what :mod:`kgqa.store.paths` searches. The text then says it in words."""
+SEARCHES = ("documents", "facts")
 _HEADER = re.compile(r"^//\s*(\w+):\s*(.*)$")
 _FIELD = re.compile(r"^(\w+):\s*(\w+)(?:\s*=\s*(.+))?$")
 
@@ -69,6 +72,8 @@ class Query:
     """The file that it stands in, relative to ``cypher/``; of a user's own only the name."""
     own: bool = False
     """Whether it is from a user's file: then it is held to :mod:`kgqa.store.cypher`, and runs with a budget."""
+    search: str = ""
+    """One of ``SEARCHES``, or empty: the store runs the text."""
 
     def arguments(self, given: dict[str, str]) -> dict[str, Value]:
         """The values of all parameters from what a user typed; raises QueryError for unknown, missing and unreadable ones."""
@@ -122,7 +127,7 @@ def parse_queries(text: str, file: str, *, own: bool = False) -> list[Query]:
             elif any(entry.strip() and not entry.startswith("//") for entry in body):
                 raise SettingsError(f"{file}, line {number - 1}: query text before the first '// name:' header.")
             header, body, begin = {"name": match[2]}, [], number
-        elif match and match[1] in HEADERS and not body:
+        elif match and match[1] in (*HEADERS, SEARCH) and not body:
             header[match[1]] = match[2]
         else:
             body.append(line)
@@ -153,9 +158,13 @@ def _query(header: dict[str, str], text: str, file: str, line: int, *, own: bool
     for name, kind in returns.items():
         if kind in PARAMETERS_ONLY:
             raise SettingsError(f"{where}: the column {name!r} is a {kind}, which only a parameter can be; an id is a string.")
+    search = header.get(SEARCH, "")
+    if search and (own or search not in SEARCHES):
+        raise SettingsError(f"{where}: the search {search!r} is not known; leave the line out.")
     return Query(
-        name=header["name"], purpose=header["purpose"], params=params, returns=returns, stores=stores, text=text, file=file, own=own
-    )
+        name=header["name"], purpose=header["purpose"], params=params, returns=returns, stores=stores, text=text, file=file, own=own,
+        search=search,
+    )  # fmt: skip
 
 
 def _fields(text: str, where: str) -> list[tuple[str, str, str | None]]:
@@ -214,7 +223,7 @@ FOR_PEOPLE = ("explore.cypher", "samples.cypher")
 """Files whose queries are listed and suggested; those of all others serve kgqa itself."""
 
 
-HARMLESS = (*FOR_PEOPLE, "graph.cypher", "names.cypher", "page.cypher", "traverse/")
+HARMLESS = (*FOR_PEOPLE, "graph.cypher", "names.cypher", "page.cypher", "paths.cypher", "traverse/")
 """Files and folders whose queries may be asked by name; the others build a graph, project it or test an engine."""
 
 

@@ -1,11 +1,13 @@
 """The samples of a dataset on the graph, the same rows for every store: samples, their chains as paths, and the questions that became none.
 
 sample         ``key``, ``id``, ``dataset``, ``split``, ``row`` (in the dataset), ``question``, ``relation``, ``answer``, ``hops``
-               (documents on the shortest chain to the answer)
+               (documents on the shortest chain to the answer), ``grade`` (of the answer; null where it has none)
 chain          ``key``, ``row``, ``dataset``, ``sample``, ``candidate``, ``number`` (among the candidate's chains), ``answer`` (whether it
                leads to the answer), ``grade`` (of the candidate, by its best chain; null where it has none), ``length`` (documents)
 blocked        ``key``, ``id``, ``dataset``, ``row``, ``split``, ``stage``, ``reason``, ``detail``, ``question``, ``relation``, ``subject``,
-               ``answer``, ``setting``, ``value``, ``threshold`` (what a filter compared with its setting; null where that is no number)
+               ``answer``, ``setting``, ``value``, ``threshold`` (what a filter compared with its setting; null where that is no number),
+               ``filter`` (its key), ``place`` (among the filter's questions)
+filter         ``key``, ``row`` (in the order of their first questions), ``dataset``, ``stage``, ``reason``, ``setting``, ``questions``
 sample_about   ``sample``, ``entity``: the subject
 sample_answer  ``sample``, ``entity``
 candidate      ``sample``, ``entity``, ``position``, ``answer``, ``grade``, ``path``, ``text`` (null where nothing is graded)
@@ -15,18 +17,18 @@ step_entity    ``chain``, ``entity``, ``position``: the subject has 0, the candi
 step_document  ``chain``, ``document``, ``position``
 blocked_about, blocked_answer: ``blocked``, ``entity``
 
-A sample, a chain and a question are named by their ``key``, which begins with the dataset's name.
+A sample, a chain, a question and a filter are named by their ``key``, which begins with the dataset's name.
 """
 
 from __future__ import annotations
 
 SAMPLE_PART = ("sample", "chain", "sample_about", "sample_answer", "candidate", "support", "has_chain", "step_entity", "step_document")
 """What ``kgqa load --dataset`` adds; nodes first."""
-REJECTED_PART = ("blocked", "blocked_about", "blocked_answer")
+REJECTED_PART = ("blocked", "filter", "blocked_about", "blocked_answer")
 """What ``--rejected`` adds to that."""
-ON_GRAPH = ("sample", "chain", "blocked", *SAMPLE_PART[2:], *REJECTED_PART[1:])
+ON_GRAPH = ("sample", "chain", "blocked", "filter", *SAMPLE_PART[2:], *REJECTED_PART[2:])
 """All tables that lie on a graph, nodes first."""
-SCHEMA = ("sample", "chain", "blocked", "subjects", "answers", "candidate", "support", "has_chain", "step")
+SCHEMA = ("sample", "chain", "blocked", "filter", "subjects", "answers", "candidate", "support", "has_chain", "step")
 """What is made in an embedded graph before them, each by a query ``schema_x``; of relationships a table may have several kinds of ends."""
-SAMPLES_VERSION = 3
+SAMPLES_VERSION = 4
 """Raised when the same dataset gives other nodes or relationships."""

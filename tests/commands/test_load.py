@@ -301,12 +301,18 @@ def test_the_name_of_a_dataset_is_in_its_manifest(seed_wikidata: Path, tmp_path:
         kgqa.load(seed_wikidata, dataset=tmp_path)
 
 
+OLDER = r"a graph that an older kgqa loaded, .*; replace it with kgqa load --store neo4j --replace, or give another database\.$"
+
+
 def test_a_graph_that_an_older_kgqa_loaded_is_said_to_be_one(seed_wikidata: Path, neo4j_database: Neo4jSettings) -> None:
     kgqa.load(seed_wikidata)
-    run(neo4j_database, "MATCH (e:Entity) REMOVE e.search, e.documents")
+    run(neo4j_database, "MATCH (r:Relation) DELETE r")
+    run(neo4j_database, "MATCH (g:KgqaGraph {id: 'kgqa'}) REMOVE g.version, g.relation SET g.tables = 'of an older version'")
     before = labels(neo4j_database)
-    with pytest.raises(StoreConflict, match=r"an older kgqa loaded this graph, .*; replace it with kgqa load --store neo4j --replace\.$"):
+    with pytest.raises(StoreConflict, match=OLDER):
         kgqa.query("hubs", workspace=seed_wikidata, store="neo4j", neo4j=neo4j_database)
+    with pytest.raises(StoreConflict, match=OLDER):
+        kgqa.load(seed_wikidata)
     assert labels(neo4j_database) == before
     kgqa.load(seed_wikidata, replace=True)
     assert kgqa.query("hubs", workspace=seed_wikidata, store="neo4j", neo4j=neo4j_database).num_rows == 20

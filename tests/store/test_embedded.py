@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from kgqa.errors import QueryError, StoreError
+from kgqa.errors import QueryError, QueryMemory, StoreError
 from kgqa.runs.workspace import Workspace
-from kgqa.store.embedded import ENGINE_VERSION, EmbeddedStore, check_engine_version
+from kgqa.store import embedded
+from kgqa.store.embedded import ENGINE_VERSION, EmbeddedStore, build, check_engine_version
+from kgqa.store.graph import TABLES
 from kgqa.store.limits import Limits
+from kgqa.store.queries import read_queries
+from tests.store.graphs import rows_of
 
 
 def test_only_the_tested_engine_is_used() -> None:
@@ -31,3 +36,34 @@ def test_reading_leaves_no_file_behind(seed_wikidata: Path, tmp_path: Path) -> N
             with pytest.raises(QueryError, match="only reading is possible"):
                 store.read(text, limits=Limits(rows=1, seconds=5))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_graph_of_another_version_is_said_to_be_one(tmp_path: Path) -> None:
+    build(tmp_path / "graph", rows_of(entities=["a", "b"]), tables=[name for name in TABLES if name != "relation"])
+    with (
+        EmbeddedStore(tmp_path / "graph") as store,
+        pytest.raises(StoreError, match=r"another version of kgqa made this graph, .* anew\.$"),
+    ):
+        store.run(read_queries()["relation_counts"], {"limit": 5})
+
+
+def test_a_buffer_that_earlier_answers_filled_is_emptied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build(tmp_path / "graph", rows_of(entities=["a", "b"]))
+    execute, full = embedded._execute, [True, False, True, True]
+
+    def sometimes_full(*arguments: Any) -> Any:
+        if full.pop(0):
+            raise QueryMemory("the buffer is full")
+        return execute(*arguments)
+
+    monkeypatch.setattr(embedded, "_execute", sometimes_full)
+    query = read_queries()["entities_with_id"]
+    with EmbeddedStore(tmp_path / "graph") as store:
+        # What a new engine cannot answer is too large; what an old one cannot is asked of a new one.
+        for expected in (None, 1, None):
+            if expected is None:
+                with pytest.raises(QueryMemory):
+                    store.run(query, {"ids": ["e0"]})
+            else:
+                assert store.run(query, {"ids": ["e0"]}).num_rows == expected
+    assert full == []

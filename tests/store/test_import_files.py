@@ -81,6 +81,17 @@ def strange_rows() -> dict[str, pa.Table]:
                 "usable": [number % 2 == 0 for number in numbers],
             }
         ),
+        "relation": pa.table(
+            {
+                "row": numbers,
+                "id": TEXTS,
+                "label": TEXTS[::-1],
+                "facts": numbers,
+                "answers": numbers,
+                "no_article": numbers,
+                "stated": numbers,
+            }
+        ),
         "fact": pa.table({"head": ids, "tail": ids[1:] + ids[:1], "row": numbers, "relation": TEXTS, "label": TEXTS[::-1]}),
         "mentions": pa.table({"document": ids, "entity": ids[::-1], "count": [2**40 + number for number in numbers]}),
         "about": pa.table({"entity": ids[3:6], "document": ids[1:4]}),
@@ -217,7 +228,7 @@ def test_the_files_hold_the_rows(seed_wikidata: Path, tmp_path: Path) -> None:
     with (tmp_path / "files" / "marker.csv").open(newline="", encoding="utf-8") as file:
         (marker,) = csv.reader(file)
     assert marker[1] == tables_hash(Workspace(seed_wikidata))
-    assert len(marker) == 4 + len(TABLES)
+    assert len(marker) == 5 + len(TABLES)
 
 
 def _as_text(value: object) -> str:

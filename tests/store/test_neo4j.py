@@ -226,7 +226,7 @@ def test_another_graph_of_ours_is_only_replaced_when_that_is_asked_for(neo4j_dat
         assert read_marker(store) is None
         assert contents(store) == {"nodes": [], "edges": []}
         load(store, "small", small)
-        assert len(contents(store)["nodes"]) == 3
+        assert len(contents(store)["nodes"]) == 4  # two entities, a document, a relation
 
 
 @pytest.mark.parametrize(
@@ -235,6 +235,7 @@ def test_another_graph_of_ours_is_only_replaced_when_that_is_asked_for(neo4j_dat
         "CREATE (:Film)",
         "CREATE (:Entity {id: 'mine'})",
         "CREATE (:Document {id: 'mine'})",
+        "CREATE (:Relation {id: 'mine'})",
         "MATCH (a:Entity {id: 'e0'}), (b:Entity {id: 'e1'}) CREATE (a)-[:MY_NOTE {text: 'mine'}]->(b)",
         "MATCH (a:Entity {id: 'e0'}), (b:Entity {id: 'e1'}) CREATE (a)-[:FACT {relation: 'mine'}]->(b)",
     ],
@@ -354,6 +355,7 @@ def test_nodes_that_vanish_during_a_load_are_noticed_as_often_as_it_is_run(
         "MATCH ()-[m:MENTIONS]->() WITH m LIMIT 3 DELETE m",
         "MATCH ()-[f:FACT]->() WITH f LIMIT 1 DELETE f",
         "MATCH (d:Document) WITH d LIMIT 1 DETACH DELETE d",
+        "MATCH (r:Relation) WITH r LIMIT 1 DELETE r",
         "MATCH (e:Entity) WITH e LIMIT 1 CREATE (e)-[:ABOUT]->(:Document {id: 'more'})",
     ],
 )

@@ -272,14 +272,15 @@ def test_an_entity_that_is_gone_is_noticed(server: Neo4jStore, workspace: Worksp
         add(server, workspace, folder)
 
 
+@pytest.mark.parametrize("label", ["Sample", "Filter"])
 def test_samples_of_somebody_else_are_noticed(
-    server: Neo4jStore, workspace: Workspace, folder: Path, neo4j_database: Neo4jSettings
+    server: Neo4jStore, workspace: Workspace, folder: Path, neo4j_database: Neo4jSettings, label: str
 ) -> None:
     from neo4j import GraphDatabase
 
     with GraphDatabase.driver(neo4j_database.uri, auth=("neo4j", neo4j_database.password)) as driver:
-        driver.execute_query("CREATE (:Sample {id: 'mine'})")
+        driver.execute_query(f"CREATE (:{label} {{id: 'mine'}})")
     for change in (lambda: add(server, workspace, folder), lambda: kgqa.load(workspace.path, replace=True)):
-        with pytest.raises(StoreConflict, match="1 samples are here that kgqa did not add"):
+        with pytest.raises(StoreConflict, match=f"1 {label.lower()}s are here that kgqa did not add"):
             change()
-    assert counted(server)["Sample"] == 1
+    assert counted(server)[label] == 1

@@ -87,43 +87,6 @@ def shared_documents(known: Known, entity: str, other: str, limit: int) -> Rows:
     return [row for *_, row in sorted(rows)][:limit]
 
 
-def documents_beside(known: Known, entity: str, others: list[str]) -> Rows:
-    """Shared documents of several pairs, in one order."""
-    rows = []
-    for other in {name for name in others if name in known.entities and name != entity}:
-        for name in known.naming(entity) & known.naming(other):
-            counts = [m.count for m in known.mentions_in[name] if m.entity in (entity, other)]
-            place = (-min(counts), -sum(counts), known.documents[name].row, known.row(other))
-            rows.append((place, (other, name, known.documents[name].title, sum(counts))))
-    return [row for _, row in sorted(rows)]
-
-
-def tails(known: Known, ids: list[str]) -> Rows:
-    """What facts of entities end at."""
-    return _others(known, {(name, fact.tail) for name in ids for fact in known.facts_from[name]})
-
-
-def heads(known: Known, ids: list[str]) -> Rows:
-    """What facts about entities begin at."""
-    return _others(known, {(name, fact.head) for name in ids for fact in known.facts_to[name]})
-
-
-def facts_among(known: Known, ids: list[str]) -> Rows:
-    """Facts with both ends in a list."""
-    found = [fact for name in set(ids) for fact in known.facts_from[name] if fact.tail in ids]
-    return [(fact.head, fact.tail, fact.relation, fact.label) for fact in sorted(found, key=lambda fact: fact.row)]
-
-
-def companions(known: Known, entity: str) -> Rows:
-    """What documents mention beside an entity."""
-    return [row[1:] for row in companions_of(known, [entity])]
-
-
-def companions_of(known: Known, ids: list[str]) -> Rows:
-    """What documents mention beside entities."""
-    return _others(known, {(name, other) for name in ids for document in known.naming(name) for other in known.named(document) - {name}})
-
-
 def graph_size(known: Known) -> Rows:
     """Always one row."""
     return [(len(known.entities), len(known.documents))]
@@ -139,12 +102,6 @@ def _ends(known: Known, facts: list[tuple[str, Fact]], relation: str) -> Rows:
     return [row for *_, row in sorted(rows)]
 
 
-def _others(known: Known, pairs: set[tuple[str, str]]) -> Rows:
-    """Entities with others, in the order of the others."""
-    ordered = sorted(pairs, key=lambda pair: (known.row(pair[1]), known.row(pair[0])))
-    return [(name, other, known.row(other), len(known.naming(other))) for name, other in ordered]
-
-
 def _relations(facts: list[Fact]) -> Rows:
     """Relation, label and count, large counts first; a tie goes to what has the first fact."""
     counts = Counter((fact.relation, fact.label) for fact in sorted(facts, key=lambda fact: fact.row))
@@ -155,7 +112,7 @@ ORACLES: dict[str, Oracle] = {
     f"page_{oracle.__name__}": oracle
     for oracle in (
         entities, documents, text, facts_from, facts_to, relations_from, relations_to, mentioned_in, mentioned_in_count, articles, subjects,
-        mentions, mentions_count, shared_documents, documents_beside, tails, heads, facts_among, companions, companions_of, graph_size,
+        mentions, mentions_count, shared_documents, graph_size,
     )
 }  # fmt: skip
 """By the name of the query."""

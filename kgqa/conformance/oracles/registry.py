@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from kgqa.conformance.oracles import engine_traps, engine_values, explore, graph, names, page, traverse
+from kgqa.conformance.oracles import engine_traps, engine_values, explore, graph, names, page, paths, traverse
 from kgqa.conformance.oracles.known import Known, Oracle, Row, Rows
 from kgqa.store.queries import PLURALS, Query, Value, read_queries
 
 ORACLES: dict[str, Oracle] = {
     name: oracle
-    for module in (explore, graph, names, page, traverse, engine_traps, engine_values)
+    for module in (explore, graph, names, page, paths, traverse, engine_traps, engine_values)
     for name, oracle in module.ORACLES.items()
 }
 """By the name of the query."""

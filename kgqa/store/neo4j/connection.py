@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from kgqa.errors import QueryError, QueryMemory, QueryTimeout, SettingsError, StoreError, StoreUnreachable
 from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.store import paths
 from kgqa.store.base import as_declared, check_runs_on, first_line
 from kgqa.store.cypher import check_own_query, check_reads_only
 from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left
@@ -78,6 +79,8 @@ class Neo4jStore:
         will pass."""
         check_runs_on(query, self.name)
         values = dict(arguments or {})
+        if query.search:
+            return paths.answer(self, query, values, seconds=seconds)
         if not query.own:
             return as_declared(self._rows(query, values, seconds or self._seconds), query)
         asked = Asked(what=f"query {query.name} ({query.file})", options=False)

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from kgqa.errors import HeaderMismatch, StoreConflict, StoreError
 from kgqa.progress import Advance
-from kgqa.store.graph import TABLES
+from kgqa.store.graph import GRAPH_VERSION, TABLES
 from kgqa.store.neo4j.batches import ahead, by_place, listed
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.layouts import GRAPH, QUESTIONS, Layout
@@ -33,6 +33,8 @@ ERASE_NODES = 1_000
 class Marker:
     """What kgqa wrote down about the graph in a database."""
 
+    version: int
+    """Of the kind of graph; 0 where whoever loaded it knew none."""
     tables: str
     """Hash of the tables that it is made from."""
     loader: str
@@ -54,6 +56,7 @@ def read_marker(store: Neo4jStore, layout: Layout = GRAPH) -> Marker | None:
     if len(rows) > 1 or any(value is None for value in rows[0].values()):
         raise damaged
     return Marker(
+        version=rows[0]["version"],
         tables=rows[0]["tables"],
         loader=rows[0]["loader"],
         finished=rows[0]["finished"],
@@ -66,16 +69,11 @@ def check_holds(store: Neo4jStore, tables: str | None = None) -> None:
     marker = read_marker(store)
     if marker is None:
         raise StoreConflict(f"{store.settings.place}: there is no graph of kgqa in this database; run kgqa load --store neo4j first.")
-    if tables is not None and marker.tables != tables:
-        raise _other_graph(store)
+    if marker.version != GRAPH_VERSION or tables not in {None, marker.tables}:
+        raise _other_graph(store, marker)
     if not marker.finished:
         raise StoreConflict(f"{store.settings.place}: the graph is not loaded to its end; run kgqa load --store neo4j again.")
     _check_whole(store, marker, GRAPH)
-    if store.run(read_queries()["older_entities"]).num_rows:
-        raise StoreConflict(
-            f"{store.settings.place}: an older kgqa loaded this graph, without what queries ask now; replace it with "
-            "kgqa load --store neo4j --replace."
-        )
 
 
 def check_can_load(store: Neo4jStore, tables: str | None = None, layout: Layout = GRAPH) -> Marker | None:
@@ -88,7 +86,7 @@ def check_can_load(store: Neo4jStore, tables: str | None = None, layout: Layout 
         if nodes := store.run(read_queries()["count_nodes"])["nodes"][0].as_py():
             raise StoreConflict(f"{store.settings.place}: {nodes:,} nodes are here that kgqa did not write; give it an empty database.")
     elif tables is not None and marker.tables != tables:
-        raise _other_graph(store)
+        raise _other_graph(store, marker)
     return marker
 
 
@@ -196,11 +194,11 @@ def _batches(table: pa.Table, done: int, columns: Mapping[str, str]) -> Iterator
 
 def _claim(store: Neo4jStore, tables: str, loader: str, layout: Layout) -> Marker:
     try:
-        store.write(read_queries()[layout.claim], {"tables": tables, "loader": loader})
+        store.write(read_queries()[layout.claim], {"version": layout.version, "tables": tables, "loader": loader})
     except StoreError:
         # Somebody else was faster: the constraint lets only one marker be made.
         return _take_over(store, tables, loader, layout)
-    return Marker(tables=tables, loader=loader, finished=False, rows=dict.fromkeys(layout.tables, 0))
+    return Marker(version=layout.version, tables=tables, loader=loader, finished=False, rows=dict.fromkeys(layout.tables, 0))
 
 
 def _take_over(store: Neo4jStore, tables: str, loader: str, layout: Layout) -> Marker:
@@ -224,14 +222,16 @@ def _taken_over(store: Neo4jStore) -> StoreConflict:
     return StoreConflict(f"{store.settings.place}: another run of kgqa took over this database and goes on with it; this one stopped.")
 
 
-def _other_graph(store: Neo4jStore) -> StoreConflict:
+def _other_graph(store: Neo4jStore, marker: Marker) -> StoreConflict:
+    of = "kgqa's graph of other tables"
+    if marker.version != GRAPH_VERSION:
+        of = f"a graph that {'an older' if marker.version < GRAPH_VERSION else 'a newer'} kgqa loaded, without what queries ask here"
     return StoreConflict(
-        f"{store.settings.place}: the database holds kgqa's graph of other tables; replace it with kgqa load --store neo4j --replace, "
-        "or give another database."
+        f"{store.settings.place}: the database holds {of}; replace it with kgqa load --store neo4j --replace, or give another database."
     )
 
 
 def imported_marker(tables: str, rows: Mapping[str, pa.Table]) -> dict[str, str | int | bool]:
     """The marker (:mod:`kgqa.store.neo4j.graph`) of a graph that comes into the database whole, with the names of the node's properties."""
     counts = {name: rows[name].num_rows for name in TABLES}
-    return {"id": "kgqa", "tables": tables, "loader": "neo4j-admin", "finished": True, **counts}
+    return {"id": "kgqa", "tables": tables, "version": GRAPH_VERSION, "loader": "neo4j-admin", "finished": True, **counts}

@@ -20,12 +20,14 @@ from kgqa.progress import Advance
 NODES = {
     "entity": ("Entity", "id:ID(Entity),row:long,kind,label,description,aliases:string[],common:long,documents:long,facts:long,search"),
     "document": ("Document", "id:ID(Document),row:long,title,text,usable:boolean,search"),
-    "sample": ("Sample", "key:ID(Sample),id,dataset,split,row:long,question,relation,answer,hops:long"),
+    "relation": ("Relation", "row:long,id,label,facts:long,answers:long,no_article:long,stated:long"),
+    "sample": ("Sample", "key:ID(Sample),id,dataset,split,row:long,question,relation,answer,hops:long,grade:double"),
     "chain": ("Chain", "key:ID(Chain),row:long,dataset,sample,candidate,number:long,answer:boolean,grade:double,length:long"),
     "blocked": (
         "Question",
-        "key:ID(Question),id,dataset,row:long,split,stage,reason,detail,question,relation,subject,answer,setting,value:double,threshold:double",
+        "key:ID(Question),id,dataset,row:long,split,stage,reason,detail,question,relation,subject,answer,setting,value:double,threshold:double,filter,place:long",
     ),
+    "filter": ("Filter", "key:ID(Filter),row:long,dataset,stage,reason,setting,questions:long"),
 }
 """Table → label and header; an id is looked up among those of its label."""
 RELATIONSHIPS = {

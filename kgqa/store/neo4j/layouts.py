@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kgqa.store.graph import TABLES
+from kgqa.store.graph import GRAPH_VERSION, TABLES
 from kgqa.store.questions import QUESTION_TABLES
 
 ON_SAMPLES = (
-    "index_sample", "index_sample_relation", "index_sample_split", "index_sample_row", "index_sample_hops",
-    "constrain_chain", "constrain_blocked", "index_blocked_value", "index_blocked_reason", "index_blocked_relation", "await_indexes",
+    "index_sample", "index_sample_relation", "index_sample_split", "index_sample_row", "index_sample_hops", "index_sample_grade",
+    "constrain_chain", "constrain_blocked", "index_blocked_value", "index_blocked_reason", "index_blocked_place", "index_blocked_relation",
+    "await_indexes",
 )  # fmt: skip
 """Constraints and indexes for what :mod:`kgqa.store.samples` puts on a graph, made when it is there: only people's queries need them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """What :mod:`kgqa.store.neo4j.graph` asks to load, count and erase a graph of this kind; fields but the first three name queries.
+    """What :mod:`kgqa.store.neo4j.graph` asks to load, count and erase a graph of this kind; fields but the first five name queries.
 
     A table ``x`` is filled by ``add_x`` and counted by ``count_x``.
     """
 
     holds: str
     """What it is, in a sentence."""
+    version: int
+    """Written into the marker: of another one queries may want what is not there."""
     nodes: tuple[str, ...]
     """The tables of nodes, which come first."""
     links: Mapping[str, Mapping[str, str]]
@@ -54,7 +57,8 @@ class Layout:
 
 GRAPH = Layout(
     holds="graph of entities and documents",
-    nodes=TABLES[:2],
+    version=GRAPH_VERSION,
+    nodes=TABLES[:3],
     links={
         "fact": {"head": "entities", "tail": "entities"},
         "mentions": {"document": "documents", "entity": "entities"},
@@ -86,6 +90,7 @@ GRAPH = Layout(
 )
 QUESTIONS = Layout(
     holds="graph of questions",
+    version=1,
     nodes=QUESTION_TABLES[:3],
     links={name: {} for name in QUESTION_TABLES[3:]},
     anew="give kgqa an empty database",

@@ -2,15 +2,17 @@
 
 ::
 
-    (:Sample {key, id, dataset, split, row, question, relation, answer, hops})
+    (:Sample {key, id, dataset, split, row, question, relation, answer, hops, grade})
         -[:ASKS_ABOUT]->                                       (:Entity)    the subject
         -[:ANSWER]->                                           (:Entity)
         -[:CANDIDATE {position, answer, grade, path, text}]->  (:Entity)    in the order shown
         -[:SUPPORT {position}]->                               (:Document)  in the order shown
         -[:HAS_CHAIN]-> (:Chain {key, row, dataset, sample, candidate, number, answer, grade, length})
                             -[:STEP {position}]->              (:Entity | :Document)
-    (:Question {key, id, dataset, row, split, stage, reason, detail, question, relation, subject, answer, setting, value, threshold})
+    (:Question {key, id, dataset, row, split, stage, reason, detail, question, relation, subject, answer, setting, value, threshold,
+                 filter, place})
         -[:ASKS_ABOUT]-> (:Entity), -[:ANSWER]-> (:Entity)
+    (:Filter {key, row, dataset, stage, reason, setting, questions})
 
 The rows are those of :mod:`kgqa.store.samples`; what is null there is not there here. The samples of a dataset, and the questions that
 became none, have a marker each beside the graph's (:mod:`kgqa.store.neo4j.graph`), and a batch and the marker's new count are one
@@ -54,6 +56,8 @@ class Part:
     """The table whose rows are counted."""
     under: str
     """The table of nodes that hang on them, if there is one."""
+    beside: str
+    """A small table of nodes that goes in with the first batch, if there is one."""
     links: Mapping[str, tuple[str, str]]
     """Table → which nodes it leads from, and to what."""
     add: str
@@ -66,6 +70,7 @@ SAMPLES = Part(
     called="samples",
     nodes="sample",
     under="chain",
+    beside="",
     links={
         "sample_about": ("sample", "entity"),
         "sample_answer": ("sample", "entity"),
@@ -82,6 +87,7 @@ REJECTED = Part(
     called="rejected questions",
     nodes="blocked",
     under="",
+    beside="filter",
     links={"blocked_about": ("blocked", "entity"), "blocked_answer": ("blocked", "entity")},
     add="add_rejected",
     erase="erase_rejected",
@@ -187,7 +193,7 @@ def erase_part(store: Neo4jStore, part: Part, dataset: str, *, advance: Advance 
 
 
 def check_only_ours(store: Neo4jStore) -> None:
-    """Raise StoreConflict where the database holds samples, chains or questions that kgqa did not add."""
+    """Raise StoreConflict where the database holds samples, chains, questions or filters that kgqa did not add."""
     for row in store.run(read_queries()["strange_samples"]).to_pylist():
         what = f"{row['nodes']:,} {row['label'].lower()}s"
         raise StoreConflict(f"{store.settings.place}: {what} are here that kgqa did not add; give it an empty database.")
@@ -241,6 +247,8 @@ class _Cutter:
             starts[part.under] = span.start
             own = (self._places[part.under][span] - first).tolist()
             tables[part.under] = [[n, *row] for n, row in zip(own, listed(_sliced(self._rows[part.under], span)), strict=True)]
+        if part.beside:
+            tables[part.beside] = listed(self._rows[part.beside].slice(0, None if first == 0 else 0))
         cut = {name: _sliced(self._rows[name], spans[name]) for name in part.links}
         found = {
             name: distinct_ids(cut[table][name] for table, (_, to) in part.links.items() if to == name) for _, name in part.links.values()

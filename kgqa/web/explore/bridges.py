@@ -63,7 +63,7 @@ def bridges_picture(graph: Graph, first: Subject, second: Subject, bridges: Brid
 def _documents(graph: Graph, subject: Subject, bridges: list[str]) -> dict[str, list[dict[str, Any]]]:
     """Bridge → the documents that it shares with an end, those that say most of both first."""
     found: dict[str, list[dict[str, Any]]] = {bridge: [] for bridge in bridges}
-    for row in graph.rows("page_documents_beside", entity=subject.id, others=bridges) if bridges else []:
+    for row in graph.rows("path_documents", entity=subject.id, others=bridges) if bridges else []:
         found[row["other"]].append(row)
     return found
 

@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from kgqa.errors import KgqaError
 from kgqa.store.names import NAMED, Bearer, find_names
+from kgqa.store.paths import MOST, Over
 from kgqa.store.queries import find_query
 from kgqa.web.errors import sentence_of, status_of
 from kgqa.web.explore import bridges as bridging, chains, datasets as stored, paths as pathing, queries as asking
@@ -142,13 +143,14 @@ def _graph_routes(outer: APIRouter, project: Project, pages: Pages) -> None:
         return pages.page(request, "bridges.html", first=first, second=second, found=found, pictures=[picture.data()])
 
     @router.api_route("/paths/{over}", methods=["GET", "HEAD"])
-    def paths(request: Request, over: pathing.Over, begin: Begin, end: Finish, begin_was: str = "", end_was: str = "") -> HTMLResponse:
+    def paths(request: Request, over: Over, begin: Begin, end: Finish, begin_was: str = "", end_was: str = "") -> HTMLResponse:
         first, second = two_ends(graph, (begin, begin_was), (end, end_was))
         found, picture = None, Picture()
         if first.subject and second.subject:
             found = pathing.find_paths(graph, first.subject, second.subject, over)
             picture = pathing.paths_picture(first.subject, second.subject, found)
-        return pages.page(request, "paths.html", over=over, first=first, second=second, found=found, pictures=[picture.data()])
+        told: dict[str, Any] = {"over": over, "said": pathing.said, "most": MOST, "found": found, "pictures": [picture.data()]}
+        return pages.page(request, "paths.html", first=first, second=second, **told)
 
     outer.include_router(router)
 

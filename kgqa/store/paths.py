@@ -1,0 +1,317 @@
+"""The shortest paths between two entities, over facts or over documents, found step by step with the queries of ``paths.cypher``.
+
+No single text finds them on both stores: what is written so walks through all that stands around a hub. Here a length is only looked at
+where the shorter ones give too few, and of it only what lies between the neighbours of both ends. A path visits no entity twice, and none
+of its inner entities can be left out: then it would say no more than a shorter one. Over documents each step is a document that mentions
+both its ends, and paths that differ in documents alone are one.
+
+The order is defined: shorter ones first; of one length those whose inner entities few documents mention, by the product of 1 + documents of
+each; then by the rows of the inner entities, from the first on. Paths of two documents come in the order of ``bridges_between``.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from typing import Any, Literal, Protocol
+
+import polars as pl
+import pyarrow as pa
+
+from kgqa.errors import QueryError
+from kgqa.sources.tables import frame
+from kgqa.store.limits import left
+from kgqa.store.queries import Query, Value, arrow_schema, read_queries
+
+Over = Literal["documents", "facts"]
+LONGEST = {"documents": 3, "facts": 4}
+"""Steps of the longest path that can be asked for."""
+MOST = 200
+"""Paths that can be asked for."""
+PAIR = ("one", "row_one", "documents_one", "two", "row_two", "documents_two")
+"""Columns of two entities with their measures."""
+MENTIONS = 10_000
+"""Documents of the entities whose companions are asked for at a time; the embedded engine has half a GiB for what they mention."""
+TAILS = 10
+"""About how many facts begin at an entity; hundreds of thousands may end there."""
+
+Ask = Callable[..., pa.Table]
+"""The rows of the query that is named first, with its arguments."""
+Path = tuple[str, ...]
+"""Entities, both ends included."""
+
+
+class Runs(Protocol):
+    """A graph store."""
+
+    def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
+        """The rows of ``query``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """From one entity of a path to the next."""
+
+    before: str
+    after: str
+    facts: tuple[dict[str, Any], ...] = ()
+    """``head``, ``tail``, ``relation``, ``label``: the facts between the two, in either direction."""
+    document: dict[str, Any] | None = None
+    """``document``, ``title``: the one that mentions both most often."""
+    documents: int = 0
+    """How many do."""
+
+    @property
+    def words(self) -> list[str]:
+        """Its facts: ``capital →`` where one begins at the entity before, ``← country`` where it ends there; each once."""
+        return list(dict.fromkeys(self._word(fact) for fact in self.facts))
+
+    def _word(self, fact: dict[str, Any]) -> str:
+        label = fact["label"] or fact["relation"]
+        return f"{label} →" if fact["head"] == self.before else f"← {label}"
+
+
+def answer(store: Runs, query: Query, arguments: Mapping[str, Value], *, seconds: float | None = None) -> pa.Table:
+    """The rows of a ``query`` that is a search. Raises QueryError for a length or a number that cannot be asked for."""
+    over: Over = "facts" if query.search == "facts" else "documents"
+    longest, limit = int(str(arguments["longest"])), int(str(arguments["limit"]))
+    if not 1 <= longest <= LONGEST[over]:
+        raise QueryError(f"query {query.name}: --longest {longest} is not between 1 and {LONGEST[over]}; give another length.")
+    if not 1 <= limit <= MOST:
+        raise QueryError(f"query {query.name}: --limit {limit} is not between 1 and {MOST:,}; give another number.")
+    begin, queries = time.monotonic(), read_queries()
+
+    def ask(name: str, **given: Value) -> pa.Table:
+        return store.run(queries[name], given, seconds=None if seconds is None else left(seconds, begin))
+
+    paths = find_paths(ask, over, str(arguments["entity"]), str(arguments["other"]), longest=longest, limit=limit)
+    return _table(ask, query, over, paths, find_steps(ask, over, paths))
+
+
+def find_paths(ask: Ask, over: Over, first: str, second: str, *, longest: int, limit: int, enough: int = MOST) -> list[Path]:
+    """Up to ``limit`` paths of up to ``longest`` steps between two entities, in the order of this module.
+
+    Of a longer length none is looked for where there are ``enough`` already, or ``limit``.
+    """
+    found: list[Path] = []
+    lengths = (_over_facts if over == "facts" else _over_documents)(ask, first, second, limit)
+    while first != second and longest and len(found) < min(enough, limit):
+        found += [(first, *inner, second) for inner in islice(next(lengths), limit - len(found))]
+        longest -= 1
+    return found
+
+
+def find_steps(ask: Ask, over: Over, paths: Sequence[Path]) -> dict[tuple[str, str], Step]:
+    """All steps of ``paths``, by their ends."""
+    pairs = dict.fromkeys(pair for path in paths for pair in pairwise(path))
+    if not pairs:
+        return {}
+    return _by_facts(ask, pairs) if over == "facts" else _by_documents(ask, pairs, paths[0][-1])
+
+
+def _table(ask: Ask, query: Query, over: Over, paths: list[Path], steps: Mapping[tuple[str, str], Step]) -> pa.Table:
+    called = _names(ask, "entities_with_id", {name for path in paths for name in path})
+    rows: list[dict[str, Any]] = []
+    for path in paths:
+        taken = [steps[pair] for pair in pairwise(path)]
+        row: dict[str, Any] = {over: len(taken)}
+        if over == "facts":
+            row |= {"path": list(path), "names": [called[name] for name in path], "relations": [" · ".join(step.words) for step in taken]}
+        else:
+            documents = [step.document or {} for step in taken]
+            row["path"] = [
+                path[0],
+                *(place for step, told in zip(taken, documents, strict=True) for place in (told["document"], step.after)),
+            ]
+            names = ((told["title"] or told["document"], called[step.after]) for step, told in zip(taken, documents, strict=True))
+            row["names"] = [called[path[0]], *(name for two in names for name in two)]
+        rows.append(row)
+    return pa.Table.from_pylist(rows, schema=arrow_schema(query))
+
+
+def _names(ask: Ask, query: str, ids: set[str]) -> dict[str, str]:
+    rows = ask(query, ids=sorted(ids)).to_pylist() if ids else []
+    return {row["id"]: row["label"] or row["id"] for row in rows}
+
+
+# Over facts: for each length the inner entities of its paths
+
+
+def _over_facts(ask: Ask, first: str, second: str, limit: int) -> Iterator[Iterator[Path] | list[Path]]:
+    near, far = _beside(ask, [first]), _beside(ask, [second])
+    yield [()] if second in near["other"] else []
+    inner = ~pl.col("other").is_in([first, second])
+    near, far = near.filter(inner), far.filter(inner)
+    yield _ranked(near.join(far.select("other"), on="other", how="semi").select(*_named("one")), ["one"])
+    known = pl.concat([near, far])["other"]
+    # What both stand beside is on shorter paths.
+    near, far = (side.join(by.select("other"), on="other", how="anti") for side, by in ((near, far), (far, near)))
+    met = _edges(ask, near, far)
+    yield _ranked(met.join(near.select(*_named("one")), on="one").join(far.select(*_named("two")), on="two"), ["one", "two"])
+    turned = near["facts"].sum() > far["facts"].sum()
+    few, many = (far, near) if turned else (near, far)
+    middle = _beside(ask, few["other"].to_list()).filter(inner & ~pl.col("other").is_in(known.implode()))
+    ways = middle.select(few="entity", two="other")
+    onwards = _edges(ask, middle.unique("other", maintain_order=True), many).select(two="one", many="two")
+    sides = (
+        (onwards.rename({"many": "one"}), ways.rename({"few": "three"}))
+        if turned
+        else (ways.rename({"few": "one"}), onwards.rename({"many": "three"}))
+    )
+    yield _of_four(sides, (near, middle, far), set(met.rows()), limit)
+
+
+def _beside(ask: Ask, ids: list[str]) -> pl.DataFrame:
+    """``entity, other, row, documents, facts``: what facts connect these entities with, in either direction."""
+    tables = [frame(ask(query, ids=ids)) for query in ("path_tails", "path_heads")]
+    return pl.concat(tables).unique(["entity", "other"], keep="first", maintain_order=True)
+
+
+def _edges(ask: Ask, ones: pl.DataFrame, twos: pl.DataFrame) -> pl.DataFrame:
+    """``one, two``: which of the first others and which of the second facts connect, in either direction."""
+    few, many = sorted((ones, twos), key=lambda side: int(side["facts"].sum()))
+    if not few.height:
+        return pl.DataFrame(schema={"one": pl.String, "two": pl.String})
+    if few["facts"].sum() <= TAILS * (few.height + many.height):
+        found = _beside(ask, few["other"].to_list())
+        found = found if few is ones else found.select(entity="other", other="entity")
+    else:  # heads would be many
+        forth, back = (frame(ask("path_tails", ids=side["other"].to_list())).select("entity", "other") for side in (ones, twos))
+        found = pl.concat([forth, back.select(entity="other", other="entity")])
+    met = found.select(one="entity", two="other").unique()
+    return met.join(ones.select(one="other"), on="one", how="semi").join(twos.select(two="other"), on="two", how="semi")
+
+
+def _of_four(
+    sides: tuple[pl.DataFrame, pl.DataFrame], measured: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame], met: set[tuple[str, str]],
+    limit: int,
+) -> Iterator[Path]:  # fmt: skip
+    """Paths over ``one``, ``two`` and ``three``, lazily in their order: over a hub there may be more than memory holds.
+
+    ``sides`` have ``one, two`` and ``two, three``; ``met`` are the pairs of one and three that facts connect, which need no two.
+    """
+    ones, threes = (
+        side.join(by.unique("other").select(*_named(name)), on=name)
+        .sort(f"documents_{name}", f"row_{name}")
+        .group_by("two", maintain_order=True)
+        .agg(pl.struct(f"documents_{name}", f"row_{name}", name).alias(f"{name}s"))
+        for side, by, name in zip(sides, (measured[0], measured[2]), ("one", "three"), strict=True)
+    )
+    twos = ones.join(threes, on="two").join(measured[1].unique("other").select(*_named("two")), on="two")
+    lists = [
+        (row["documents_two"], row["row_two"], row["two"], _places(row["ones"]), _places(row["threes"]))
+        for row in twos.iter_rows(named=True)
+    ]
+
+    def entry(middle: int, i: int, j: int) -> tuple[float, int, int, int, int, int, int]:
+        documents, row, _, before, after = lists[middle]
+        product = (1.0 + before[i][0]) * (1.0 + documents) * (1.0 + after[j][0])
+        return product, before[i][1], row, after[j][1], middle, i, j
+
+    waiting = [entry(middle, 0, 0) for middle in range(len(lists))]
+    heapq.heapify(waiting)
+    given = 0
+    while waiting and given < limit:
+        *_, middle, i, j = heapq.heappop(waiting)
+        _, _, two, before, after = lists[middle]
+        if j + 1 < len(after):
+            heapq.heappush(waiting, entry(middle, i, j + 1))
+        if j == 0 and i + 1 < len(before):
+            heapq.heappush(waiting, entry(middle, i + 1, 0))
+        one, three = before[i][2], after[j][2]
+        if (one, three) not in met:
+            given += 1
+            yield one, two, three
+
+
+def _places(entries: list[dict[str, Any]]) -> list[tuple[int, int, str]]:
+    return [tuple(entry.values()) for entry in entries]
+
+
+# Over documents: likewise
+
+
+def _over_documents(ask: Ask, first: str, second: str, limit: int) -> Iterator[list[Path]]:
+    yield [()] if ask("connecting_documents", entity=first, other=second, limit=1).num_rows else []
+    yield [(name,) for name in ask("bridges_between", entity=first, other=second, limit=limit)["bridge"].to_pylist()]
+    inner = ~pl.col("other").is_in([first, second])
+    near, far = (frame(ask("path_companions", ids=[name])).filter(inner) for name in (first, second))
+    near, far = (side.join(by.select("other"), on="other", how="anti") for side, by in ((near, far), (far, near)))
+    yield _ranked(_companions(ask, near, far, limit), ["one", "two"])
+
+
+def _companions(ask: Ask, near: pl.DataFrame, far: pl.DataFrame, limit: int) -> pl.DataFrame:
+    """Pairs of the one side and the other that share a document, ``limit`` at least that come first of all.
+
+    Each pair is found from the one of the two that fewer documents mention, hardly mentioned ones first: after some it is clear that all
+    others come later, and the documents of hubs are hardly ever looked at.
+    """
+    found = pl.DataFrame(schema={name: pl.String if name in {"one", "two"} else pl.Int64 for name in PAIR})
+    if near.is_empty() or far.is_empty():
+        return found
+    ones, twos = near.select(*_named("one")), far.select(*_named("two"))
+    sides = pl.concat([near.with_columns(side=0), far.with_columns(side=1)]).sort("documents", "row").with_row_index()
+    # Where all of one side are done, so are all pairs.
+    sides = sides.head(1 + min(int(side["index"].max()) for side in sides.partition_by("side")))  # type: ignore[arg-type]
+    while sides.height:
+        taken = max(1, int((sides["documents"].cum_sum() <= MENTIONS).sum()))
+        batch, sides = sides.head(taken), sides.slice(taken)
+        rows = frame(ask("path_companions", ids=batch["other"].to_list())).select("entity", "other")
+        pairs = [rows.select(one="entity", two="other"), rows.select(one="other", two="entity")]
+        fresh = pl.concat(pairs).unique().join(ones, on="one").join(twos, on="two").select(PAIR)
+        found = pl.concat([found, fresh]).unique(["one", "two"], maintain_order=True)
+        if found.height >= limit and sides.height:
+            products = found.select(_product(["one", "two"])).to_series().sort()
+            if products[limit - 1] < (1.0 + sides["documents"][0]) ** 2:
+                break
+    return found
+
+
+# Both
+
+
+def _named(name: str) -> list[pl.Expr]:
+    """An entity that is an ``other``, with its measures, under ``name``."""
+    return [pl.col("other").alias(name), pl.col("row").alias(f"row_{name}"), pl.col("documents").alias(f"documents_{name}")]
+
+
+def _product(names: Sequence[str]) -> pl.Expr:
+    """How common the inner entities are; a number of this size has no exact place among the whole ones."""
+    product = pl.lit(1.0)
+    for name in names:
+        product = product * (1.0 + pl.col(f"documents_{name}"))
+    return product.alias("product")
+
+
+def _ranked(paths: pl.DataFrame, names: Sequence[str]) -> list[Path]:
+    return paths.with_columns(_product(names)).sort("product", *(f"row_{name}" for name in names)).select(*names).rows()
+
+
+def _by_facts(ask: Ask, pairs: Mapping[tuple[str, str], None]) -> dict[tuple[str, str], Step]:
+    by_pair: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for fact in ask("path_facts", ids=sorted({name for pair in pairs for name in pair})).to_pylist():
+        by_pair.setdefault((fact["head"], fact["tail"]), []).append(fact)
+    return {
+        (before, after): Step(before=before, after=after, facts=(*by_pair.get((before, after), ()), *by_pair.get((after, before), ())))
+        for before, after in pairs
+    }
+
+
+def _by_documents(ask: Ask, pairs: Mapping[tuple[str, str], None], last: str) -> dict[tuple[str, str], Step]:
+    """One query for all steps that leave an entity; the ends are in many steps."""
+    groups: dict[str, set[str]] = {}
+    for before, after in pairs:
+        center, other = (after, before) if after == last else (before, after)
+        groups.setdefault(center, set()).add(other)
+    rows: dict[frozenset[str], list[dict[str, Any]]] = {}
+    for center, others in groups.items():
+        for row in ask("path_documents", entity=center, others=sorted(others)).to_pylist():
+            rows.setdefault(frozenset((center, row["other"])), []).append(row)
+    steps = {}
+    for before, after in pairs:
+        found = rows[frozenset((before, after))]
+        steps[before, after] = Step(before=before, after=after, document=found[0], documents=len(found))
+    return steps
