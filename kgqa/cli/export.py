@@ -47,11 +47,11 @@ def export(
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
-    from kgqa.commands.export import FORMERLY, GRAPH_FORMATS
+    from kgqa.commands.export import GRAPH_FORMATS, known_format
     from kgqa.formats import qangaroo
     from kgqa.store.neo4j import import_files
 
-    to = FORMERLY.get(to, to)
+    to = known_format(to)
     datasets = [*(dataset or ())]
     if to in GRAPH_FORMATS:
         if (what is None) == (out is None):

@@ -67,9 +67,7 @@ def export(
 
     Existing files are never replaced. Raises KgqaError; nothing is left behind where it does.
     """
-    to = FORMERLY.get(to, to)
-    if to not in FORMATS:
-        raise SettingsError(f"format {to!r} is not known; {suggestion(to, FORMATS)}")
+    to = known_format(to)
     datasets = [] if dataset is None else [dataset] if isinstance(dataset, str | Path) else [*dataset]
     if to in DATASET_FORMATS:
         around = {"entity": entity, "document": document, "sample": sample, "hops": hops, "limit": limit}
@@ -102,6 +100,14 @@ def export(
     if part.of is None:
         raise SettingsError("the whole graph is read from the workspace, not from a server; give an entity, a document or a sample.")
     return _export_part(place, part, Path(out), progress)
+
+
+def known_format(to: str) -> str:
+    """Today's name of a format; SettingsError where there is none."""
+    name = FORMERLY.get(to, to)
+    if name not in FORMATS:
+        raise SettingsError(f"format {to!r} is not known; {suggestion(to, FORMATS)}")
+    return name
 
 
 def _export_dataset(dataset: Path, out: Path, to: str) -> list[Path]:

@@ -311,5 +311,6 @@ def test_mistakes_are_sentences(seed_wikidata: Path, wikidata_copy: Path, tmp_pa
     cli("export", "--to", "neo4j").sentence("give one new folder")
     cli("export", "--to", "graphml").sentence("give one new file")
     cli("export", seed_wikidata / "datasets" / "wikihop", "--to", "qangaroo").sentence("--out DIR")
+    cli("export", "--to", "neo4j-imports", tmp_path / "files").sentence("known are: graphml, musique, neo4j, qangaroo.")
     cli("export", "--to", "neo4js", "--out", tmp_path / "files").sentence("did you mean neo4j?")
     assert not (tmp_path / "files").exists()
