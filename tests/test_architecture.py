@@ -118,7 +118,7 @@ def test_every_query_says_what_it_is_and_a_domains_projection_uses_what_is_there
 @pytest.mark.parametrize("name", sorted(askable_queries()))
 def test_every_read_is_ordered(name: str) -> None:
     query = askable_queries()[name]
-    assert re.search(r"\bORDER BY\b", query.text)
+    assert query.search or re.search(r"\bORDER BY\b", query.text)  # a search orders what it finds
     assert not re.search(r"\b(CREATE|MERGE|SET|DELETE|DROP|COPY|LOAD|ATTACH)\b", query.text)
 
 
