@@ -212,7 +212,7 @@ LIMIT $limit
 MATCH (r:Relation)
 WHERE r.id = $relation
 WITH sum(r.facts) AS total
-// Facts connect entities alone; told so, a server would go through these in place of its index of facts.
+// Facts connect entities alone, but a server that is told so goes through these in place of its index of facts.
 MATCH (h)-[f:FACT]->(t)
 WHERE f.relation = $relation
 WITH total, t, count(f.row) AS facts
