@@ -38,8 +38,8 @@ from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.layouts import ON_SAMPLES
 from kgqa.store.queries import read_queries
 
-BATCH_ROWS = 8_000
-"""In one transaction, as of the graph."""
+BATCH_ROWS = 20_000
+"""In one transaction; fewer are no faster here."""
 ERASE_NODES = {"samples": 50, "rejected": 5_000}
 """In one transaction; a sample of MedHop has 400 steps."""
 
