@@ -38,7 +38,7 @@ from tests.conformance.faulty import FaultyBench, Spoil, drops_a_row, fails, los
 from tests.conftest import Cli, unavailable
 from tests.neo4j.server import Neo4jServer
 
-READ = ("explore.cypher", "names.cypher", "page.cypher", "paths.cypher", "project/", "traverse/")
+READ = ("explore.cypher", "graph.cypher", "names.cypher", "page.cypher", "paths.cypher", "project/", "traverse/")
 """Besides conformance.cypher, where what reads is called conformance_…"""
 
 

@@ -12,7 +12,7 @@ from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.queries import Parameter, read_queries
 from tests.command import ROOT
 
-ASKED = ("explore.cypher", "samples.cypher", "names.cypher", "page.cypher", "paths.cypher")
+ASKED = ("explore.cypher", "samples.cypher", "graph.cypher", "names.cypher", "page.cypher", "paths.cypher")
 SMALL = {"Relation", "Filter"}
 """A graph has hundreds of relations, a dataset dozens of filters."""
 WHOLE = {
