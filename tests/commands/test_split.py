@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import kgqa
+from kgqa.formats.provenance import everything, note
 from kgqa.formats.question_set import open_dataset
 from kgqa.records import Instance
 from kgqa.splits.components import BY
@@ -26,6 +27,7 @@ SHARED: dict[str, Callable[[Instance], set[object]]] = {
     "supporting-paragraph": lambda each: {shown.text for shown in each.paragraphs if shown.supporting},
     "hop": lambda each: {(step.question, step.answer) for step in each.decomposition or ()},
     "hop-answer": lambda each: {step.answer for step in each.decomposition or ()},
+    "hop-entity": lambda each: set(everything(each)["compose"]["entities"]) - {None},
 }
 DRAWN = st.lists(
     st.tuples(st.integers(0, 8), st.integers(0, 15), st.lists(st.integers(0, 15), max_size=2, unique=True)), min_size=1, max_size=30
@@ -35,7 +37,7 @@ DRAWN = st.lists(
 def made(drawn: list[tuple[int, int, list[int]]]) -> list[Instance]:
     return [
         question(
-            number, id=str(place), group=f"g{group}",
+            number, id=str(place), group=f"g{group}", provenance=note("compose", {"entities": [f"Q{number // 2}", None]}),
             paragraphs=tuple(paragraph(shown, supporting=at == 0) for at, shown in enumerate(dict.fromkeys([number, *others]))),
         )
         for place, (group, number, others) in enumerate(drawn)
