@@ -65,7 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 done.with_columns(part=pl.lit(part), seed=pl.lit(seed)).select(SCHEMA).write_parquet(file)
             found.append(pl.read_parquet(file))
     for title, table in report(pl.concat(found)):
-        print(f"{title}\n\n{table}\n")
+        if table:
+            print(f"{title}\n\n{table}\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +234,9 @@ def report(scores: pl.DataFrame) -> Iterator[tuple[str, str]]:
 
 
 def _table(scores: pl.DataFrame, by: Sequence[str], columns: dict[str, str]) -> str:
+    """Empty where nothing was done."""
+    if scores.is_empty():
+        return ""
     lines = ["| " + " | ".join([*by, "questions", *columns]) + " |", "| --- " * (len(by) + 1 + len(columns)) + "|"]
     for names, rows in scores.group_by(by, maintain_order=True):
         cells = [str(name) for name in names]

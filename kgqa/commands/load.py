@@ -125,7 +125,7 @@ def _replace(server: Neo4jStore, tables: str, samples: DatasetOnGraph | None, pr
             erase_part(server, next(each for each in PARTS if each.name == part), name, advance=progress.advance)
             progress.finish(f"{told.rows:,} {part}")
     if whole:
-        nodes = marker.rows["entity"] + marker.rows["document"]
+        nodes = sum(marker.rows[name] for name in ("entity", "document", "relation"))
         progress.start("Erasing the graph", nodes, "nodes")
         graph.erase(server, advance=progress.advance)
         graph.drop_indexes(server)

@@ -128,7 +128,8 @@ class DisconnectionSettings(Settings):
     head_below: Share = 0.5
     """A head is kept if its mean answer F1 is below this."""
     tail_at_most: Annotated[float, Field(ge=0, le=1)] = 0.25
-    """A tail is kept if its mean answer F1 is at most this, or at most ``tail_without_support`` with a mean support F1 below 1."""
+    """A tail is kept if its mean answer F1 is at most this, or at most ``tail_without_support`` with a mean support F1 below 1 by readers
+    that know support better than a draw does."""
     tail_without_support: Annotated[float, Field(ge=0, le=1)] = 0.75
     distractors: Positive = 9
     """Paragraphs beside the tail's own."""

@@ -101,7 +101,8 @@ def test_progress_reaches_its_total_wherever_it_was_cut_off(
     assert counts.samples_already
     chains = sample_rows(seed_wikidata / "datasets" / "wikihop", "wikihop")["chain"].num_rows
     assert labels(neo4j_database) == {
-        "Entity": counts.rows["entity"], "Document": counts.rows["document"], "KgqaGraph": 2, "Sample": counts.samples, "Chain": chains,
+        "Entity": counts.rows["entity"], "Document": counts.rows["document"], "Relation": counts.rows["relation"], "KgqaGraph": 2,
+        "Sample": counts.samples, "Chain": chains,
     }  # fmt: skip
 
 

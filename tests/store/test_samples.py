@@ -160,7 +160,7 @@ def test_what_has_no_grade_has_no_such_property(server: Neo4jStore, workspace: W
 def test_samples_of_an_older_kgqa_are_replaced_only_when_asked(
     workspace: Workspace, folder: Path, neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kgqa.commands.load.SAMPLES_VERSION", SAMPLES_VERSION - 1)
+    monkeypatch.setattr("kgqa.formats.dataset_on_graph.SAMPLES_VERSION", SAMPLES_VERSION - 1)
     kgqa.load(workspace.path, dataset=folder, neo4j=neo4j_database)
     monkeypatch.undo()
     with pytest.raises(StoreConflict, match=r"other samples of graded; replace them with kgqa load .* --replace\.$"):
