@@ -79,8 +79,10 @@ class Written:
 def of_named(graph: Graph, query: Query, given: Mapping[str, str]) -> Written:
     """A named query with what its form holds, to be changed; what has neither value nor default is left to be filled in.
 
-    Raises QueryError for a value that the query does not take.
+    Raises QueryError for a value that the query does not take, and for a search, which no text stands for.
     """
+    if query.search:
+        raise QueryError(f"{query.name} is a search in steps and no one text, so that it cannot be changed here; ask it under /query.")
     filled = filled_in(given)
     known = tuple(parameter for parameter in query.params if parameter.default is not None or parameter.name in filled)
     values = replace(query, params=known).arguments(filled)

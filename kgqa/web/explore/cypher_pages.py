@@ -50,7 +50,8 @@ def cypher_routes(project: Project, pages: Pages) -> APIRouter:
                 answer = cypher_box.ask(project.graph, written)
             elif name:
                 chosen = find_query(name, project.graph.queries, suggested=project.queries)
-                written = Written(text=chosen.text.strip())  # which stays where a value of its form does not fit
+                if not chosen.search:
+                    written = Written(text=chosen.text.strip())  # which stays where a value of its form does not fit
                 written = cypher_box.of_named(project.graph, chosen, form_values(request))
         except KgqaError as error:
             sentence, status = sentence_of(error), status_of(error)
@@ -79,7 +80,8 @@ def cypher_routes(project: Project, pages: Pages) -> APIRouter:
     @router.api_route("/api/complete", methods=["GET", "HEAD"])
     def completion(written: Sent, at: Annotated[int, Query(ge=0)]) -> dict[str, Any]:
         text = written.text.replace("\r\n", "\n")[:LONGEST]
-        return asdict(complete(text, at, graph_schema(), queries=project.queries, given=written.names()))
+        texts = {name: query for name, query in project.queries.items() if not query.search}
+        return asdict(complete(text, at, graph_schema(), queries=texts, given=written.names()))
 
     return router
 

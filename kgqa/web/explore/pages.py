@@ -207,5 +207,5 @@ def _query_routes(router: APIRouter, project: Project, pages: Pages) -> None:
         pictures = [answer.picture.data()] if answer and answer.picture else []
         return pages.page(
             request, "query.html", status=status, query=chosen, given=given, answer=answer, sentence=sentence, pictures=pictures,
-            in_box=link("/cypher", {f"p.{key}": value for key, value in given.items()}, name=name),
+            in_box="" if chosen.search else link("/cypher", {f"p.{key}": value for key, value in given.items()}, name=name),
         )  # fmt: skip

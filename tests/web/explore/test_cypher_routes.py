@@ -214,7 +214,7 @@ def test_a_mistake_is_one_sentence_and_nothing_written_is_lost(sent: dict[str, s
     if sent["q"]:
         assert field(answer, "q") == sent["q"]
     elif sent["name"] == "facts_about":
-        assert field(answer, "q").startswith("MATCH (h:Entity)")
+        assert field(answer, "q").startswith("MATCH (e:Entity)-[f:FACT]-(o:Entity)")
     saved = client(wikidata).get("/cypher.json", params=sent)
     assert saved.status_code == 400
 
@@ -242,8 +242,15 @@ def test_lines_end_as_they_do_in_the_form(either: Project, client: Client) -> No
 def test_every_named_query_can_be_opened_and_gives_the_same_rows(either: Project, client: Client) -> None:
     ask, store = client(either), either.graph.stores.name
     ran = 0
+    searches = {name for name, query in either.queries.items() if query.search}
+    assert searches == {"paths_over_facts", "paths_over_documents"}
     for query in either.queries.values():
         answer = ask.get("/cypher", params={"name": query.name})
+        if query.search:
+            assert "is a search in steps" in sentence(answer)
+            assert field(answer, "q") == ""
+            assert "/cypher?" not in ask.get("/query", params={"name": query.name}).text
+            continue
         assert sentence(answer) == "", query.name
         assert field(answer, "q") == query.text.strip()
         assert 'id="answer" class="answer-of-query">\n</div>' in answer.text  # it waits for Run
@@ -258,7 +265,7 @@ def test_every_named_query_can_be_opened_and_gives_the_same_rows(either: Project
     changed = ask.get("/cypher", params={"name": "facts_about", "p.entity": "Portugal", "p.limit": "3"})
     assert field(changed, "params") == "entity=Q45\nlimit=3"
     listed = ask.get("/queries").text
-    assert all(f'href="/cypher?name={name}"' in listed for name in either.queries)
+    assert all((f'href="/cypher?name={name}"' in listed) == (name not in searches) for name in either.queries)
     page = ask.get("/query?name=facts_about&run=1&p.entity=Portugal&p.limit=3").text
     assert 'href="/cypher?p.entity=Portugal&amp;p.limit=3&amp;name=facts_about"' in page
 
