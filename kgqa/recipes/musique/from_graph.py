@@ -20,6 +20,7 @@ from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP
 from kgqa.recipes.musique.wording import BOTH, FORWARD, INVERSE, question
 from kgqa.recipes.names.kinds import PERSON, title_kinds
+from kgqa.recipes.names.statements import CLOSED
 from kgqa.rules.roles import SYMMETRIC
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.musique import MusiqueSettings, SingleHopSettings, TemplateSettings
@@ -348,7 +349,9 @@ def _worded(
     nouns = _nouns(questions, tables, templates)
     rows_of = zip(questions["kind"].to_list(), questions["templates"].to_list(), names, nouns, strict=True)
     asked = [question(kind, [templates[name] for name in used], said, noun) for kind, used, said, noun in rows_of]
-    spelled = frame(tables["names"]).group_by("entity").agg(pl.col("name").unique().sort())
+    # Norway is called NO somewhere, which no text and no reader says of it.
+    says_it = ~pl.col("name").str.to_lowercase().str.replace_all(r"[\W_]", "").is_in(list(CLOSED))
+    spelled = frame(tables["names"]).filter(says_it).group_by("entity").agg(pl.col("name").unique().sort())
     subjects = questions.select("entities").unique(maintain_order=True)
     every = subjects.with_columns(entity="entities").explode("entity").join(spelled, on="entity", maintain_order="left").explode("name")
     called = every.group_by("entities").agg(called=pl.col("name").unique().sort())

@@ -24,12 +24,12 @@ by_chance = {by_chance}
 
 def asked(
     folder: Path, labels: dict[str, str], facts: list[tuple[str, str, str]], texts: dict[str, str], *, functional: float = 0.5,
-    by_chance: float = 100, documents: str = "about",
+    by_chance: float = 100, documents: str = "about", aliases: str = "",
 ) -> dict[str, str]:  # fmt: skip
-    """Question → answer, of a graph with these facts and an article about some of the entities."""
+    """Question → answer, of a graph with these facts and an article about some of the entities; ``aliases`` are those of the first."""
     source = folder / "source"
     source.mkdir()
-    rows = [f"{name}\t{label}\t\t\t\n" for name, label in labels.items()]
+    rows = [f"{name}\t{label}\t{'' if number else aliases}\t\t\n" for number, (name, label) in enumerate(labels.items())]
     (source / "entities.tsv").write_text("id\tlabel\taliases\tdescription\twikipedia_title\n" + "".join(rows))
     relations = {relation for _, relation, _ in facts}
     (source / "relations.tsv").write_text("id\tlabel\n" + "".join(f"{name}\trelation {name}\n" for name in sorted(relations)))
@@ -49,6 +49,14 @@ def asked(
 
 
 LANDS = {"Q1": "Arlia", "Q2": "Bemia", "Q3": "Coria", "Q4": "Dunia"}
+
+
+def test_yes_and_no_are_no_names_of_an_answer(tmp_path: Path) -> None:
+    """As the code of a country or language, which every text would state."""
+    asked(tmp_path, LANDS, [("Q2", "P47", "Q1")], {"Q2": "borders Arlia."}, aliases="NO|no|Arl Land|N.O.")
+    made = Workspace(tmp_path / "w").read_table("single_hop").to_pylist()
+    assert [row["aliases"] for row in made if row["answer"] == "Arlia"] == [["Arl Land", "Arlia"]]
+    assert ["Arl Land", "Arlia"] in [row["called"] for row in made]
 
 
 def test_a_neighbour_is_one_whichever_way_the_fact_was_written(tmp_path: Path) -> None:
