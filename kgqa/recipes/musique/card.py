@@ -32,7 +32,7 @@ UNFILTERED = (
 )
 UNLEARNED = (
     "**The filter's readers answer {hops} no better than guesses do: they have learned nothing, and what they keep says nothing. Give more "
-    "questions, or longer training (`musique.disconnection.training`).**"
+    "questions, other readers, or longer training (`musique.disconnection`).**"
 )
 UNTOLD = (
     "They know supporting paragraphs no better than guesses do, so that tails went by their answers alone "
