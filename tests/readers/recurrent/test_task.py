@@ -34,7 +34,7 @@ def table_of(task: RecurrentTask, questions: list[Instance]) -> pa.Table:
     return pa.Table.from_batches([task.encode(questions)])
 
 
-def fit(task: RecurrentTask, questions: list[Instance], *, steps: int = 50) -> float:
+def fit(task: RecurrentTask, questions: list[Instance], *, steps: int = 100) -> float:
     batch = task.collate(table_of(task, questions))
     optimiser = torch.optim.Adam(task.network.parameters(), lr=0.03)
     loss = torch.tensor(0.0)
