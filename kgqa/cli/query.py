@@ -121,8 +121,11 @@ def _print_list() -> None:
 
 
 def _print(answer: Answer, format: str) -> None:  # noqa: A002
+    from kgqa.store.values import plain
+
     if format == "json":
-        typer.echo(json.dumps(answer.to_pylist(), indent=1, ensure_ascii=False, default=str))  # a date has no form in JSON
+        rows = [{name: plain(value, {}) for name, value in row.items()} for row in answer.to_pylist()]  # JSON has no dates and no infinity
+        typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
     elif format == "csv":
         import csv
         import sys
@@ -130,13 +133,21 @@ def _print(answer: Answer, format: str) -> None:  # noqa: A002
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(answer.rows.column_names)
         cells = zip(*answer.rows.to_pydict().values(), strict=True)
-        writer.writerows([printable(value) if isinstance(value, str) else value for value in row] for row in cells)
+        writer.writerows(map(_cell, row) for row in cells)
     else:
         _print_table(answer)
     if answer.cut:
         count = answer.rows.num_rows
         shown = "first row is" if count == 1 else f"first {count:,} rows are"
         typer.echo(f"Cut: only the {shown} shown, there are more; --{answer.cut} allows more.", err=True)
+
+
+def _cell(value: object) -> str:
+    """``value`` in a table or in CSV, as JSON has it and not as Python does; nothing is empty, and text stands for itself."""
+    from kgqa.store.values import as_json, plain
+
+    told = plain(value, {})
+    return "" if told is None else printable(told if isinstance(told, str) else as_json(told))
 
 
 def _print_table(answer: Answer) -> None:
@@ -147,7 +158,7 @@ def _print_table(answer: Answer) -> None:
 
     rows = answer.rows
     console = Terminal(highlight=True, markup=True)
-    columns = {name: ["" if value is None else printable(str(value)) for value in rows[name].to_pylist()] for name in rows.column_names}
+    columns = {name: list(map(_cell, rows[name].to_pylist())) for name in rows.column_names}
     widths = [max(len(word) for text in (name, *texts) for word in (text.split() or [""])) for name, texts in columns.items()]
     if sum(min(width, LONGEST) + 3 for width in widths) + 1 <= console.width or not rows.num_rows:
         table = Table()

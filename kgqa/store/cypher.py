@@ -125,6 +125,22 @@ def _integer(digits: str) -> int:
     return number
 
 
+def limited(text: str, rows: int) -> str:
+    """``text`` with a LIMIT of so many ``rows`` at its end, where it is one that :func:`check_reads_only` lets pass, ends without and could
+    take one: an engine that makes all rows before it gives the first then makes no more than these.
+    """
+    last, depth, begins, end = "", 0, "", 0
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup == "space" or match[0] == ";":
+            continue
+        end, word = match.end(), match[0].upper() if match.lastgroup == "word" else ""
+        begins = begins or word or match[0]
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(match[0], 0) if match.lastgroup == "sign" else 0
+        if not depth and word in {"RETURN", "LIMIT", "UNION"}:
+            last = last if last == "UNION" else word  # a LIMIT would be that of the last part alone
+    return f"{text[:end]}\nLIMIT {rows}" if last == "RETURN" and begins in BEGINNINGS else text
+
+
 def _word(tokens: list[tuple[str, str]], at: int) -> str:
     """The word there, in capitals; empty where there is none."""
     return tokens[at][1].upper() if at < len(tokens) and tokens[at][0] == "word" else ""

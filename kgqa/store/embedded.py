@@ -19,7 +19,8 @@ from kgqa.progress import Advance
 from kgqa.store import paths
 from kgqa.store.apart import BUFFER_BYTES, Refused, Worker
 from kgqa.store.base import as_declared, check_runs_on, distinct, first_line, holds_objects
-from kgqa.store.cypher import check_own_query, check_reads_only
+from kgqa.store.cypher import check_own_query, check_reads_only, limited
+from kgqa.store.given import check_values
 from kgqa.store.graph import TABLES
 from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left, size
 from kgqa.store.queries import Query, Value, read_queries
@@ -121,8 +122,11 @@ class EmbeddedStore:
 
     def read(self, text: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answer:
         """The rows of any Cypher that only reads, from a process apart; see :class:`~kgqa.store.base.GraphStore`."""
-        check_reads_only(text, parameters or {}, store=self.name)
+        plan, _ = check_reads_only(text, parameters or {}, store=self.name)
+        check_values(parameters or {}, one_kind=True)
         limits = limits or Limits()
+        if limits.rows is not None and not plan:
+            text = limited(text, limits.rows + 1)
         try:
             answer = self._apart(text, parameters or {}, limits, Asked(what="the query"))
         except Refused as error:

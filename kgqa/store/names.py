@@ -96,10 +96,10 @@ def resolve(store: Answers, text: str, kind: str, *, seconds: float = SECONDS) -
         return exact[0].id
     if exact:
         listed, more = exact[:TOLD], len(exact) - TOLD
-        end = f"; and {more:,} more, which fewer documents mention" if more > 0 and kind == "entity" else f"; and {more:,} more"
+        every = " (kgqa query bearers --name NAME lists them)" if kind == "entity" else ""
         raise AmbiguousName(
-            f"{len(exact):,} {NAMED[kind]} are called {_quoted(text)}: {'; '.join(map(str, listed))}{end if more > 0 else ''}. "
-            "Give the id of the one that you mean.",
+            f"{len(exact):,} {NAMED[kind]} are called {_quoted(text)}: {'; '.join(map(str, listed))}"
+            f"{f'; and {more:,} more{every}' if more > 0 else ''}. Give the id of the one that you mean.",
             names=Names(text=text, exact=exact, near=[], total=len(exact)),
         )
     near = look.near(text, TOLD, set())

@@ -115,8 +115,19 @@ def loaded(neo4j_server: Neo4jServer, seed_wikidata: Path) -> Neo4jSettings:
     """The seed domain with its samples, loaded once for all favourites."""
     neo4j_server.empty()
     settings = Neo4jSettings(uri=neo4j_server.uri, password=neo4j_server.password)
-    kgqa.load(seed_wikidata, dataset="wikihop", neo4j=settings)
+    kgqa.load(seed_wikidata, dataset="wikihop", rejected=True, neo4j=settings)
     return settings
+
+
+def test_hubs_are_answers_of_samples_and_not_of_rejected_questions(loaded: Neo4jSettings) -> None:
+    from neo4j import GraphDatabase
+
+    (favourite,) = (path for path in FAVOURITES if path.stem == "8_hubs")
+    counts = "MATCH (e:Entity {label: $label})<-[:ANSWER]-(s:Sample) RETURN count(s) AS answers"
+    with GraphDatabase.driver(loaded.uri, auth=(loaded.username, loaded.password)) as driver:
+        for row in driver.execute_query(favourite.read_text("utf-8"), routing_="r").records[:5]:
+            assert row["answers"] == driver.execute_query(counts, label=row["entity"]).records[0]["answers"]
+            assert row["answers"] <= row["times_candidate"]
 
 
 def test_the_archive_holds_the_favourites() -> None:

@@ -85,13 +85,21 @@ def test_memory_stays_within_the_budget(store: EmbeddedStore, text: str) -> None
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
     with pytest.raises(QueryMemory) as error:
-        store.read(text, limits=Limits(memory=budget, seconds=30))
+        store.read(text, limits=Limits(memory=budget, seconds=30, rows=None))
     assert str(error.value).startswith("the query took more than 300 MiB of memory")
     assert str(error.value).endswith("; narrow it, or allow more (kgqa query --memory).")
     watching = False
     thread.join()
     assert 0 < opened <= most < opened + budget * 1.1
     assert store.read("RETURN 1 AS one").rows.num_rows == 1
+
+
+def test_of_more_rows_than_memory_holds_the_first_are_given(store: EmbeddedStore) -> None:
+    """The graph has 508 entities, so 130 million rows."""
+    answer = store.read("MATCH (a:Entity), (b:Entity), (c:Entity) RETURN a.id, b.id, c.id", limits=Limits(memory=300 * MIB, rows=20))
+    assert (answer.rows.num_rows, answer.cut) == (20, "rows")
+    exact = store.read("MATCH (e:Entity) WHERE e.row < 20 RETURN e.row AS row ORDER BY row", limits=Limits(rows=20))
+    assert (exact.rows["row"].to_pylist(), exact.cut) == (list(range(20)), "")
 
 
 @pytest.mark.parametrize("text", [COUNTING, LARGE])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,6 +24,7 @@ from kgqa.store.embedded import EmbeddedStore
 from kgqa.store.graph import SEARCH_BYTES, SOURCES, with_measures
 from kgqa.store.queries import askable_queries, read_queries
 from tests.command import ROOT
+from tests.conftest import Cli
 from tests.store.graphs import rows_of
 
 PAGE = (ROOT / "docs" / "queries.md").read_text("utf-8")
@@ -66,6 +68,21 @@ def test_no_value_is_counted_after_a_distinct_one(name: str) -> None:
         assert kinds == sorted(kinds), clause
 
 
+@pytest.mark.parametrize("name", sorted(name for name, query in read_queries().items() if "embedded" in query.stores))
+def test_nothing_is_made_one_of_the_first_rows_alone(name: str) -> None:
+    # 0.20.4 takes any rows, not the first ones, where an aggregate without a key follows on ORDER BY and LIMIT (docs/doctor.md).
+    for made in re.findall(r"ORDER BY[^\n]*\s+LIMIT \S+\s+(?:WITH|RETURN)\s+([^\n]*)", read_queries()[name].text):
+        columns = [column.strip() for column in made.split(",")]
+        assert not all(re.match(r"(?:count|min|max|sum|avg|collect)\(", column) for column in columns), made
+
+
+def test_the_embedded_engine_still_forgets_the_order_before_an_aggregate(seed_wikidata: Path) -> None:
+    """If this fails, the engine was mended: take the trap out of docs/doctor.md."""
+    text = "MATCH (e:Entity) WITH e.row AS row ORDER BY row {} LIMIT 3 RETURN collect(row) AS rows"
+    found = [kgqa.cypher(text.format(way), workspace=seed_wikidata).rows["rows"][0].as_py() for way in ("ASC", "DESC")]
+    assert found[0] == found[1]
+
+
 def test_every_query_is_described() -> None:
     described = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
     beside = ("project/", "compose.cypher")
@@ -79,18 +96,11 @@ def test_every_query_is_described() -> None:
         assert {parameter.name for parameter in query.params} == set(re.findall(r"`(\w+)`", row.split("|")[0])), name
 
 
-def test_the_examples_of_the_page_are_real(seed_wikidata: Path) -> None:
-    shown = re.findall(r"^```\n\$ kgqa query (\w+)((?: --\w+ (?:'[^']*'|\S+))*) --format csv\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+def test_the_examples_of_the_page_are_real(seed_wikidata: Path, cli: Cli) -> None:
+    shown = re.findall(r"^```\n\$ kgqa (query \w+(?: --\w+ (?:'[^']*'|\S+))* --format csv)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     assert len(shown) >= 4
-    for name, options, output in shown:
-        given = {key: value.strip("'") for key, value in re.findall(r"--(\w+) ('[^']*'|\S+)", options)}
-        rows = kgqa.query(name, given, workspace=seed_wikidata)
-        lines = output.splitlines()
-        assert lines[0].split(",") == rows.column_names
-        assert len(lines) - 1 == rows.num_rows, name
-        for line, row in zip(lines[1:], rows.to_pylist(), strict=True):
-            for value in row.values():
-                assert value is None or str(value) in line, (name, line, row)
+    for command, output in shown:
+        assert cli(*shlex.split(command), "--workspace", seed_wikidata).out == output
 
 
 def test_the_reasons_are_those_of_the_gates() -> None:

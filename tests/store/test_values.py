@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Iterator
 from contextlib import closing
@@ -144,6 +146,63 @@ def test_values_are_json_or_text(given: str, value: object) -> None:
 )
 def test_wrong_values_are_said(arguments: list[str], sentence: str, seed_wikidata: Path, cli: Cli) -> None:
     cli("query", "--workspace", seed_wikidata, "--cypher", "RETURN $id AS id", *arguments).sentence(sentence)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (2**63, "the value of the parameter $id is a number of more than 64 bits; give it as text"),
+        ([1, {"a": [-(2**63) - 1]}], "the value of the parameter $id is a number of more than 64 bits; give it as text"),
+        ("\udcff", "the value of the parameter $id is not text (UTF-8); give it in UTF-8."),
+        ({1: 2}, "the value of the parameter $id is a map with 1 as a key; give text."),
+    ],
+)
+@pytest.mark.parametrize("store", ["embedded", "server"])
+def test_values_that_no_store_takes_are_said(given: object, sentence: str, store: str, request: pytest.FixtureRequest) -> None:
+    with pytest.raises(QueryError) as error:
+        request.getfixturevalue(store).read("RETURN $id AS id", {"id": given}, limits=FEW)
+    assert str(error.value).startswith(sentence)
+
+
+@pytest.mark.parametrize("given", [[1, "x"], [[1], ["a"]], [{"x": "a"}, {"x": 5}], [{"x": 1}, {"y": 5}], [True, 1]])
+def test_lists_that_the_embedded_store_would_spoil_are_said(given: object, embedded: GraphStore, server: GraphStore) -> None:
+    assert server.read("RETURN $id AS id", {"id": given}, limits=FEW).to_pylist() == [{"id": given}]
+    with pytest.raises(QueryError, match=r"^the value of the parameter \$id is a list of values of several kinds, .*one kind\.$"):
+        embedded.read("RETURN $id AS id", {"id": given}, limits=FEW)
+
+
+def test_a_map_without_a_value_is_said(embedded: GraphStore) -> None:
+    with pytest.raises(QueryError, match=r"^the value of the parameter \$id is a map with null in it, "):
+        embedded.read("RETURN $id AS id", {"id": {"a": {"b": None}}}, limits=FEW)
+
+
+@pytest.mark.parametrize("given", [[], [1, 2.5], [None, 1], [[1], [2.5]], [{"x": 1}, {"x": 2}]])
+def test_lists_of_one_kind_are_taken(given: list[object], embedded: GraphStore, server: GraphStore) -> None:
+    for store in (embedded, server):
+        rows = store.read("UNWIND $id AS id RETURN id", {"id": given}, limits=FEW)
+        assert rows.to_pylist() == [{"id": value} for value in given]
+
+
+def test_a_mistake_is_shown_where_it_is(server: GraphStore) -> None:
+    with pytest.raises(QueryError, match=r"\(line 1, column 17\)\.$"):
+        server.read("MATCH (n) RETURN", limits=FEW)
+    with pytest.raises(QueryError, match=r"\(line 2, column 7\)\.$"):
+        server.read("MATCH (n)\nRETURN", limits=FEW)
+
+
+def test_cells_are_as_json_has_them(seed_wikidata: Path, cli: Cli) -> None:
+    text = (
+        "RETURN ['a', 'b'] AS list, true AS yes, 1 / 0.0 AS much, date('2020-02-29') AS day, null AS nothing, 'a\"b' AS text, 0.5 AS half"
+    )
+    ask = ["query", "--workspace", seed_wikidata, "--cypher", text, "--format"]
+    assert json.loads(cli(*ask, "json").out, parse_constant=pytest.fail) == [
+        {"list": ["a", "b"], "yes": True, "much": "inf", "day": "2020-02-29", "nothing": None, "text": 'a"b', "half": 0.5}
+    ]
+    (row,) = csv.DictReader(io.StringIO(cli(*ask, "csv").out))
+    assert row == {"list": '["a", "b"]', "yes": "true", "much": "inf", "day": "2020-02-29", "nothing": "", "text": 'a"b', "half": "0.5"}
+    shown = cli(*ask, "table").out
+    assert '["a", "b"]' in shown
+    assert "true" in shown
 
 
 def test_values_go_with_cypher_alone(seed_wikidata: Path, cli: Cli) -> None:

@@ -18,6 +18,7 @@ from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store import paths
 from kgqa.store.base import as_declared, check_runs_on, first_line
 from kgqa.store.cypher import check_own_query, check_reads_only
+from kgqa.store.given import check_values
 from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left
 from kgqa.store.neo4j.rows import plan_steps, table_of, weight
 from kgqa.store.neo4j.within import Result, within
@@ -39,6 +40,10 @@ CONNECT_SECONDS = 10.0
 CLOSE_SECONDS = 1.0
 GRACE = 0.5
 """Seconds that a server has, beyond those that a query may take, to say itself that they are over; it looks every two seconds only."""
+EXPLAIN = "EXPLAIN "
+"""Before a user's query, to learn whether it reads."""
+_PLACE = re.compile(r"\(line (\d+), column (\d+) \(offset: \d+\)\)")
+"""Where a mistake is, as a server says it."""
 NOBODY_LISTENS = logging.NullHandler()
 """The driver logs what we say in a sentence, and Python prints what nobody handles. One for all connections."""
 
@@ -98,6 +103,7 @@ class Neo4jStore:
         """
         limits, values = limits or Limits(), dict(parameters or {})
         plan, statement = check_reads_only(text, values, store=self.name)
+        check_values(values, one_kind=False)
         asked = Asked(what=THE_QUERY)
         if not plan:
             return self._first_rows(statement, values, asked, limits)
@@ -194,7 +200,10 @@ class Neo4jStore:
 
     def _check_reads_only(self, text: str, arguments: dict[str, Any], asked: Asked, seconds: float) -> None:
         """Raise QueryError unless the server, too, says that the query reads."""
-        kind = self._timed(f"EXPLAIN {text}", arguments, asked, seconds, lambda result: result.consume().query_type)
+        try:
+            kind = self._timed(f"{EXPLAIN}{text}", arguments, asked, seconds, lambda result: result.consume().query_type)
+        except QueryError as error:
+            raise QueryError(_PLACE.sub(_without_explain, str(error))) from None
         if kind not in {"r", "s"}:  # "s": it shows what is indexed; what else it could show was refused before
             raise QueryError(f"{asked.what} does more than to read; leave out what changes the database or asks about the server.")
 
@@ -279,6 +288,12 @@ def _nobody_answers(settings: Neo4jSettings) -> StoreUnreachable:
 def _literal(text: str) -> LiteralString:
     """The text of a query as the driver wants it typed: it comes from a file, or is what the user wrote."""
     return cast("Any", text)  # type: ignore[no-any-return]
+
+
+def _without_explain(place: re.Match[str]) -> str:
+    """Where a mistake is in what the user wrote, which stands behind ``EXPLAIN``."""
+    line, column = int(place[1]), int(place[2])
+    return f"(line {line}, column {column - len(EXPLAIN) if line == 1 else column})"
 
 
 def _numbers(version: str) -> tuple[int, int]:

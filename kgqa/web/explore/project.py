@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgqa.errors import KgqaError, StoreConflict
+from kgqa.errors import KgqaError, QueryTimeout, StoreConflict
 from kgqa.records import Mention
 from kgqa.runs.graph import open_store, tables_hash
 from kgqa.runs.workspace import Workspace
@@ -47,11 +47,17 @@ class Project:
     def mark(self) -> str:
         """What the graph is known by; empty for a file, which stays the same while it is open. A server may be loaded with another one.
 
-        Raises StoreUnreachable where no server answers, StoreConflict where it holds no whole graph.
+        Raises StoreUnreachable where no server answers, QueryTimeout where it is silent, StoreConflict where it holds no whole graph.
         """
         if self.graph.stores.name == "embedded":
             return ""
-        rows = self.graph.stores.run(read_queries()["graph_marker"], seconds=self.graph.seconds).to_pylist()
+        try:
+            rows = self.graph.stores.run(read_queries()["graph_marker"], seconds=self.graph.seconds).to_pylist()
+        except QueryTimeout:
+            raise QueryTimeout(
+                f"{self.place}: the server is silent or busy, it has said nothing for {self.graph.seconds:g} seconds; see to it, then load "
+                "this page again."
+            ) from None
         if not rows or not rows[0]["finished"]:
             state = "is being loaded, or was not loaded to its end" if rows else "has been taken out of the database"
             raise StoreConflict(f"{self.place}: the graph {state}; when kgqa load has ended, load this page again.")

@@ -517,6 +517,25 @@ def test_a_server_that_went_away_is_said_and_used_again_once_it_is_back(
     assert [ask.get(address).status_code for address in ("/entity?id=Q45", "/find?q=lisb", "/bridges?from=Q45&to=Q29")] == [200] * 3
 
 
+def test_a_server_that_fell_silent_is_said(
+    seed_wikidata: Path, on_server: Project, neo4j_server: Neo4jServer, neo4j_database: Neo4jSettings, client: Client
+) -> None:
+    project = open_project(seed_wikidata, store="neo4j", neo4j=neo4j_database, seconds=2)
+    with closing(project), neo4j_server.paused():
+        answer = client(project).get("/api/neighbours", params={"node": "e:Q45"})
+    assert answer.status_code == 504
+    sentence = answer.json()["error"]["sentence"]
+    assert sentence == (
+        f"{neo4j_database.place}: the server is silent or busy, it has said nothing for 2 seconds; see to it, then load this page again."
+    )
+
+
+def test_without_scripts_the_start_page_leads_to_the_hubs(wikidata: Project, client: Client) -> None:
+    ask = client(wikidata)
+    (address,) = re.findall(r'<div hx-get="/hubs"[^>]*>\s*<p[^>]*><a href="([^"]+)"', ask.get("/").text)
+    assert "<td" in ask.get(html.unescape(address)).text
+
+
 def test_a_page_of_another_graph_mixes_nothing(on_server: Project, neo4j_database: Neo4jSettings, client: Client) -> None:
     ask = client(on_server)
     mark = re.findall('data-mark="(.+?)"', ask.get("/entity?id=Q45").text)[0]

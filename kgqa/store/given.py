@@ -1,0 +1,54 @@
+"""The values that a user gives to the parameters of a query of their own: what both stores take, and what the embedded one spoils."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kgqa.errors import QueryError
+
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
+NOTHING = type(None)
+
+
+def check_values(values: Mapping[str, Any], *, one_kind: bool) -> None:
+    """Raise QueryError for a value that no store takes, or, where lists hold values of ``one_kind`` only, as in the embedded store, for a
+    list of several.
+
+    That store ends without a word for some of these, and gives the maps of a list the keys of the last one.
+    """
+    for name, value in values.items():
+        try:
+            _kind(value, one_kind=one_kind)
+        except ValueError as error:
+            raise QueryError(f"the value of the parameter ${name} {error}.") from None
+
+
+def _kind(value: Any, *, one_kind: bool) -> object:
+    """Values of one kind can stand in one list; raises ValueError, which says what is wrong."""
+    if isinstance(value, str):
+        _check_text(value)
+    if isinstance(value, int) and not SMALLEST <= value <= LARGEST:
+        raise ValueError('is a number of more than 64 bits; give it as text, in quotation marks ("…")')
+    if isinstance(value, Mapping):
+        for key in value:
+            _check_text(key)
+        kinds = {key: _kind(part, one_kind=one_kind) for key, part in value.items()}
+        if one_kind and NOTHING in kinds.values():
+            raise ValueError("is a map with null in it, which the embedded store does not take; leave the key out")
+        return frozenset(kinds.items())
+    if isinstance(value, list | tuple):
+        found = {_kind(part, one_kind=one_kind) for part in value} - {NOTHING}
+        if one_kind and len(found) > 1:
+            raise ValueError("is a list of values of several kinds, which the embedded store does not take; give it values of one kind")
+        return list, frozenset(found)
+    return float if type(value) is int else type(value)
+
+
+def _check_text(value: object) -> None:
+    if not isinstance(value, str):
+        raise ValueError(f"is a map with {value!r} as a key; give text")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("is not text (UTF-8); give it in UTF-8") from None
