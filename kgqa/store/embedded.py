@@ -40,8 +40,10 @@ MEANINGS: tuple[tuple[str, type[StoreError]], ...] = (
     ("Transaction committed successfully, but the post-commit checkpoint failed", EngineFileError),
 )
 """How what the engine says begins, and what it means by it."""
-_NOT_THERE = re.compile(r"Binder exception: (?:Table \w+ does not exist|Cannot find property \w+ for)")
-"""How the engine says that a graph lacks what a query of ours asks."""
+_NOT_THERE = re.compile(
+    r"Binder exception: (?:Table \w+ does not exist|Cannot find property \w+ for|\$rows has \d+ columns but \d+ columns were expected)"
+)
+"""How the engine says that a graph lacks what a query of ours asks or fills."""
 _PLANNED_VALUE = re.compile(r"\b(?:LIMIT|SKIP)\s+\$", re.IGNORECASE)
 
 

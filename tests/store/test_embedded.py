@@ -10,7 +10,7 @@ import pytest
 from kgqa.errors import QueryError, QueryMemory, StoreError
 from kgqa.runs.workspace import Workspace
 from kgqa.store import embedded
-from kgqa.store.embedded import ENGINE_VERSION, EmbeddedStore, build, check_engine_version
+from kgqa.store.embedded import ENGINE_VERSION, EmbeddedStore, add, build, check_engine_version
 from kgqa.store.graph import TABLES
 from kgqa.store.limits import Limits
 from kgqa.store.queries import read_queries
@@ -36,6 +36,14 @@ def test_reading_leaves_no_file_behind(seed_wikidata: Path, tmp_path: Path) -> N
             with pytest.raises(QueryError, match="only reading is possible"):
                 store.read(text, limits=Limits(rows=1, seconds=5))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_graph_that_lacks_a_column_to_fill_is_of_another_version(tmp_path: Path) -> None:
+    rows = rows_of(entities=["a", "b"])
+    build(tmp_path / "graph", rows)
+    more = rows["document"].append_column("new", [["x"] * rows["document"].num_rows])
+    with pytest.raises(StoreError, match=r"^query load_document: another version of kgqa made this graph, .* anew\.$"):
+        add(tmp_path / "graph", {"document": more}, tables=["document"])
 
 
 def test_a_graph_of_another_version_is_said_to_be_one(tmp_path: Path) -> None:
