@@ -384,7 +384,7 @@ RETURN count(d) AS added
 // returns: added: integer
 // stores: neo4j
 UNWIND $rows AS row
-CREATE (r:Relation:KgqaReplay {row: row[0], id: row[1], label: row[2], facts: row[3], answers: row[4], no_article: row[5], stated: row[6]})
+CREATE (r:Relation:KgqaReplay {row: row[0], id: row[1], label: row[2], facts: row[3], answers: row[4], no_article: row[5], stated: row[6], search: row[7]})
 RETURN count(r) AS added
 
 // name: replay_fact

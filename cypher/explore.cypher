@@ -43,7 +43,7 @@ LIMIT $limit
 // name: facts_about
 // purpose: the facts that begin or end at an entity
 // params: entity: entity, limit: integer = 50
-// returns: head: string, head_label: string, relation: string, tail: string, tail_label: string
+// returns: head: string, head_label: string, relation: string, relation_label: string, tail: string, tail_label: string
 // stores: embedded, neo4j
 MATCH (e:Entity)-[f:FACT]-(o:Entity)
 WHERE e.id = $entity
@@ -52,10 +52,10 @@ ORDER BY f.row
 LIMIT $limit
 OPTIONAL MATCH (e)-[g:FACT]->(o)
 WHERE g.row = f.row
-WITH e, o, f.row AS row, f.label AS relation, count(g.row) > 0 AS begins
-WITH row, relation, CASE WHEN begins THEN e.id ELSE o.id END AS head, CASE WHEN begins THEN e.label ELSE o.label END AS head_label,
+WITH e, o, f.row AS row, f.relation AS relation, f.label AS relation_label, count(g.row) > 0 AS begins
+WITH row, relation, relation_label, CASE WHEN begins THEN e.id ELSE o.id END AS head, CASE WHEN begins THEN e.label ELSE o.label END AS head_label,
   CASE WHEN begins THEN o.id ELSE e.id END AS tail, CASE WHEN begins THEN o.label ELSE e.label END AS tail_label
-RETURN head, head_label, relation, tail, tail_label
+RETURN head, head_label, relation, relation_label, tail, tail_label
 ORDER BY row
 
 // name: neighbours
@@ -206,7 +206,7 @@ LIMIT $limit
 
 // name: answer_frequencies
 // purpose: how often each entity is the object of a relation, and its share of the relation's facts
-// params: relation: string, limit: integer = 50
+// params: relation: relation, limit: integer = 50
 // returns: answer: string, label: string, facts: integer, share: number
 // stores: embedded, neo4j
 MATCH (r:Relation)
@@ -222,7 +222,7 @@ LIMIT $limit
 
 // name: why_wikihop_candidate
 // purpose: why an entity is a candidate of a WikiHop question: the facts of the relation whose object it is, whether it is a true answer, how many chains of one, two and three articles lead there, and the first of the shortest: subject, article, entity, article, …
-// params: subject: entity, relation: string, candidate: entity
+// params: subject: entity, relation: relation, candidate: entity
 // returns: facts: integer, true_answer: boolean, chains_1: integer, chains_2: integer, chains_3: integer, first: strings
 // stores: embedded, neo4j
 MATCH (s:Entity), (c:Entity)
@@ -260,7 +260,7 @@ ORDER BY c.row
 
 // name: why_medhop_candidate
 // purpose: why a drug is a candidate of a MedHop question: the facts of the relation in which it stands, whether one connects it with the subject, and how many chains of one and two abstracts, over proteins alone, lead there (medhop_chains_1 to 3 name them)
-// params: subject: entity, candidate: entity, relation: string = interacts_with
+// params: subject: entity, candidate: entity, relation: relation = interacts_with
 // returns: facts: integer, true_answer: boolean, chains_1: integer, chains_2: integer
 // stores: embedded, neo4j
 MATCH (s:Entity), (c:Entity)
@@ -296,7 +296,7 @@ ORDER BY c.row
 
 // name: what_blocks_wikihop
 // purpose: what keeps a fact from becoming a WikiHop sample, the gates in order: whether there is such a fact, the subject's article, how often it mentions the answer, and over how many articles the answer is reached (0: over no one to three)
-// params: subject: entity, relation: string, answer: entity
+// params: subject: entity, relation: relation, answer: entity
 // returns: facts: integer, article: string, usable: boolean, stated: integer, documents: integer, reason: string
 // stores: embedded, neo4j
 MATCH (s:Entity), (c:Entity)
@@ -330,7 +330,7 @@ ORDER BY s.row
 
 // name: what_blocks_medhop
 // purpose: what keeps a pair of drugs from becoming a MedHop sample, the gates in order: the facts between the two, the abstracts that lead on from the subject, those that mention both, and the chains of two abstracts, over proteins alone
-// params: subject: entity, answer: entity, relation: string = interacts_with
+// params: subject: entity, answer: entity, relation: relation = interacts_with
 // returns: facts: integer, leading: integer, stated: integer, chains_2: integer, reason: string
 // stores: embedded, neo4j
 MATCH (s:Entity), (c:Entity)

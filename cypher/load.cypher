@@ -85,7 +85,7 @@ SET g.relation = $from + size($rows)
 WITH g
 CALL {
   UNWIND $rows AS row
-  CREATE (r:Relation {row: row[0], id: row[1], label: row[2], facts: row[3], answers: row[4], no_article: row[5], stated: row[6]})
+  CREATE (r:Relation {row: row[0], id: row[1], label: row[2], facts: row[3], answers: row[4], no_article: row[5], stated: row[6], search: row[7]})
   RETURN count(r) AS added
 }
 RETURN added

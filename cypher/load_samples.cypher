@@ -51,7 +51,7 @@ CALL {
   WITH samples
   UNWIND $chain AS r
   WITH samples[r[0]] AS s, r
-  CREATE (s)-[:HAS_CHAIN]->(c:Chain {key: r[1], row: r[2], dataset: r[3], sample: r[4], candidate: r[5], number: r[6], answer: r[7], grade: r[8], length: r[9]})
+  CREATE (s)-[:HAS_CHAIN]->(c:Chain {key: r[1], row: r[2], dataset: r[3], sample: r[4], candidate: r[5], number: r[6], correct: r[7], grade: r[8], length: r[9]})
   RETURN collect(c) AS chains
 }
 CALL {
@@ -72,7 +72,7 @@ CALL {
   WITH samples, entities, whole
   UNWIND $candidate AS r
   WITH samples[r[0]] AS s, entities[r[1]] AS e, r, whole WHERE whole
-  CREATE (s)-[c:CANDIDATE {position: r[2], answer: r[3], grade: r[4], path: r[5], text: r[6]}]->(e)
+  CREATE (s)-[c:CANDIDATE {position: r[2], correct: r[3], grade: r[4], path: r[5], text: r[6]}]->(e)
   RETURN count(c) AS candidate
 }
 CALL {

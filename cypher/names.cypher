@@ -1,4 +1,4 @@
-// For kgqa.store.names, which finds entities and documents by their names; may be asked by name, but are not listed and may change.
+// For kgqa.store.names, which finds entities, documents and relations by their names; may be asked by name, but are not listed and may change.
 // An empty text is in every name, as is the line feed before each: with OR a server would look at all nodes in place of its index.
 
 // name: entities_with_id
@@ -69,4 +69,39 @@ WHERE d.search CONTAINS wanted OR d.search CONTAINS other
 WITH d, CASE WHEN d.search CONTAINS replace('\n*\n', '*', $text) THEN 0 WHEN d.search CONTAINS replace('\n*', '*', $text) THEN 1 ELSE 2 END AS rank
 RETURN d.id AS id, d.title AS label, d.search AS search
 ORDER BY rank, d.row
+LIMIT $limit
+
+// name: relations_with_id
+// purpose: what the relations are that have these ids; one has a row for each label that its facts have
+// params: ids: strings
+// returns: id: string, label: string, facts: integer
+// stores: embedded, neo4j
+UNWIND $ids AS id
+MATCH (r:Relation)
+WHERE r.id = id
+RETURN r.id AS id, r.label AS label, r.facts AS facts
+ORDER BY r.row
+
+// name: relations_named
+// purpose: relations that bear exactly this label, those with most facts first; text is the label as `search` has it, line feeds around it
+// params: name: string, text: string
+// returns: id: string, label: string, facts: integer
+// stores: embedded, neo4j
+WITH CASE WHEN $text = '' THEN '\n' ELSE $text END AS wanted
+MATCH (r:Relation)
+WHERE r.search CONTAINS wanted AND r.label = $name
+RETURN r.id AS id, r.label AS label, r.facts AS facts
+ORDER BY facts DESC, r.row
+
+// name: relations_like
+// purpose: relations whose label, as `search` has it, contains either of two texts: those called so, those whose label begins so, all others; of each those with most facts first
+// params: text: string, also: string, limit: integer
+// returns: id: string, label: string, facts: integer, search: string
+// stores: embedded, neo4j
+WITH CASE WHEN $text = '' THEN '\n' ELSE $text END AS wanted, CASE WHEN $also = '' THEN '\n' ELSE $also END AS other
+MATCH (r:Relation)
+WHERE r.search CONTAINS wanted OR r.search CONTAINS other
+WITH r, CASE WHEN r.search CONTAINS replace('\n*\n', '*', $text) THEN 0 WHEN r.search CONTAINS replace('\n*', '*', $text) THEN 1 ELSE 2 END AS rank
+RETURN r.id AS id, r.label AS label, r.facts AS facts, r.search AS search
+ORDER BY rank, facts DESC, r.row
 LIMIT $limit

@@ -33,9 +33,9 @@ WITH s
 ORDER BY s.grade DESC, s.row, s.dataset
 LIMIT $limit
 MATCH (s)-[c:CANDIDATE]->(e:Entity)
-WHERE c.answer
+WHERE c.correct
 OPTIONAL MATCH (s)-[o:CANDIDATE]->(x:Entity)
-WHERE NOT o.answer
+WHERE NOT o.correct
 WITH s, c, max(o.grade) AS other
 RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, s.question AS question, s.answer AS answer, s.grade AS grade, c.path AS path, c.text AS text, other
 ORDER BY grade DESC, s.row, dataset
@@ -46,7 +46,7 @@ ORDER BY grade DESC, s.row, dataset
 // returns: dataset: string, chain: integer, position: integer, kind: string, id: string, name: string
 // stores: embedded, neo4j
 MATCH (s:Sample)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(n)
-WHERE s.id = $sample AND (k.candidate = $candidate OR ($candidate = '' AND k.answer))
+WHERE s.id = $sample AND (k.candidate = $candidate OR ($candidate = '' AND k.correct))
 RETURN s.dataset AS dataset, k.number AS chain, t.position AS position, CASE WHEN t.position % 2 = 0 THEN 'Entity' ELSE 'Document' END AS kind,
   n.id AS id, coalesce(n.label, n.title) AS name
 ORDER BY chain, position, dataset
@@ -54,15 +54,15 @@ ORDER BY chain, position, dataset
 // name: sample_candidates
 // purpose: the candidates of a sample in the order shown, over how many chains each is reached, and the grade of the best one
 // params: sample: string
-// returns: dataset: string, candidate: string, label: string, answer: boolean, chains: integer, grade: number, path: string, text: string
+// returns: dataset: string, candidate: string, label: string, correct: boolean, chains: integer, grade: number, path: string, text: string
 // stores: embedded, neo4j
 MATCH (s:Sample)-[c:CANDIDATE]->(e:Entity)
 WHERE s.id = $sample
 OPTIONAL MATCH (s)-[h:HAS_CHAIN]->(k:Chain)
 WHERE k.candidate = e.id
-WITH s.dataset AS dataset, c.position AS position, e.id AS candidate, e.label AS label, c.answer AS answer, c.grade AS grade, c.path AS path,
+WITH s.dataset AS dataset, c.position AS position, e.id AS candidate, e.label AS label, c.correct AS correct, c.grade AS grade, c.path AS path,
   c.text AS text, count(k.row) AS chains
-RETURN dataset, candidate, label, answer, chains, grade, path, text
+RETURN dataset, candidate, label, correct, chains, grade, path, text
 ORDER BY position, dataset
 
 // name: sample_documents
@@ -73,14 +73,14 @@ ORDER BY position, dataset
 MATCH (s:Sample)-[u:SUPPORT]->(d:Document)
 WHERE s.id = $sample
 OPTIONAL MATCH (s)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(d)
-WHERE k.answer
+WHERE k.correct
 WITH s.dataset AS dataset, u.position AS position, d.id AS document, d.title AS title, count(k.row) AS steps
 RETURN dataset, document, title, steps > 0 AS supporting
 ORDER BY position, dataset
 
 // name: samples_of_relation
-// purpose: the samples that ask for a relation (its id); split, dataset and hops (documents on the shortest chain to the answer) may narrow it
-// params: relation: string, dataset: string = '', split: string = '', hops: integer = 0, limit: integer = 50
+// purpose: the samples that ask for a relation; split, dataset and hops (documents on the shortest chain to the answer) may narrow it
+// params: relation: relation, dataset: string = '', split: string = '', hops: integer = 0, limit: integer = 50
 // returns: sample: string, dataset: string, split: string, hops: integer, question: string, answer: string
 // stores: embedded, neo4j
 MATCH (s:Sample)
@@ -122,7 +122,7 @@ WITH s, d
 ORDER BY s.row, s.dataset
 LIMIT $limit
 OPTIONAL MATCH (s)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(d)
-WHERE k.answer
+WHERE k.correct
 WITH s.row AS row, s.id AS sample, s.dataset AS dataset, s.split AS split, s.question AS question, s.answer AS answer, count(k.row) AS steps
 RETURN sample, dataset, split, question, answer, steps > 0 AS supporting
 ORDER BY row, dataset
@@ -133,7 +133,7 @@ ORDER BY row, dataset
 // returns: bridge: string, label: string, samples: integer
 // stores: embedded, neo4j
 MATCH (s:Sample)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(e:Entity)
-WHERE k.answer AND t.position > 0 AND t.position < 2 * k.length AND ($dataset = '' OR s.dataset = $dataset) AND ($split = '' OR s.split = $split)
+WHERE k.correct AND t.position > 0 AND t.position < 2 * k.length AND ($dataset = '' OR s.dataset = $dataset) AND ($split = '' OR s.split = $split)
 WITH e, count(DISTINCT s.key) AS samples
 RETURN e.id AS bridge, e.label AS label, samples
 ORDER BY samples DESC, e.row
@@ -183,8 +183,8 @@ RETURN q.id AS id, q.dataset AS dataset, q.question AS question, e.label AS answ
 ORDER BY q.row, dataset
 
 // name: rejected_of_relation
-// purpose: the questions about a relation (its id) that became no sample, and why
-// params: relation: string, dataset: string = '', limit: integer = 50
+// purpose: the questions about a relation that became no sample, and why
+// params: relation: relation, dataset: string = '', limit: integer = 50
 // returns: id: string, dataset: string, question: string, answer: string, stage: string, reason: string, detail: string
 // stores: embedded, neo4j
 MATCH (q:Question)

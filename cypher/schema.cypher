@@ -19,7 +19,7 @@ CREATE NODE TABLE Document(id STRING PRIMARY KEY, row INT64, title STRING, text 
 // params: none
 // returns: result: string
 // stores: embedded
-CREATE NODE TABLE Relation(row INT64 PRIMARY KEY, id STRING, label STRING, facts INT64, answers INT64, no_article INT64, stated INT64)
+CREATE NODE TABLE Relation(row INT64 PRIMARY KEY, id STRING, label STRING, facts INT64, answers INT64, no_article INT64, stated INT64, search STRING)
 
 // name: schema_fact
 // purpose: facts of the knowledge graph, head to tail
@@ -89,7 +89,7 @@ CREATE NODE TABLE Sample(key STRING PRIMARY KEY, id STRING, dataset STRING, spli
 // params: none
 // returns: result: string
 // stores: embedded
-CREATE NODE TABLE Chain(key STRING PRIMARY KEY, row INT64, dataset STRING, sample STRING, candidate STRING, number INT64, answer BOOLEAN, grade DOUBLE, length INT64)
+CREATE NODE TABLE Chain(key STRING PRIMARY KEY, row INT64, dataset STRING, sample STRING, candidate STRING, number INT64, correct BOOLEAN, grade DOUBLE, length INT64)
 
 // name: schema_blocked
 // purpose: the table of questions that became no sample
@@ -124,7 +124,7 @@ CREATE REL TABLE ANSWER(FROM Sample TO Entity, FROM Question TO Entity)
 // params: none
 // returns: result: string
 // stores: embedded
-CREATE REL TABLE CANDIDATE(FROM Sample TO Entity, position INT64, answer BOOLEAN, grade DOUBLE, path STRING, text STRING)
+CREATE REL TABLE CANDIDATE(FROM Sample TO Entity, position INT64, correct BOOLEAN, grade DOUBLE, path STRING, text STRING)
 
 // name: schema_support
 // purpose: the support documents of samples, in the order shown

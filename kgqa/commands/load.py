@@ -122,7 +122,7 @@ def _replace(server: Neo4jStore, tables: str, samples: DatasetOnGraph | None, pr
     for (name, part), told in part_markers(server).items():
         if whole or (samples and name == samples.name):
             progress.start(f"Erasing {part} of {name}", told.rows, part)
-            erase_part(server, next(each for each in PARTS if each.name == part), name, advance=progress.advance)
+            erase_part(server, next(each for each in PARTS if each.name == part), name, rows=told.rows, advance=progress.advance)
             progress.finish(f"{told.rows:,} {part}")
     if whole:
         nodes = sum(marker.rows[name] for name in ("entity", "document", "relation"))

@@ -28,16 +28,15 @@ def _value(query: Query, parameter: Parameter, known: Known, rng: random.Random)
     if name in ENTITIES or name == "document":
         return _entity(known, rng) if name in ENTITIES else _document(known, rng)
     if parameter.kind == "strings":
-        documents = name == "documents" or (name == "ids" and "document" in (next(iter(query.returns)), query.name.split("s_")[0]))
-        one = _document if documents else _entity
+        kind = "document" if name == "documents" or next(iter(query.returns)) == "document" else query.name.split("s_")[0]
+        one = {"document": _document, "relation": _relation}.get(kind, _entity)
         return [one(known, rng) for _ in range(rng.randint(1, 8))]
     if name == "relation":
         if parameter.default == "" and rng.random() < 1 / 2:
             return ""  # any
-        return rng.choice([f.relation for f in known.graph.fact] or RELATIONS) if rng.random() < 0.8 else rng.choice(RELATIONS)
+        return _relation(known, rng)
     if name in {"text", "also", "name"}:
-        titles = query.name.startswith("documents_")
-        return _text(known, rng, part=name in {"text", "also"}, titles=titles)
+        return _text(known, rng, part=name in {"text", "also"}, of=query.name.split("_")[0])
     choices: dict[str, Sequence[Value]] = {"kind": KINDS, "limit": LIMITS, "skip": (0, 1, 5, 40), "least": (1, 2, 3), "mentions": (1, 2, 3)}
     if query.search:
         choices |= {"limit": (1, 2, 3, 5, 50, MOST), "longest": range(1, 1 + LONGEST["facts" if query.search == "facts" else "documents"])}
@@ -61,12 +60,21 @@ def _document(known: Known, rng: random.Random) -> str:
     return rng.choice([d.id for d in known.graph.document] or [""]) if rng.random() < 0.95 else rng.choice(NAMES)
 
 
-def _text(known: Known, rng: random.Random, *, part: bool, titles: bool) -> str:
+def _relation(known: Known, rng: random.Random) -> str:
+    """Mostly one that has facts."""
+    return rng.choice([f.relation for f in known.graph.fact] or RELATIONS) if rng.random() < 0.8 else rng.choice(RELATIONS)
+
+
+def _text(known: Known, rng: random.Random, *, part: bool, of: str) -> str:
     """A label, an alias or a title that is there, or a part of it in another case, which may be empty; or an id."""
     if part and rng.random() < 0.15:
         return rng.choice([*known.entities, *known.documents] or list(NAMES))
-    names = [name for e in known.graph.entity for name in (e.label, *e.aliases) if name]
-    names = [d.title for d in known.graph.document if d.title] if titles else names
+    if of == "documents":
+        names = [d.title for d in known.graph.document if d.title]
+    elif of == "relations":
+        names = [f.label for f in known.graph.fact if f.label]
+    else:
+        names = [name for e in known.graph.entity for name in (e.label, *e.aliases) if name]
     text = rng.choice(names or list(NAMES)) if rng.random() < 0.9 else rng.choice(NAMES)
     if not part or not text:
         return text

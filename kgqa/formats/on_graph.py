@@ -58,7 +58,7 @@ def sample_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
     graded = _candidates(samples)
     chains = _chains(graded, dataset)
     places = _numbered(chains.select("key", place="places"), "place")
-    right = chains.filter("answer").group_by("row_of_sample").agg(hops=pl.col("length").min(), grade=pl.col("grade").first())
+    right = chains.filter("correct").group_by("row_of_sample").agg(hops=pl.col("length").min(), grade=pl.col("grade").first())
     samples = samples.join(right, left_on="row", right_on="row_of_sample", how="left", maintain_order="left")
     named = pl.lit(dataset).alias("dataset")
     return {
@@ -76,12 +76,12 @@ def sample_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
                 grade="grade",
             )
         ),
-        "chain": arrow(chains.select("key", "row", named, "sample", "candidate", "number", "answer", "grade", "length")),
+        "chain": arrow(chains.select("key", "row", named, "sample", "candidate", "number", "correct", "grade", "length")),
         "sample_about": arrow(samples.select(sample="key", entity="subject")),
         "sample_answer": arrow(samples.select(sample="key", entity="answer_id")),
         "candidate": arrow(
             graded.select(
-                sample="key", entity="candidate", position="position", answer="answer", grade="grade", path="path", text=pl.col("text")
+                sample="key", entity="candidate", position="position", correct="correct", grade="grade", path="path", text=pl.col("text")
             )
         ),
         "support": arrow(
@@ -181,7 +181,7 @@ def _check_whole(samples: pl.DataFrame, path: Path) -> None:
 
 
 def _candidates(samples: pl.DataFrame) -> pl.DataFrame:
-    """``row_of_sample, sample, key, position, candidate, answer, grade, path, text, chains`` of every candidate, in order."""
+    """``row_of_sample, sample, key, position, candidate, correct, grade, path, text, chains`` of every candidate, in order."""
     without = samples.filter(pl.col("grades").is_null()).with_columns(grades=pl.col("candidates").list.eval(pl.lit(None, GRADE)))
     graded = pl.concat([samples.filter(pl.col("grades").is_not_null()), without]).sort("row")
     entries = _numbered(
@@ -194,7 +194,7 @@ def _candidates(samples: pl.DataFrame) -> pl.DataFrame:
     return entries.select(
         "row_of_sample", "sample", "key", "position", "chains",
         candidate="candidates",
-        answer=pl.col("candidates") == pl.col("answer_id"),
+        correct=pl.col("candidates") == pl.col("answer_id"),
         # With the fewest digits that name the same number, so that a grade of 0.9 is found among those from 0.9.
         grade=grade.field("confidence").cast(pl.String).cast(pl.Float64),
         path=grade.field("path"),
@@ -207,7 +207,7 @@ def _chains(candidates: pl.DataFrame, dataset: str) -> pl.DataFrame:
     chains = _numbered(candidates.rename({"key": "sample_key", "position": "place"}), "chains").with_row_index("row")
     number = pl.col("position")
     return chains.select(
-        "row_of_sample", "sample_key", "sample", "candidate", "answer", "grade",
+        "row_of_sample", "sample_key", "sample", "candidate", "correct", "grade",
         row=pl.col("row").cast(pl.Int64),
         key=_key(dataset, pl.col("sample"), pl.col("candidate"), number.cast(pl.String)),
         number=number,

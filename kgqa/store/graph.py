@@ -6,7 +6,7 @@ entity     ``id``, ``row``, ``kind``, ``label``, ``description``, ``aliases`` (a
 document   ``id``, ``row``, ``title``, ``text``, ``usable`` (false where the settings leave a document out of the traversal),
            ``search``
 relation   ``row``, ``id``, ``label``, ``facts``, ``answers`` (distinct tails), ``no_article`` (facts whose head has no usable article),
-           ``stated`` (facts whose head's article mentions the tail)
+           ``stated`` (facts whose head's article mentions the tail), ``search``
 fact       ``head``, ``tail``, ``row``, ``relation``, ``label``
 mentions   ``document``, ``entity``, ``count``
 about      ``entity``, ``document``: the article about an entity
@@ -30,7 +30,7 @@ SOURCES = ("entities", "names", "documents", "relations", "facts", "mentions", "
 """The workspace's tables that the graph is made from."""
 TABLES = ("entity", "document", "relation", "fact", "mentions", "about")
 """Nodes first, then what connects them."""
-GRAPH_VERSION = 3
+GRAPH_VERSION = 4
 """Raised when the same tables give another graph."""
 SEARCH_BYTES = 32_000
 """Of ``search``: a server's index takes no text of more than 32,766 bytes; a drug has names of 35,000 together."""
@@ -87,7 +87,8 @@ def _relations(rows: Mapping[str, pa.Table]) -> pl.DataFrame:
         no_article=pl.col("without").sum().cast(pl.Int64),
         stated=pl.col("told").sum().cast(pl.Int64),
     )
-    return found.sort("first").drop("first").select(pl.int_range(pl.len()).alias("row"), pl.all())
+    search = _search(pl.concat_list("label").list.drop_nulls())
+    return found.sort("first").drop("first").select(pl.int_range(pl.len()).alias("row"), pl.all(), search=search)
 
 
 def _aliases(names: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:

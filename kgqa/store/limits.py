@@ -73,10 +73,12 @@ class Asked:
     """``the query``, or a named one."""
     options: bool = True
     """Whether ``kgqa query`` can run it, which has options that allow more."""
+    seconds: float | None = None
+    """That it may take in all, where its parts may take what others of them leave."""
 
     def too_long(self, seconds: float) -> QueryTimeout:
-        """The error for a query that took more time."""
-        return QueryTimeout(f"{self.what} took more than {seconds:g} seconds; narrow it{self._or('--seconds')}.")
+        """The error for a query that took more time than these ``seconds``."""
+        return QueryTimeout(f"{self.what} took more than {self.seconds or seconds:g} seconds; narrow it{self._or('--seconds')}.")
 
     def too_large(self, memory: int) -> QueryMemory:
         """The error for a query that took more memory."""

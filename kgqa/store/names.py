@@ -1,4 +1,5 @@
-"""From what people call an entity or a document to its id: an id is one; then labels and titles, then aliases; else what is near.
+"""From what people call an entity, a document or a relation to its id: an id is one; then labels and titles, then aliases; else what is
+near.
 
 Exact is exact, letter for letter. Near are names that contain the text in any case, those called so and those that begin so first; then,
 where those are few, names that share its first or its last half, the most alike first, which finds all that differ in one place.
@@ -20,7 +21,7 @@ from kgqa.store.graph import folded
 from kgqa.store.limits import left
 from kgqa.store.queries import Query, Value, read_queries
 
-NAMED = {"entity": "entities", "document": "documents"}
+NAMED = {"entity": "entities", "document": "documents", "relation": "relations"}
 """Kinds of parameters that can be given as names → what the queries of ``names.cypher`` call them."""
 TOLD = 8
 """Bearers and near matches in a sentence."""
@@ -44,21 +45,27 @@ class Answers(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bearer:
-    """An entity or a document with what tells it from others of its name."""
+    """An entity, a document or a relation with what tells it from others of its name."""
 
     id: str
     label: str
     """Of a document its title."""
     kind: str
-    """Of a document ``document``."""
+    """Of a document ``document``, of a relation ``relation``."""
     description: str = ""
     documents: int = 0
     """That mention the entity."""
+    facts: int = 0
+    """Of the relation."""
 
     def __str__(self) -> str:
-        """``Q84 (London, capital of England, 2,031 documents)``."""
-        said = [_short(self.label), _short(self.description or self.kind), f"{self.documents:,} document{'s' * (self.documents != 1)}"]
-        return f"{self.id} ({', '.join(filter(None, said if self.kind != 'document' else said[:1]))})"
+        """``Q84 (London, capital of England, 2,031 documents)``, ``P36 (capital, 204 facts)``."""
+        said = [_short(self.label)]
+        if self.kind == "relation":
+            said.append(_counted(self.facts, "fact"))
+        elif self.kind != "document":
+            said += [_short(self.description or self.kind), _counted(self.documents, "document")]
+        return f"{self.id} ({', '.join(filter(None, said))})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +82,7 @@ class Names:
 
 
 def find_names(store: Answers, text: str, kind: str, limit: int = 20, *, seconds: float = SECONDS) -> Names:
-    """Up to ``limit`` entities or documents (``kind``) that ``text`` may mean, and as many that are called like it.
+    """Up to ``limit`` entities, documents or relations (``kind``) that ``text`` may mean, and as many that are called like it.
 
     Raises QueryError for text that is none, QueryTimeout after ``seconds``.
     """
@@ -86,7 +93,7 @@ def find_names(store: Answers, text: str, kind: str, limit: int = 20, *, seconds
 
 
 def resolve(store: Answers, text: str, kind: str, *, seconds: float = SECONDS) -> str:
-    """The id of the one entity or document (``kind``) that ``text`` means.
+    """The id of the one entity, document or relation (``kind``) that ``text`` means.
 
     Raises AmbiguousName where several bear the name and UnknownName where none does, both with the :class:`Names` that were found.
     """
@@ -114,11 +121,12 @@ def resolve(store: Answers, text: str, kind: str, *, seconds: float = SECONDS) -
 _OTHER = {
     "entity": "a part of a name with kgqa query find_entity --text PART",
     "document": "the documents of an entity with kgqa query documents_mentioning --entity NAME",
+    "relation": "it among all with kgqa query relation_counts",
 }
 
 
 def resolved(store: Answers, query: Query, arguments: Mapping[str, Value], *, seconds: float = SECONDS) -> dict[str, Value]:
-    """``arguments`` with ids in place of names, where ``query`` declares that it wants the id of an entity or a document."""
+    """``arguments`` with ids in place of names, where ``query`` declares that it wants the id of one of ``NAMED``."""
     values = dict(arguments)
     begin = time.monotonic()
     for parameter in query.params:
@@ -186,7 +194,8 @@ class _LookUp:
         return [bearer for *_, bearer in sorted(ranked, key=lambda entry: entry[:2])]
 
     def _ask(self, what: str, **arguments: Value) -> list[Bearer]:
-        return [self._bearer(row) for row in self._rows(what, **arguments)]
+        found = [self._bearer(row) for row in self._rows(what, **arguments)]
+        return list({bearer.id: bearer for bearer in reversed(found)}.values())[::-1]  # a relation has as many rows as labels
 
     def _rows(self, what: str, **arguments: Value) -> list[dict[str, Any]]:
         query = self._queries[f"{NAMED[self._kind]}_{what}"]
@@ -197,9 +206,10 @@ class _LookUp:
         return Bearer(
             id=row["id"],
             label=row["label"] or "",
-            kind=row.get("kind") or "document",
+            kind=row.get("kind") or self._kind,
             description=row.get("description") or "",
             documents=row.get("documents") or 0,
+            facts=row.get("facts") or 0,
         )
 
 
@@ -217,6 +227,10 @@ def _normal(text: str) -> str:
 
 def _quoted(text: str) -> str:
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _short(text: str) -> str:

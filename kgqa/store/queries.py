@@ -32,11 +32,12 @@ KINDS = {
     "strings": pa.list_(pa.string()),
     "entity": pa.string(),
     "document": pa.string(),
+    "relation": pa.string(),
     "table": None,
 }
-"""Kind of a parameter or column → its Arrow type; a table stands for rows to load. An entity or a document is a parameter that wants its
-id, in whose place people may give a name (:mod:`kgqa.store.names`)."""
-PARAMETERS_ONLY = ("entity", "document")
+"""Kind of a parameter or column → its Arrow type; a table stands for rows to load. An entity, a document or a relation is a parameter
+that wants its id, in whose place people may give a name (:mod:`kgqa.store.names`)."""
+PARAMETERS_ONLY = ("entity", "document", "relation")
 PLURALS = {"documents": "document", "entities": "entity"}
 """Columns that hold a list → what is in it; a projection may give many edges in a row, which is read much faster from a server."""
 HEADERS = ("name", "purpose", "params", "returns", "stores")
@@ -186,7 +187,7 @@ def arrow_schema(query: Query) -> pa.Schema:
 
 def asked_for(kind: str) -> str:
     """A kind of parameter in the words of whoever has to give it."""
-    return f"name or id of {'an' if kind == 'entity' else 'a'} {kind}" if kind in {"entity", "document"} else kind
+    return f"name or id of {'an' if kind == 'entity' else 'a'} {kind}" if kind in PARAMETERS_ONLY else kind
 
 
 def _literal(text: str, kind: str, where: str) -> Value:

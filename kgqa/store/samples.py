@@ -2,7 +2,7 @@
 
 sample         ``key``, ``id``, ``dataset``, ``split``, ``row`` (in the dataset), ``question``, ``relation``, ``answer``, ``hops``
                (documents on the shortest chain to the answer), ``grade`` (of the answer; null where it has none)
-chain          ``key``, ``row``, ``dataset``, ``sample``, ``candidate``, ``number`` (among the candidate's chains), ``answer`` (whether it
+chain          ``key``, ``row``, ``dataset``, ``sample``, ``candidate``, ``number`` (among the candidate's chains), ``correct`` (whether it
                leads to the answer), ``grade`` (of the candidate, by its best chain; null where it has none), ``length`` (documents)
 blocked        ``key``, ``id``, ``dataset``, ``row``, ``split``, ``stage``, ``reason``, ``detail``, ``question``, ``relation``, ``subject``,
                ``answer``, ``setting``, ``value``, ``threshold`` (what a filter compared with its setting; null where that is no number),
@@ -10,7 +10,8 @@ blocked        ``key``, ``id``, ``dataset``, ``row``, ``split``, ``stage``, ``re
 filter         ``key``, ``row`` (in the order of their first questions), ``dataset``, ``stage``, ``reason``, ``setting``, ``questions``
 sample_about   ``sample``, ``entity``: the subject
 sample_answer  ``sample``, ``entity``
-candidate      ``sample``, ``entity``, ``position``, ``answer``, ``grade``, ``path``, ``text`` (null where nothing is graded)
+candidate      ``sample``, ``entity``, ``position``, ``correct`` (whether it is the answer), ``grade``, ``path``, ``text`` (null where
+               nothing is graded)
 support        ``sample``, ``document``, ``position``
 has_chain      ``sample``, ``chain``
 step_entity    ``chain``, ``entity``, ``position``: the subject has 0, the candidate the last
@@ -30,5 +31,5 @@ ON_GRAPH = ("sample", "chain", "blocked", "filter", *SAMPLE_PART[2:], *REJECTED_
 """All tables that lie on a graph, nodes first."""
 SCHEMA = ("sample", "chain", "blocked", "filter", "subjects", "answers", "candidate", "support", "has_chain", "step")
 """What is made in an embedded graph before them, each by a query ``schema_x``; of relationships a table may have several kinds of ends."""
-SAMPLES_VERSION = 4
+SAMPLES_VERSION = 5
 """Raised when the same dataset gives other nodes or relationships."""

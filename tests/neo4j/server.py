@@ -141,11 +141,16 @@ class Neo4jServer:
         with GraphDatabase.driver(self.uri, auth=("neo4j", self.password)) as driver, driver.session() as session:
             session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 500 ROWS").consume()
 
+    def pause(self) -> None:
+        """It falls silent."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
     @contextmanager
     def paused(self) -> Iterator[None]:
         """It falls silent, and goes on."""
+        self.pause()
         assert self._process is not None
-        self._process.send_signal(signal.SIGSTOP)
         try:
             yield
         finally:

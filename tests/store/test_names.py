@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from kgqa.errors import AmbiguousName, QueryError, UnknownName
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.base import GraphStore
 from kgqa.store.embedded import EmbeddedStore, build
+from kgqa.store.graph import with_measures
 from kgqa.store.names import Names, find_names, resolve, resolved
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import load
@@ -24,11 +26,19 @@ LABELS = [
     *["Same Name"] * 500,
 ]  # fmt: skip
 """Entity i is e{i}; every third one has "… too" as an alias, and every third "… too" and "… also" (see rows_of)."""
+RELATIONS = [
+    ("P36", "capital"), ("P1376", "capital of"), ("target", "Target"), ("P36", "capital city"), ("P9", "capital of"),
+    ("P1376", "capital of"),
+]  # fmt: skip
+"""Id and label of the relation of each fact: one has two labels, and one label is that of two relations."""
 
 
 @pytest.fixture(scope="module", params=["embedded", "neo4j"])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphStore]:
-    rows = rows_of(entities=LABELS, documents=8)
+    rows = rows_of(entities=LABELS, documents=8, facts=[(i, i + 1) for i in range(len(RELATIONS))])
+    for name, values in zip(("relation", "label"), zip(*RELATIONS, strict=True), strict=True):
+        rows["fact"] = rows["fact"].set_column(rows["fact"].column_names.index(name), name, pa.array(values))
+    rows = with_measures(rows)
     if request.param == "embedded":
         path: Path = tmp_path_factory.mktemp("names") / "graph.lbug"
         build(path, rows)
@@ -102,6 +112,24 @@ def test_documents_have_names_too(store: GraphStore) -> None:
     assert resolve(store, "title 3", "document") == "d3"
     with pytest.raises(UnknownName, match=r"near it are: d3 \(title 3\)"):
         resolve(store, "Title 3", "document")
+
+
+@pytest.mark.parametrize(("text", "meant"), [("P36", "P36"), ("capital", "P36"), ("capital city", "P36"), ("Target", "target")])
+def test_relations_have_names_too(text: str, meant: str, store: GraphStore) -> None:
+    assert resolve(store, text, "relation") == meant
+
+
+def test_several_relations_of_a_label_are_listed(store: GraphStore) -> None:
+    told = r"^2 relations are called 'capital of': P1376 \(capital of, 2 facts\); P9 \(capital of, 1 fact\)\. Give the id of the one"
+    with pytest.raises(AmbiguousName, match=told):
+        resolve(store, "capital of", "relation")
+
+
+def test_relations_that_are_near_are_offered(store: GraphStore) -> None:
+    with pytest.raises(UnknownName, match=r"no relation has the id or the name 'Capital'; near it are: P36 \(capital, 1 fact\); P1376"):
+        resolve(store, "Capital", "relation")
+    with pytest.raises(UnknownName, match="nothing is called like it either, look for it among all with kgqa query relation_counts"):
+        resolve(store, HOSTILE, "relation")
 
 
 def test_only_what_wants_an_id_is_looked_up(store: GraphStore) -> None:

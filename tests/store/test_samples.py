@@ -98,7 +98,7 @@ def test_every_sample_is_there_with_its_candidates_documents_and_chains(server: 
         assert instance.chains
         candidates = ask(server, "sample_candidates", sample=instance.id)
         assert [row["candidate"] for row in candidates] == [candidate.id for candidate in instance.candidates]
-        assert [row["candidate"] for row in candidates if row["answer"]] == [instance.answer_id]
+        assert [row["candidate"] for row in candidates if row["correct"]] == [instance.answer_id]
         assert [row["chains"] for row in candidates] == [len(chains) for chains in instance.chains]
         grades = [(round(g.confidence, 1), g.path, g.text) if g else (None,) * 3 for g in instance.grades or [None] * len(candidates)]
         assert [(row["grade"], row["path"], row["text"]) for row in candidates] == grades
@@ -153,7 +153,7 @@ def test_what_has_no_grade_has_no_such_property(server: Neo4jStore, workspace: W
         found[frozenset(row["keys"])] += row["n"]  # in any order
     grades = [grade for _, i in instances(folder) for grade in i.grades or [None] * len(i.candidates or ())]
     known = sum(grade is not None for grade in grades)
-    plain = frozenset({"position", "answer"})
+    plain = frozenset({"position", "correct"})
     assert found == {plain: len(grades) - known, plain | {"grade", "path", "text"}: known}
 
 
@@ -190,7 +190,7 @@ def test_an_interrupted_load_goes_on_to_the_same(
     monkeypatch.setattr(samples, "BATCH_ROWS", 300)
     add(server, workspace, folder)
     whole = counted(server)
-    erase_part(server, SAMPLES, "d")
+    erase_part(server, SAMPLES, "d", rows=2)
     assert "Sample" not in counted(server)
     assert part_markers(server) == {}
     stops = 0
@@ -251,7 +251,7 @@ def test_other_samples_of_that_name_are_not_touched(server: Neo4jStore, workspac
     # The same questions in a dataset of another name are other samples.
     assert add(server, workspace, folder, dataset="e", content="others")
     assert counted(server)["Sample"] == 2 * before["Sample"]
-    erase_part(server, SAMPLES, "d")
+    erase_part(server, SAMPLES, "d", rows=2)
     assert counted(server) == before
     assert list(part_markers(server)) == [("e", "samples")]
 

@@ -49,7 +49,7 @@ def ambiguous_names(known: Known, limit: int) -> Rows:
 def facts_about(known: Known, entity: str, limit: int) -> Rows:
     """Facts from or to an entity."""
     facts = sorted((f for f in known.graph.fact if entity in (f.head, f.tail)), key=lambda f: f.row)
-    return [(f.head, known.entities[f.head].label, f.label, f.tail, known.entities[f.tail].label) for f in facts][:limit]
+    return [(f.head, known.entities[f.head].label, f.relation, f.label, f.tail, known.entities[f.tail].label) for f in facts][:limit]
 
 
 def neighbours(known: Known, entity: str, limit: int) -> Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from kgqa.conformance.graphs import Document, Entity
@@ -53,6 +54,32 @@ def documents_like(known: Known, text: str, also: str, limit: int) -> Rows:
     return [(d.id, d.title, s) for d, s in sorted(found, key=lambda pair: _rank(text, pair[1]))][:limit]
 
 
+def relations_with_id(known: Known, ids: list[str]) -> Rows:
+    """Once for each label and each time that it is asked for."""
+    return [row[:3] for row in _relations(known) for name in ids if row[0] == name]
+
+
+def relations_named(known: Known, name: str, text: str) -> Rows:
+    """By label, if the text is a part of it."""
+    return [row[:3] for row in _by_facts(known) if row[1] == name and text in row[3]]
+
+
+def relations_like(known: Known, text: str, also: str, limit: int) -> Rows:
+    """Whole labels, beginnings, and the rest."""
+    found = [row for row in _by_facts(known) if text in row[3] or also in row[3]]
+    return [*sorted(found, key=lambda row: _rank(text, row[3]))][:limit]
+
+
+def _relations(known: Known) -> list[tuple[str, str | None, int, str]]:
+    """Id, label, facts and what is looked up of each pair of relation and label, in the order of their first facts."""
+    facts = Counter((f.relation, f.label) for f in known.facts_by_row())
+    return [(relation, label, count, search([label])) for (relation, label), count in facts.items()]
+
+
+def _by_facts(known: Known) -> list[tuple[str, str | None, int, str]]:
+    return sorted(_relations(known), key=lambda row: -row[2])
+
+
 def _rank(text: str, names: str) -> int:
     return 0 if f"\n{text}\n" in names else 1 if f"\n{text}" in names else 2
 
@@ -75,6 +102,16 @@ def _row(document: Document) -> int:
 
 ORACLES: dict[str, Oracle] = {
     oracle.__name__: oracle
-    for oracle in (entities_with_id, entities_named, entities_like, documents_with_id, documents_named, documents_like)
+    for oracle in (
+        entities_with_id,
+        entities_named,
+        entities_like,
+        documents_with_id,
+        documents_named,
+        documents_like,
+        relations_with_id,
+        relations_named,
+        relations_like,
+    )
 }
 """By the name of the query."""

@@ -37,6 +37,8 @@ FETCH_LIMITED = 200
 """The same for a query whose rows are weighed as they come: those on their way are not."""
 RETRY_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
+SILENT_SECONDS = 2.5
+"""At least so long a server that has an answer to give may take to greet somebody else before it counts as away."""
 CLOSE_SECONDS = 1.0
 GRACE = 0.5
 """Seconds that a server has, beyond those that a query may take, to say itself that they are over; it looks every two seconds only."""
@@ -49,21 +51,27 @@ NOBODY_LISTENS = logging.NullHandler()
 
 
 class Neo4jStore:
-    """A connection to one database of a server."""
+    """A connection to one database of a server.
+
+    However long a server takes for an answer, it is not waited for when it has fallen silent, which is seen from a connection of its own.
+    """
 
     name = "neo4j"
 
     def __init__(self, settings: Neo4jSettings, *, seconds: float | None = None, patience: float = RETRY_SECONDS) -> None:
         """Connect. Raises StoreUnreachable where no server answers or lets us in, StoreError for a server that is too old.
 
-        ``seconds`` is how long that, and later each answer, may take; without it the server is given ``patience`` (seconds) to come back.
+        ``seconds`` is how long that, and later each answer, may take; without it the server is given ``patience`` (seconds) to come back,
+        or to say something.
         """
         self.settings = settings
         self._seconds = seconds
+        self._patience = max(patience, SILENT_SECONDS)
+        self._lost = False
         self._driver = _connect(settings, patience if seconds is None else seconds)
         self._announced: neo4j.Session | None = None
         try:
-            self.version = self._greet() if seconds is None else within(seconds, self._greet)
+            self.version = self._within(seconds, self._greet)
         except BaseException as error:
             self.close()
             if isinstance(error, TimeoutError):
@@ -88,9 +96,9 @@ class Neo4jStore:
             return paths.answer(self, query, values, seconds=seconds)
         if not query.own:
             return as_declared(self._rows(query, values, seconds or self._seconds), query)
-        asked = Asked(what=f"query {query.name} ({query.file})", options=False)
         check_own_query(query)
         limits = OWN_LIMITS if seconds is None else replace(OWN_LIMITS, seconds=seconds)
+        asked = Asked(what=f"query {query.name} ({query.file})", options=False, seconds=limits.seconds)
         answer = self._first_rows(query.text, values, asked, limits, query)
         if answer.cut:
             raise asked.too_much(limits.bytes)
@@ -104,7 +112,7 @@ class Neo4jStore:
         limits, values = limits or Limits(), dict(parameters or {})
         plan, statement = check_reads_only(text, values, store=self.name)
         check_values(values, one_kind=False)
-        asked = Asked(what=THE_QUERY)
+        asked = Asked(what=THE_QUERY, seconds=limits.seconds)
         if not plan:
             return self._first_rows(statement, values, asked, limits)
         begin = time.monotonic()
@@ -137,22 +145,27 @@ class Neo4jStore:
             with self._sentences(Asked(what=f"query {query.name}")), self._session(write=True) as session:
                 return session.execute_write(work)
 
-        return within(None, run)
+        return self._within(None, run)
 
     def announce(self, name: str) -> None:
         """Hold a transaction open that bears ``name``, by which others see that somebody is here until this process ends."""
         with self._sentences(Asked(what="the announcement")):
-            self._announced = self._session(write=False)
-            self._announced.begin_transaction(metadata={"kgqa": name}).run(_literal(read_queries()["answer"].text)).consume()
+            self._announced = session = self._session(write=False)
+            text = _literal(read_queries()["answer"].text)
+            self._within(None, lambda: session.begin_transaction(metadata={"kgqa": name}).run(text).consume())
 
     def close(self) -> None:
         """Close the connection; a server that has fallen silent is not waited for, nor is work that was left to itself."""
         from neo4j.exceptions import DriverError, Neo4jError
 
-        for part in (self._announced, self._driver):
-            if part is not None:
-                with suppress(TimeoutError, DriverError, Neo4jError, OSError):
-                    within(CLOSE_SECONDS, part.close)
+        def close() -> None:
+            for part in (self._announced, self._driver):
+                if part is not None:
+                    with suppress(DriverError, Neo4jError, OSError):
+                        part.close()
+
+        with suppress(TimeoutError):
+            within(CLOSE_SECONDS, close)
 
     def __enter__(self) -> Neo4jStore:
         """Use as a context manager."""
@@ -180,7 +193,7 @@ class Neo4jStore:
             with self._sentences(asked), self._session(write=False) as session:
                 return session.execute_read(lambda transaction: work(transaction.run(_literal(query.text), arguments)))
 
-        return within(None, run)
+        return self._within(None, run)
 
     def _first_rows(self, text: str, arguments: dict[str, Any], asked: Asked, limits: Limits, query: Query | None = None) -> Answer:
         def work(result: neo4j.Result) -> Answer:
@@ -219,9 +232,34 @@ class Neo4jStore:
                 return work(session.run(Timed(_literal(text), timeout=seconds), arguments))
 
         try:
-            return within(seconds + GRACE, run)
+            return self._within(seconds + GRACE, run)
         except TimeoutError:
             raise asked.too_long(seconds) from None
+
+    def _within(self, seconds: float | None, work: Callable[[], Result]) -> Result:
+        """What ``work`` returns, as :func:`within` has it; StoreUnreachable where the server falls silent."""
+        if self._lost:
+            raise _has_fallen_silent(self.settings, self._patience)
+        return within(seconds, work, check=self._check_is_there if self._seconds is None else None)
+
+    def _check_is_there(self, seconds: float) -> None:
+        """Raise StoreUnreachable where the server does not greet a new connection any more, if that is seen within ``seconds``.
+
+        Whatever else it says, it is there.
+        """
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        def greet() -> None:
+            with suppress(DriverError, Neo4jError, OSError), _connect(self.settings, SILENT_SECONDS) as driver:
+                driver.verify_connectivity()
+
+        try:
+            within(min(seconds, self._patience), greet)
+        except TimeoutError:
+            if seconds < self._patience:
+                return
+            self._lost = True
+            raise _has_fallen_silent(self.settings, self._patience) from None
 
     @contextmanager
     def _sentences(self, asked: Asked, seconds: float | None = None) -> Iterator[None]:
@@ -283,6 +321,12 @@ def _connect(settings: Neo4jSettings, seconds: float) -> neo4j.Driver:
 
 def _nobody_answers(settings: Neo4jSettings) -> StoreUnreachable:
     return StoreUnreachable(f"{settings.uri}: no Neo4j server answers here; start it, or set NEO4J_URI, and run the same command again.")
+
+
+def _has_fallen_silent(settings: Neo4jSettings, seconds: float) -> StoreUnreachable:
+    return StoreUnreachable(
+        f"{settings.uri}: the Neo4j server has said nothing for {seconds:g} seconds; see to it, and run the same command again."
+    )
 
 
 def _literal(text: str) -> LiteralString:

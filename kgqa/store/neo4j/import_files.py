@@ -20,9 +20,9 @@ from kgqa.progress import Advance
 NODES = {
     "entity": ("Entity", "id:ID(Entity),row:long,kind,label,description,aliases:string[],common:long,documents:long,facts:long,search"),
     "document": ("Document", "id:ID(Document),row:long,title,text,usable:boolean,search"),
-    "relation": ("Relation", "row:long,id,label,facts:long,answers:long,no_article:long,stated:long"),
+    "relation": ("Relation", "row:long,id,label,facts:long,answers:long,no_article:long,stated:long,search"),
     "sample": ("Sample", "key:ID(Sample),id,dataset,split,row:long,question,relation,answer,hops:long,grade:double"),
-    "chain": ("Chain", "key:ID(Chain),row:long,dataset,sample,candidate,number:long,answer:boolean,grade:double,length:long"),
+    "chain": ("Chain", "key:ID(Chain),row:long,dataset,sample,candidate,number:long,correct:boolean,grade:double,length:long"),
     "blocked": (
         "Question",
         "key:ID(Question),id,dataset,row:long,split,stage,reason,detail,question,relation,subject,answer,setting,value:double,threshold:double,filter,place:long",
@@ -36,7 +36,7 @@ RELATIONSHIPS = {
     "about": ("ABOUT", ":START_ID(Entity),:END_ID(Document)"),
     "sample_about": ("ASKS_ABOUT", ":START_ID(Sample),:END_ID(Entity)"),
     "sample_answer": ("ANSWER", ":START_ID(Sample),:END_ID(Entity)"),
-    "candidate": ("CANDIDATE", ":START_ID(Sample),:END_ID(Entity),position:long,answer:boolean,grade:double,path,text"),
+    "candidate": ("CANDIDATE", ":START_ID(Sample),:END_ID(Entity),position:long,correct:boolean,grade:double,path,text"),
     "support": ("SUPPORT", ":START_ID(Sample),:END_ID(Document),position:long"),
     "has_chain": ("HAS_CHAIN", ":START_ID(Sample),:END_ID(Chain)"),
     "step_entity": ("STEP", ":START_ID(Chain),:END_ID(Entity),position:long"),

@@ -182,13 +182,14 @@ def imported_part_marker(part: Part, dataset: str, content: str, rows: Mapping[s
     return {**told, "loader": "neo4j-admin", "finished": True, "rows": rows[part.nodes].num_rows}
 
 
-def erase_part(store: Neo4jStore, part: Part, dataset: str, *, advance: Advance = lambda _: None) -> None:
-    """Remove what kgqa added of ``dataset``, in batches."""
+def erase_part(store: Neo4jStore, part: Part, dataset: str, *, rows: int, advance: Advance = lambda _: None) -> None:
+    """Remove what kgqa added of ``dataset``, in batches; ``rows`` are those that count as progress, beside filters."""
     queries = read_queries()
     loader, key = uuid.uuid4().hex, _marker_id(part, dataset)
     store.write(queries["begin_erasing_samples"], {"marker": key, "loader": loader})
     while erased := store.write(queries[part.erase], {"dataset": dataset, "limit": ERASE_NODES[part.name]})[0][0]:
-        advance(int(erased))
+        advance(min(int(erased), rows))
+        rows -= min(int(erased), rows)
     store.write(queries["erase_sample_marker"], {"marker": key, "loader": loader})
 
 

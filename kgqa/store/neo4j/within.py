@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 Result = TypeVar("Result")
+EVERY = 1.0
+"""Seconds between two questions whether who works is still there."""
 
 
-def within(seconds: float | None, work: Callable[[], Result]) -> Result:
+def within(seconds: float | None, work: Callable[[], Result], *, check: Callable[[float], None] | None = None) -> Result:
     """What ``work`` returns or raises; TimeoutError where that takes longer, never where ``seconds`` is None.
+
+    While it takes long, ``check`` is called now and then, with the seconds that it may take; what that raises ends the wait.
 
     For what nothing can interrupt: the look-up of a server's name, and the wait for one that has fallen silent; and for what nothing must
     interrupt: of a message that is cut off by Ctrl-C the driver sends the beginning twice, and the server's complaint hides the Ctrl-C. The
@@ -26,10 +32,18 @@ def within(seconds: float | None, work: Callable[[], Result]) -> Result:
             done.put((None, error))
 
     threading.Thread(target=run, daemon=True).start()
-    try:
-        result, error = done.get(timeout=seconds)
-    except Empty:
-        raise TimeoutError from None
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    longest = math.inf if check is None else EVERY
+    while True:
+        wait = min(longest, max(0.0, end - time.monotonic()))
+        try:
+            result, error = done.get(timeout=None if math.isinf(wait) else wait)
+            break
+        except Empty:
+            if (left := end - time.monotonic()) <= 0:
+                raise TimeoutError from None
+        if check is not None:
+            check(left)
     if error is not None:
         raise error
     return result  # type: ignore[return-value]

@@ -28,8 +28,10 @@ Begin = Annotated[str, Query(alias="from", default_factory=str)]
 Finish = Annotated[str, Query(alias="to", default_factory=str)]
 Between = Literal["bridges", "paths/documents", "paths/facts"]
 """Pages about two entities."""
-Fill = Literal["", "entity", "document"]
+Fill = Literal["", "entity", "document", "relation"]
 """Kinds of parameters whose fields have suggestions."""
+WITH_PAGE = ("entity", "document")
+"""Kinds of what has a page of its own."""
 HUBS = 12
 """On the start page."""
 SUGGESTED = 6
@@ -81,10 +83,10 @@ def _start_routes(router: APIRouter, project: Project, pages: Pages) -> None:
     ) -> HTMLResponse:
         """What is called like the text in a field: of the page's head, of an end (``pick``), or of a query's form (``fill``)."""
         text = (q or begin or end or next(iter(asking.form_values(request).values()), "")).strip()
-        kinds = (fill,) if fill else ("entity",) if pick else tuple(NAMED)
+        kinds = (fill,) if fill else ("entity",) if pick else WITH_PAGE
         return pages.page(request, "suggest.html", q=text, pick=pick, other=other, to=page, fill=fill, **_found(text, SUGGESTED, kinds))
 
-    def _found(text: str, limit: int, kinds: Sequence[str] = tuple(NAMED)) -> dict[str, Any]:
+    def _found(text: str, limit: int, kinds: Sequence[str] = WITH_PAGE) -> dict[str, Any]:
         found: dict[str, list[Bearer]] = {listed: [] for listed in NAMED.values()}
         for kind in kinds if text else ():
             names = find_names(graph.stores, text, kind, limit, seconds=graph.seconds)
