@@ -64,12 +64,17 @@ def measured(started: Browser, address: str, workspace: Path, *, rounds: int) ->
     beside = kgqa.query("page_facts_from", {"entity": hub, "limit": "1"}, workspace=workspace)["entity"][0].as_py()
     dataset = next((workspace / "datasets").iterdir())
     sample = urlencode({"dataset": dataset.name, "split": "train", "id": kgqa.show(dataset).id})
+    one, other = kgqa.query("hubs", {"limit": "2"}, workspace=workspace).to_pylist()
+    ends, named = urlencode({"from": one["entity"], "to": other["entity"]}), f"{one['label']} and {other['label']}"
     pages = {
         "first graph, after the start page": f"/entity?{urlencode({'id': beside})}",
         "first graph, in a browser that was never here": f"/entity?{urlencode({'id': beside})}",
         "entity page": f"/entity?{urlencode({'id': beside})}",
         f"entity page of the hub ({total:,} neighbours)": f"/entity?{urlencode({'id': hub})}",
         "sample with its chain": f"/sample?{sample}",
+        f"bridges of {named}": f"/bridges?{ends}",
+        f"paths over documents between {named}": f"/paths/documents?{ends}",
+        f"paths over facts between {named}": f"/paths/facts?{ends}",
     }
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in [*pages, f"expanding the hub ({total:,} neighbours)"]}
     times |= {f"suggestions for “{text}”": [] for text in TYPED}

@@ -59,8 +59,9 @@ def free_port() -> int:
 class Neo4jServer:
     """Stopped at first; :meth:`start` it, :meth:`stop` it, and start it again on the same data and ports."""
 
-    def __init__(self, home: Path, *, authentication: bool = True, settings: Mapping[str, str] | None = None) -> None:
-        self.home = home
+    def __init__(self, home: Path, *, authentication: bool = True, quick: bool = True, settings: Mapping[str, str] | None = None) -> None:
+        """In the new folder ``home``; without ``quick`` Java compiles as it does for everybody."""
+        self.home, self._java = home, QUICK if quick else ()
         self.port, self.http_port = free_port(), free_port()
         self.password = PASSWORD if authentication else ""
         self._process: subprocess.Popen[bytes] | None = None
@@ -108,7 +109,7 @@ class Neo4jServer:
 
     def start(self) -> None:
         """Start it and wait until it answers; raises RuntimeError with the end of its log if it does not."""
-        command = [java(), *QUICK, "-cp", f"{JARS}/*", main_class(), f"--home-dir={self.home}", f"--config-dir={self.home}/conf"]
+        command = [java(), *self._java, "-cp", f"{JARS}/*", main_class(), f"--home-dir={self.home}", f"--config-dir={self.home}/conf"]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         end = time.monotonic() + SECONDS
         while not self._started():

@@ -9,8 +9,9 @@ import kgqa
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.limits import Limits
 from kgqa.store.neo4j.connection import Neo4jStore
-from kgqa.store.queries import Parameter, read_queries
+from kgqa.store.queries import read_queries
 from tests.command import ROOT
+from tests.store.asked import value
 
 ASKED = ("explore.cypher", "samples.cypher", "graph.cypher", "names.cypher", "page.cypher", "paths.cypher")
 SMALL = {"Relation", "Filter"}
@@ -23,11 +24,6 @@ WHOLE = {
 }
 """Query → why it has to look at all samples, or documents."""
 SCAN = re.compile(r"AllNodesScan|LabelScan|LabelsScan|RelationshipTypeScan|RelationshipTypesScan|AllRelationshipsScan")
-KNOWN = {
-    "entity": "Q142", "other": "Q30", "subject": "Q142", "candidate": "Q30", "answer": "Q30", "relation": "P17", "text": "\nparis\n",
-    "also": "paris", "name": "Paris", "filter": "grade", "setting": "min_candidates", "threshold": 1.0, "split": "train",
-     "hops": 2, "limit": 20,
-}  # fmt: skip
 
 
 def scans(store: Neo4jStore, text: str, parameters: dict[str, object]) -> list[tuple[str, str]]:
@@ -55,12 +51,3 @@ def test_no_query_looks_at_all_nodes_of_a_large_label(seed_wikidata: Path, neo4j
         assert {name: labels for name, labels in looked_at.items() if labels and name not in WHOLE} == {}
         # What is excepted needs it; else it would hide what comes later.
         assert {name for name in WHOLE if looked_at.get(name)} == set(WHOLE)
-
-
-def value(parameter: Parameter, sample: str, document: str) -> object:
-    """Something that the graph holds, by the name of the parameter."""
-    if parameter.kind == "strings":
-        return ["Q142", "Q30", document]
-    if parameter.name in {"sample", "document"}:
-        return sample if parameter.name == "sample" else document
-    return KNOWN[parameter.name] if parameter.default is None else parameter.default

@@ -91,6 +91,8 @@ def _start_routes(router: APIRouter, project: Project, pages: Pages) -> None:
         for kind in kinds if text else ():
             names = find_names(graph.stores, text, kind, limit, seconds=graph.seconds)
             found[NAMED[kind]] = [*names.exact, *names.near][:limit]
+        if text and not any(found.values()):
+            project.mark()  # raises where it is the graph that is not there
         return found
 
 

@@ -544,6 +544,10 @@ def test_a_page_of_another_graph_mixes_nothing(on_server: Project, neo4j_databas
         gone = ask.get("/entity?id=Q45")
         assert gone.status_code == 409
         assert "has been taken out of the database" in gone.text
+        # What is found nowhere is said of a graph alone.
+        for address in ("/find?q=lisb", "/suggest?q=lisb"):
+            found = ask.get(address)
+            assert (found.status_code, "has been taken out of the database" in found.text) == (409, True), address
         load(store, "other", rows_of(entities=["one", "two"]))
     answer = ask.get("/api/neighbours", params={"node": "e:Q45", "mark": mark})
     assert answer.status_code == 409
