@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -169,7 +169,7 @@ class _LookUp:
         found += self._ask("like", text=small, also=small, limit=limit + len(known))
         if len(found) < limit:
             found += self._alike(small)
-        return list({bearer.id: bearer for bearer in found if bearer.id not in known}.values())[:limit]
+        return _once(bearer for bearer in found if bearer.id not in known)[:limit]
 
     def _alike(self, small: str) -> list[Bearer]:
         """Those with a name that shares the first or the last half with ``small``, by how alike the two are."""
@@ -194,8 +194,7 @@ class _LookUp:
         return [bearer for *_, bearer in sorted(ranked, key=lambda entry: entry[:2])]
 
     def _ask(self, what: str, **arguments: Value) -> list[Bearer]:
-        found = [self._bearer(row) for row in self._rows(what, **arguments)]
-        return list({bearer.id: bearer for bearer in reversed(found)}.values())[::-1]  # a relation has as many rows as labels
+        return _once(self._bearer(row) for row in self._rows(what, **arguments))
 
     def _rows(self, what: str, **arguments: Value) -> list[dict[str, Any]]:
         query = self._queries[f"{NAMED[self._kind]}_{what}"]
@@ -211,6 +210,14 @@ class _LookUp:
             documents=row.get("documents") or 0,
             facts=row.get("facts") or 0,
         )
+
+
+def _once(bearers: Iterable[Bearer]) -> list[Bearer]:
+    """The first of each id; a relation has as many rows as labels."""
+    found: dict[str, Bearer] = {}
+    for bearer in bearers:
+        found.setdefault(bearer.id, bearer)
+    return list(found.values())
 
 
 def _check(text: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 
 from kgqa.store.graph import with_measures
@@ -29,8 +31,15 @@ def ad_hoc(text: str, returns: str, params: str = "none", *, own: bool = False) 
     return parse_queries(header + text, "t.cypher", own=own)[0]
 
 
-def rows_of(*, entities: list[str], facts: list[tuple[int, int]] = [], documents: int = 1) -> dict[str, pa.Table]:  # noqa: B006
-    """Rows of a graph whose entities have these labels; document i mentions entity i."""
+def rows_of(
+    *,
+    entities: list[str],
+    facts: Sequence[tuple[int, int]] = (),
+    documents: int = 1,
+    relations: Sequence[tuple[str, str]] = (),
+) -> dict[str, pa.Table]:
+    """Rows of a graph whose entities have these labels; document i mentions entity i, fact i has id and label of relation i."""
+    relations = relations or [("r", "relation")] * len(facts)
     ids = [f"e{i}" for i in range(len(entities))]
     about = min(documents, len(ids))
     text, number = pa.string(), pa.int64()
@@ -60,8 +69,8 @@ def rows_of(*, entities: list[str], facts: list[tuple[int, int]] = [], documents
                 "head": pa.array([f"e{head}" for head, _ in facts], text),
                 "tail": pa.array([f"e{tail}" for _, tail in facts], text),
                 "row": pa.array(range(len(facts)), number),
-                "relation": pa.array(["r"] * len(facts), text),
-                "label": pa.array(["relation"] * len(facts), text),
+                "relation": pa.array([name for name, _ in relations], text),
+                "label": pa.array([label for _, label in relations], text),
             }
         ),
         "mentions": pa.table({"document": [f"d{i}" for i in range(about)], "entity": ids[:about], "count": pa.array([1] * about, number)}),

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from kgqa.errors import AmbiguousName, QueryError, UnknownName
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.base import GraphStore
 from kgqa.store.embedded import EmbeddedStore, build
-from kgqa.store.graph import with_measures
 from kgqa.store.names import Names, find_names, resolve, resolved
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import load
@@ -35,10 +33,7 @@ RELATIONS = [
 
 @pytest.fixture(scope="module", params=["embedded", "neo4j"])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphStore]:
-    rows = rows_of(entities=LABELS, documents=8, facts=[(i, i + 1) for i in range(len(RELATIONS))])
-    for name, values in zip(("relation", "label"), zip(*RELATIONS, strict=True), strict=True):
-        rows["fact"] = rows["fact"].set_column(rows["fact"].column_names.index(name), name, pa.array(values))
-    rows = with_measures(rows)
+    rows = rows_of(entities=LABELS, documents=8, facts=[(i, i + 1) for i in range(len(RELATIONS))], relations=RELATIONS)
     if request.param == "embedded":
         path: Path = tmp_path_factory.mktemp("names") / "graph.lbug"
         build(path, rows)
