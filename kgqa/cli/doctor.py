@@ -76,7 +76,7 @@ def _print(console: Terminal, found: Examination, script: Path | None) -> None:
     for report in found.stores:
         if report.comparison is None:
             console.say(f"{report.store}: not examined. {report.note}")
-        elif report.script:
+        elif report.comparison.disagreements:
             _print_disagreement(console, report, script)
         if report.fault and report.comparison:
             console.print(
@@ -92,7 +92,7 @@ def _print(console: Terminal, found: Examination, script: Path | None) -> None:
 def _verdict(found: Examination, examined: str) -> str:
     if found.agree:
         return f"All answers of {examined} are right."
-    there = any(report.script for report in found.stores)
+    there = any(report.comparison and report.comparison.disagreements for report in found.stores)
     return "Wrong answers were found." if there else "This version is not to be trusted, though no answer here was wrong."
 
 
@@ -101,7 +101,9 @@ def _print_disagreement(console: Terminal, report: StoreReport, script: Path | N
     console.print(f"{report.store} {report.comparison.version} answers wrongly:", style="red")
     for name, count in report.comparison.disagreements.items():
         console.print(f"  {name}: {count:,} times")
-    if script is not None:
+    if not report.script:
+        console.print("These are searches, which take many queries, so that no script replays one; kgqa doctor with the same seed does.")
+    elif script is not None:
         console.say(f"The smallest case is in {script}; run it with python.")
     else:
         console.print("The smallest case, as a script to replay (--script FILE writes it):\n")

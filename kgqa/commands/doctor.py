@@ -33,7 +33,7 @@ class StoreReport:
     fault: str = ""
     """What is known to be wrong with this version, whatever it answered here."""
     script: str = ""
-    """Replays the smallest wrong answer."""
+    """Replays the smallest wrong answer; empty also where only searches for paths, which take many queries, were answered wrongly."""
     named: bool = False
     """Whether the user said that this one is to be examined: a server with an address."""
 
@@ -109,7 +109,8 @@ def _examine(makers: Sequence[Callable[[], Bench]], *, queries: int, seed: int, 
                 if all(comparison.smallest.graph is not witness.graph for witness in witnesses()):
                     comparison = replace(comparison, smallest=shrink(bench, comparison.smallest))
                 assert comparison.smallest
-                script = replay_script(bench.name, bench.version, comparison.smallest)
+                if not comparison.smallest.query.search:
+                    script = replay_script(bench.name, bench.version, comparison.smallest)
             wrong = sum(comparison.disagreements.values())
             progress.finish(f"{comparison.queries:,} queries on {comparison.graphs:,} graphs, {wrong:,} wrong answers")
             yield StoreReport(store=bench.name, comparison=comparison, script=script, fault=bench.fault)

@@ -51,7 +51,7 @@ class Comparison:
     disagreements: dict[str, int] = field(default_factory=dict)
     """Name of the query → how often its answer was wrong."""
     smallest: Disagreement | None = None
-    """The wrong answer on the fewest rows."""
+    """The wrong answer on the fewest rows, of a search only where all are."""
     witnesses: int = 0
     """How many fixed cases were asked before, in which some version of an engine is known to be wrong."""
 
@@ -83,8 +83,9 @@ def compare(bench: Bench, *, queries: int, seed: int, advance: Callable[[int], N
                 found = answer(store, query, arguments)
                 if found != expected:
                     wrong[query.name] += 1
-                    if not known_wrong and (smallest is None or len(known.graph) < len(smallest.graph)):
-                        smallest = Disagreement(query=query, arguments=arguments, graph=known.graph, found=found, expected=expected)
+                    this = Disagreement(query=query, arguments=arguments, graph=known.graph, found=found, expected=expected)
+                    if not known_wrong and (smallest is None or _size(this) < _size(smallest)):
+                        smallest = this
         done += count
         if advance:
             advance(count)
@@ -99,6 +100,11 @@ def compare(bench: Bench, *, queries: int, seed: int, advance: Callable[[int], N
         smallest=smallest,
         witnesses=len(fixed),
     )
+
+
+def _size(wrong: Disagreement) -> tuple[bool, int]:
+    """What is shown of several is the smallest; last of all a search, which is no query that could be replayed."""
+    return bool(wrong.query.search), len(wrong.graph)
 
 
 def _ask_witnesses(bench: Bench, fixed: Sequence[Witness]) -> Iterator[Disagreement]:

@@ -61,7 +61,7 @@ def write(path: Path, rows: Mapping[str, pa.Table], *, about: Mapping[str, str] 
 class _Keys(dict[tuple[str, str, str], str]):
     """What has a property (``graph``, ``node`` or ``edge``), its name and its type → the key by which data name it.
 
-    Of two kinds of nodes a property may have two types, as ``answer`` has, and then it has two keys.
+    A property that has another type elsewhere has another key there.
     """
 
     def __init__(self, tables: Mapping[str, pa.Table], told: Mapping[str, str]) -> None:

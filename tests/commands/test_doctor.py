@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from neo4j import GraphDatabase
 
@@ -32,7 +33,7 @@ from kgqa.store.base import GraphStore
 from kgqa.store.embedded import known_fault
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import load
-from kgqa.store.queries import Value, read_queries
+from kgqa.store.queries import Query, Value, read_queries
 from tests.command import ROOT
 from tests.conformance.faulty import FaultyBench, Spoil, drops_a_row, fails, loses_an_edge, repeats_a_row
 from tests.conftest import Cli, unavailable
@@ -313,6 +314,23 @@ def test_the_command_ends_with_status_1_on_a_wrong_answer(cli: Cli, monkeypatch:
     assert "entities_in:" in done.out
     assert "EXPECTED = " in done.out
     assert "Wrong answers were found." in done.out
+
+
+@pytest.mark.slow
+def test_a_wrong_search_has_no_script_and_is_said(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from kgqa.commands import doctor as examine
+
+    def spoil(query: Query, rows: pa.Table) -> pa.Table:
+        return rows.slice(0, rows.num_rows - 1) if query.search else rows
+
+    monkeypatch.setattr(examine, "EmbeddedBench", lambda: FaultyBench(spoil))
+    monkeypatch.delenv("NEO4J_URI", raising=False)
+    done = cli("doctor", "--queries", "300", "--script", tmp_path / "replay.py")
+    assert done.status == 1
+    assert "paths_over_" in done.out
+    assert "no script replays one" in done.out
+    assert "Wrong answers were found." in done.out
+    assert not (tmp_path / "replay.py").exists()
 
 
 def test_bad_input_is_a_sentence(cli: Cli) -> None:
