@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ import pyarrow as pa
 
 JSON_FIELD = {b"kgqa": b"json"}
 """Metadata of a column of JSON."""
+SCALARS = {str, int, float, bool, type(None)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,11 @@ def table_of_values(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> p
         arrays.append(array)
         fields.append(pa.field(name, array.type, metadata=told))
     return pa.table(arrays, schema=pa.schema(fields))
+
+
+def all_scalars(values: Iterable[Any]) -> bool:
+    """Whether all ``values`` stand for themselves; fast, as a projection has lists of thousands, in which nothing else is looked for."""
+    return set(map(type, values)) <= SCALARS
 
 
 def holds_json(field: pa.Field) -> bool:
@@ -115,7 +121,7 @@ def _ends(row: Sequence[Any]) -> dict[object, str | None]:
             for node in value.nodes:
                 look(node)
         elif isinstance(value, list | tuple):
-            for part in value:
+            for part in () if all_scalars(value) else value:
                 look(part)
         elif isinstance(value, Mapping):
             for part in value.values():
@@ -128,7 +134,7 @@ def _ends(row: Sequence[Any]) -> dict[object, str | None]:
 
 def _is_object(value: Any) -> bool:
     if isinstance(value, list | tuple):
-        return any(map(_is_object, value))
+        return not all_scalars(value) and any(map(_is_object, value))
     return isinstance(value, Node | Relationship | Walk | Mapping)
 
 

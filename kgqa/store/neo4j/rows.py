@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from kgqa.store.base import distinct, objects_returned
 from kgqa.store.queries import Query
-from kgqa.store.values import Node, Relationship, Walk, table_of_values
+from kgqa.store.values import Node, Relationship, Walk, all_scalars, table_of_values
 
 
 def table_of(names: Sequence[str], rows: list[tuple[Any, ...]], query: Query | None) -> pa.Table:
@@ -18,11 +18,7 @@ def table_of(names: Sequence[str], rows: list[tuple[Any, ...]], query: Query | N
     for name, column in zip(names, columns, strict=True):
         if query is not None and _is_object(next((value for value in column if value is not None), None)):
             raise objects_returned(query, name)
-    return table_of_values(distinct(names), [column if _is_scalar(column) else [_value(value) for value in column] for column in columns])
-
-
-def _is_scalar(column: Sequence[Any]) -> bool:
-    return all(value is None or isinstance(value, str | int | float | bool) for value in column)
+    return table_of_values(distinct(names), [column if all_scalars(column) else [_value(value) for value in column] for column in columns])
 
 
 def _is_object(value: Any) -> bool:
@@ -40,7 +36,7 @@ def _value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _value(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [_value(part) for part in value]
+        return value if all_scalars(value) else [_value(part) for part in value]
     if isinstance(value, time.Date):
         return value.to_native()
     plain = value is None or isinstance(value, str | int | float | bool | bytes)
