@@ -104,13 +104,12 @@ def _examine(makers: Sequence[Callable[[], Bench]], *, queries: int, seed: int, 
             progress.start(f"Asking {bench.name} {bench.version}", queries, "queries")
             comparison = compare(bench, queries=queries, seed=seed, advance=progress.advance)
             script = ""
-            if comparison.smallest:
+            if comparison.smallest and not comparison.smallest.query.search:
                 # A witness was shrunk when it was found.
                 if all(comparison.smallest.graph is not witness.graph for witness in witnesses()):
                     comparison = replace(comparison, smallest=shrink(bench, comparison.smallest))
                 assert comparison.smallest
-                if not comparison.smallest.query.search:
-                    script = replay_script(bench.name, bench.version, comparison.smallest)
+                script = replay_script(bench.name, bench.version, comparison.smallest)
             wrong = sum(comparison.disagreements.values())
             progress.finish(f"{comparison.queries:,} queries on {comparison.graphs:,} graphs, {wrong:,} wrong answers")
             yield StoreReport(store=bench.name, comparison=comparison, script=script, fault=bench.fault)

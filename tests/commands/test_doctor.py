@@ -261,7 +261,10 @@ def test_a_server_that_was_named_and_not_examined_is_an_error(
 
 @pytest.mark.parametrize(
     ("end", "said"),
-    [(Neo4jServer.kill, "no Neo4j server answers here"), (Neo4jServer.pause, "the Neo4j server has said nothing for 2.5 seconds")],
+    [
+        (Neo4jServer.kill, "no Neo4j server answers here"),
+        pytest.param(Neo4jServer.pause, "the Neo4j server has said nothing for 2.5 seconds", marks=pytest.mark.slow),
+    ],
 )
 def test_a_server_that_dies_or_falls_silent_is_given_up_soon(
     end: Callable[[Neo4jServer], None], said: str, neo4j_server: Neo4jServer, neo4j_database: Neo4jSettings
