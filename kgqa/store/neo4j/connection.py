@@ -240,7 +240,9 @@ class Neo4jStore:
         """What ``work`` returns, as :func:`within` has it; StoreUnreachable where the server falls silent."""
         if self._lost:
             raise _has_fallen_silent(self.settings, self._patience)
-        return within(seconds, work, check=self._check_is_there if self._seconds is None else None)
+        if self._seconds is not None:
+            return within(seconds, work)
+        return within(seconds, work, check=self._check_is_there, every=self._patience / SILENT_SECONDS)
 
     def _check_is_there(self, seconds: float) -> None:
         """Raise StoreUnreachable where the server does not greet a new connection any more, if that is seen within ``seconds``.

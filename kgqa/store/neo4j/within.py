@@ -10,14 +10,14 @@ from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 Result = TypeVar("Result")
-EVERY = 1.0
-"""Seconds between two questions whether who works is still there."""
 
 
-def within(seconds: float | None, work: Callable[[], Result], *, check: Callable[[float], None] | None = None) -> Result:
+def within(
+    seconds: float | None, work: Callable[[], Result], *, check: Callable[[float], None] | None = None, every: float = math.inf
+) -> Result:
     """What ``work`` returns or raises; TimeoutError where that takes longer, never where ``seconds`` is None.
 
-    While it takes long, ``check`` is called now and then, with the seconds that it may take; what that raises ends the wait.
+    While it takes long, ``check`` is called ``every`` so many seconds, with the seconds that it may take; what it raises ends the wait.
 
     For what nothing can interrupt: the look-up of a server's name, and the wait for one that has fallen silent; and for what nothing must
     interrupt: of a message that is cut off by Ctrl-C the driver sends the beginning twice, and the server's complaint hides the Ctrl-C. The
@@ -33,9 +33,8 @@ def within(seconds: float | None, work: Callable[[], Result], *, check: Callable
 
     threading.Thread(target=run, daemon=True).start()
     end = math.inf if seconds is None else time.monotonic() + seconds
-    longest = math.inf if check is None else EVERY
     while True:
-        wait = min(longest, max(0.0, end - time.monotonic()))
+        wait = min(every, max(0.0, end - time.monotonic()))
         try:
             result, error = done.get(timeout=None if math.isinf(wait) else wait)
             break
