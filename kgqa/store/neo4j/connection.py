@@ -159,7 +159,8 @@ class Neo4jStore:
         from neo4j.exceptions import DriverError, Neo4jError
 
         def close() -> None:
-            for part in (self._announced, self._driver):
+            # A session whose transaction cannot be taken back any more is closed by the second call.
+            for part in (self._announced, self._announced, self._driver):
                 if part is not None:
                     with suppress(DriverError, Neo4jError, OSError):
                         part.close()
