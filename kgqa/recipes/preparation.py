@@ -23,8 +23,10 @@ from kgqa.sources.layouts import LAYOUTS
 from kgqa.sources.tables import DROP_REASONS, frame
 from kgqa.store import embedded
 from kgqa.store.base import GraphStore
+from kgqa.store.graph import GRAPH_VERSION, TABLES
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import check_holds, load
+from kgqa.store.queries import read_queries
 from kgqa.store.samples import SCHEMA
 from kgqa.traversal.projection import ROLES, project_edges
 
@@ -104,6 +106,14 @@ def build_store(run: Run) -> StageOutput:
     return StageOutput(files=[str(path.relative_to(run.workspace.path))], note=f"{path.stat().st_size / 1e6:,.0f} MB")
 
 
+def graph_kind(run: Run) -> object:
+    """What a graph is made with, beside its tables: another engine, or a schema that another version of kgqa has, makes it anew."""
+    if run.store != "embedded":
+        return [run.store, GRAPH_VERSION]
+    queries = read_queries()
+    return [embedded.ENGINE_VERSION, GRAPH_VERSION, [queries[f"schema_{name}"].text for name in dict.fromkeys((*TABLES, *SCHEMA))]]
+
+
 @contextmanager
 def open_graph(run: Run) -> Iterator[GraphStore]:
     """The store that :func:`build_store` filled."""
@@ -165,7 +175,7 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
             name="build_store",
             version=4,
             doing="Building the graph",
-            depends_on=lambda run: embedded.ENGINE_VERSION if run.store == "embedded" else run.store,
+            depends_on=graph_kind,
             run=build_store,
             outside=lambda run: run.store != "embedded",
         ),

@@ -190,6 +190,14 @@ def test_what_a_killed_run_left_half_written_is_swept_away(wikidata_copy: Path) 
     assert contents.leftovers(wikidata_copy) == []
 
 
+def test_a_graph_of_another_schema_is_built_again(wikidata_copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "build_store" in kgqa.generate("wikidata", workspace=wikidata_copy).reused
+    monkeypatch.setattr("kgqa.recipes.preparation.GRAPH_VERSION", 0)
+    anew = kgqa.generate("wikidata", workspace=wikidata_copy)
+    assert {"read_sources", "link_mentions"} <= {*anew.reused}
+    assert "build_store" not in anew.reused
+
+
 def test_a_store_that_was_deleted_is_built_again(wikidata_copy: Path) -> None:
     answer = kgqa.query("hubs", workspace=wikidata_copy)
     shutil.rmtree(wikidata_copy / "store")
