@@ -139,7 +139,9 @@ def _cell(value: Any, kind: str) -> Cell:
         return _text(in_words(value) or as_json(value))
     if isinstance(value, list):
         most = LONGEST // 10
-        text = _text((" → " if kind else ", ").join(map(str, value[:most])), cut=len(value) > most)
+        text = _text(
+            (" → " if kind else ", ").join(part if isinstance(part, str) else as_json(part) for part in value[:most]), cut=len(value) > most
+        )
         return replace(text, keys=_keys(value[:most], kind))
     return replace(_text(str(value)), keys=_keys(value, kind))
 

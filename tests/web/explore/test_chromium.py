@@ -342,6 +342,19 @@ def test_labels_do_not_lie_on_one_another(wikidata: Project, look: Look) -> None
                     )
 
 
+def test_an_outline_names_the_fact_that_leads_to_a_node(wikidata: Project, look: Look) -> None:
+    window = look(wikidata)
+    window.page.set_viewport_size({"width": 390, "height": 900})
+    window.open("/entity?id=Q45")
+    window.nodes()
+    said = dict(window.graph("cy.nodes().map(n => [n.id(), n.data('label')])"))
+    leads = window.graph("cy.edges('.fact').map(e => [e.data('branch'), e.data('full')])")
+    named = {key: label.rpartition(" · ")[2].rstrip("…") for key, label in said.items() if " · " in label}
+    assert named
+    for key, relation in named.items():
+        assert any(branch == key and full.startswith(relation) for branch, full in leads), (key, relation)
+
+
 def test_names_and_texts_run_nothing(awkward: Project, look: Look) -> None:
     window = look(awkward)
     entity = urlencode({"id": ENTITY})

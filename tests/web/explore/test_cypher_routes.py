@@ -432,3 +432,9 @@ def _nothing_is_left(wikidata: Project) -> Iterator[None]:
     """Every store that was lent comes back."""
     yield
     assert wikidata.graph.stores._free.qsize() == 2
+
+
+def test_lists_in_cells_are_as_json_has_them(wikidata: Project, client: Client) -> None:
+    shown = client(wikidata).get("/cypher", params={"q": "RETURN [true, false, null] AS l"}).text
+    assert "true, false, null" in shown
+    assert "None" not in shown

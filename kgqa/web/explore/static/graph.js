@@ -181,7 +181,11 @@
       const outlined = this.outlined;
       if (outlined && this.layout === "flow") this.hang();
       const relations = new Map();
-      if (outlined) for (const edge of this.edges.values()) if (edge.kind === "fact") for (const key of [edge.source, edge.target]) relations.set(`${key} ${edge.owner}`, edge.label);
+      if (outlined) {
+        for (const edge of this.edges.values()) {
+          for (const pair of edge.kind === "fact" ? [`${edge.source} ${edge.target}`, `${edge.target} ${edge.source}`] : []) if (!relations.has(pair)) relations.set(pair, edge.label);
+        }
+      }
       const room = outlined ? this.box.clientWidth - 130 : this.layout === "tree" ? 164 : this.down ? this.share() : 138;
       for (const node of this.nodes.values()) {
         const bold = node.key === this.root || node.role === "start" || node.role === "answer";
