@@ -195,8 +195,10 @@
         node.width = Math.max(40, Math.ceil(widthOf(node.shown, bold)) + 24);
         node.bold = bold;
       }
+      const sideways = this.layout === "flow" && !this.down && !outlined, beside = [...this.edges.values()];
+      const widest = Math.max(0, ...beside.map((edge) => Math.min(kgqaLayout.LABEL, widthOf(edge.label, false) * SMALL)));
       const places = outlined ? kgqaLayout.outline(this.nodes, this.root)
-        : this.layout === "flow" ? kgqaLayout.flow(this.nodes, [...this.edges.values()], this.down) : kgqaLayout.tree(this.nodes, this.root);
+        : this.layout === "flow" ? kgqaLayout.flow(this.nodes, beside, this.down, widest) : kgqaLayout.tree(this.nodes, this.root);
       const found = [], pinned = (key) => !outlined && this.pins.has(key);
       for (const node of this.nodes.values()) {
         const classes = [node.more ? "more" : { d: "document", e: "entity" }[node.key[0]] || "other", node.role, node.key === this.root ? "root" : "",
@@ -206,6 +208,7 @@
           data: { id: node.key, label: node.shown, full: node.label, width: node.width },
         });
       }
+      const alone = (node) => [...this.nodes.values()].filter((other) => other.layer === node.layer).length === 1;
       const degree = new Map();
       for (const edge of this.edges.values()) for (const key of [edge.source, edge.target]) degree.set(key, (degree.get(key) || 0) + 1);
       for (const edge of this.edges.values()) {
@@ -215,12 +218,14 @@
         const near = degree.get(edge.source) < degree.get(edge.target) ? "by-source" : "by-target";
         const up = source.parent === target.key, downwards = target.parent === source.key;
         const held = (up || downwards) && (outlined || (this.layout === "tree" && edge.owner === (up ? target.key : source.key)));
-        const label = this.layout === "tree" ? fitted(edge.label, kgqaLayout.LABEL / SMALL, false) : edge.label;
+        const label = this.layout === "tree" || sideways ? fitted(edge.label, kgqaLayout.LABEL / SMALL, false) : edge.label;
+        // An edge between two nodes that stand alone, with a layer in between, goes around all that stands there.
+        const around = sideways && Math.abs(source.layer - target.layer) > 1 && alone(source) && alone(target);
         const again = held && [...found].some((other) => other.group === "edges" && other.data.branch === (up ? source.key : target.key));
         found.push({
-          group: "edges", classes: [edge.kind, edge.chain ? "chain" : "", held && !again ? (up ? "up" : "down") : "cross", near, outlined ? "tree" : this.layout,
+          group: "edges", classes: [edge.kind, edge.chain ? "chain" : "", held && !again ? (up ? "up" : "down") : "cross", around ? "around" : near, !sideways || around || source.layer === target.layer ? "" : source.layer < target.layer ? "forth" : "back", outlined ? "tree" : this.layout,
             pinned(edge.source) || pinned(edge.target) ? "moved" : ""].filter(Boolean),
-          data: { id: edge.id, source: edge.source, target: edge.target, label, offset: (widthOf(label, false) * SMALL) / 2 + 14, full: edge.label, branch: held ? (up ? source.key : target.key) : "" },
+          data: { id: edge.id, source: edge.source, target: edge.target, label, offset: (widthOf(label, false) * SMALL) / 2 + 14, full: edge.label, branch: held ? (up ? source.key : target.key) : "", rise: around ? -2.3 * (Math.max(...[...places.values()].map((place) => Math.abs(place.y))) + 44) : 0 },
         });
       }
       for (const node of this.nodes.values()) {
@@ -578,6 +583,10 @@
           { selector: "edge.flow.by-source", style: { label: "", "source-label": "data(label)", "source-text-offset": "data(offset)" } },
           { selector: "edge.flow.by-target", style: { label: "", "target-label": "data(label)", "target-text-offset": "data(offset)" } },
         ]),
+        // From side to side, so that a label beside a node does not lie under the next one.
+        { selector: "edge.flow.forth", style: { "source-endpoint": "90deg", "target-endpoint": "270deg" } },
+        { selector: "edge.flow.back", style: { "source-endpoint": "270deg", "target-endpoint": "90deg" } },
+        { selector: "edge.flow.around", style: { "curve-style": "unbundled-bezier", "control-point-distances": "data(rise)", "control-point-weights": 0.5 } },
         ...(outlined ? [
           { selector: "edge.down.tree", style: { ...corner(true), "target-arrow-shape": "none" } },
           { selector: "edge.up.tree", style: { ...corner(false), "target-arrow-shape": "none" } },

@@ -57,7 +57,8 @@
   }
 
   // Layer by layer, to the right or down; within a layer in the order that crosses least, as two sweeps find it.
-  function flow(nodes, edges, down) {
+  // `widest` is the longest label of an edge, which has its place between two layers.
+  function flow(nodes, edges, down, widest) {
     const layers = [], places = new Map(), rank = new Map();
     for (const node of nodes.values()) (layers[node.layer || 0] = layers[node.layer || 0] || []).push(node);
     const full = layers.filter(Boolean);
@@ -90,7 +91,7 @@
         const wide = Math.max(...layer.map((node) => node.width));
         const step = layer.length > 12 ? ROW : 42;
         layer.forEach((node, row) => places.set(node.key, { x: at + wide / 2, y: (row - (layer.length - 1) / 2) * step }));
-        at += wide + (full.length > 4 ? 62 : 110);
+        at += wide + Math.max(full.length > 4 ? 62 : 110, widest + 56);
       }
     }
     return places;
