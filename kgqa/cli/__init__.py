@@ -9,18 +9,44 @@ import io
 import os
 import signal
 import sys
+from functools import partial
+from types import FrameType
 from typing import NoReturn
 
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SOON = 0.02
 """Seconds after which an interruption is tried again."""
+TRIES = 100
+ABORTS = "torch"
+"""A package whose compiled code calls Python where an exception must not come out of it: the process would be aborted."""
+
+
+def _interrupt(number: int, frame: FrameType | None, *, tries: int = TRIES) -> None:
+    """Raise KeyboardInterrupt; while ``ABORTS`` is at work try again soon, so often as ``tries`` says."""
+    if tries and _is_within(ABORTS, frame):
+        _try_again(tries - 1)
+    else:
+        raise KeyboardInterrupt
+
+
+def _try_again(tries: int = TRIES) -> None:
+    signal.signal(signal.SIGALRM, partial(_interrupt, tries=tries))
+    signal.setitimer(signal.ITIMER_REAL, SOON)
+
+
+def _is_within(package: str, frame: FrameType | None) -> bool:
+    """Whether a function of ``package`` is being called."""
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).partition(".")[0] == package:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
     """Where the signal came while C code had called Python, as compilers do, Python only reports it, and the run would go on."""
     if isinstance(lost.exc_value, KeyboardInterrupt):
-        signal.signal(signal.SIGALRM, signal.default_int_handler)
-        signal.setitimer(signal.ITIMER_REAL, SOON)
+        _try_again()
     else:
         sys.__unraisablehook__(lost)
 
@@ -52,9 +78,9 @@ def main() -> None:
     from kgqa.errors import InterruptedRun, KgqaError
 
     # A scheduler that stops the run, or a terminal that is closed, is to leave as little behind as a person who stops it.
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in STOPPING:
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
-            signal.signal(number, signal.default_int_handler)
+            signal.signal(number, _interrupt)
     sys.unraisablehook = _interrupt_again
     os.environ.setdefault("HF_HUB_VERBOSITY", "critical")  # what the hub's package has to say stands in our own sentence
     for stream in (sys.stdout, sys.stderr):

@@ -110,6 +110,41 @@ def test_a_signal_that_c_code_loses_stops_the_run_all_the_same() -> None:
     assert (done.returncode, done.stderr) == (2, "kgqa: stopped; run the same command again.\n")
 
 
+WITHIN = """
+import signal, time
+import kgqa.cli.app
+from kgqa.cli import main
+
+torch = {"__name__": "torch.nn.modules", "signal": signal, "time": time}
+exec('''
+def work(until):
+    signal.raise_signal(signal.SIGINT)
+    began = time.monotonic()
+    while time.monotonic() < began + until:
+        time.sleep(0.01)
+    print("came out", flush=True)
+''', torch)
+
+def run():
+    torch["work"](UNTIL)
+    time.sleep(60)
+    return 0
+
+kgqa.cli.app.run = run
+main()
+"""
+
+
+@pytest.mark.parametrize(("until", "said"), [(0.3, "came out\n"), (60, "")])
+def test_torch_is_interrupted_when_it_is_done_or_after_a_while(until: float, said: str) -> None:
+    script = WITHIN.replace("UNTIL", str(until))
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True, check=False, timeout=30,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (2, said, "kgqa: stopped; run the same command again.\n")
+
+
 EARLY = """
 import typer.core
 from kgqa.cli import main
