@@ -120,10 +120,11 @@ class QueryError(StoreError):
 class UnresolvedName(QueryError):
     """A name was given in place of an id, and does not say which one is meant."""
 
-    def __init__(self, sentence: str, *, names: object = None) -> None:
-        """``names`` is what was found instead (:class:`kgqa.store.names.Names`)."""
+    def __init__(self, sentence: str, *, names: object = None, parameter: str = "") -> None:
+        """``names`` is what was found instead (:class:`kgqa.store.names.Names`), ``parameter`` the one of a query that it was given for."""
         super().__init__(sentence)
         self.names = names
+        self.parameter = parameter
 
 
 class AmbiguousName(UnresolvedName):

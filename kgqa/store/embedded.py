@@ -40,6 +40,8 @@ MEANINGS: tuple[tuple[str, type[StoreError]], ...] = (
     ("Transaction committed successfully, but the post-commit checkpoint failed", EngineFileError),
 )
 """How what the engine says begins, and what it means by it."""
+_RULE = re.compile(r": expected rule \w+")
+"""What the engine's own grammar calls what it looked for."""
 _NOT_THERE = re.compile(
     r"Binder exception: (?:Table \w+ does not exist|Cannot find property \w+ for|\$rows has \d+ columns but \d+ columns were expected)"
 )
@@ -100,6 +102,7 @@ class EmbeddedStore:
             return paths.answer(self, query, arguments or {}, seconds=seconds)
         if query.own:
             return self._run_own(query, arguments, seconds)
+        self._check_is_there()
         begin = time.monotonic()
         try:
             rows = self._rows(query, dict(arguments or {}), seconds)
@@ -132,7 +135,7 @@ class EmbeddedStore:
         try:
             answer = self._apart(text, parameters or {}, limits, Asked(what="the query"))
         except Refused as error:
-            raise QueryError(f"the query cannot be run: {first_line(str(error))}") from None
+            raise QueryError(f"the query cannot be run: {first_line(_RULE.sub('', str(error)))}") from None
         return replace(answer, rows=_without_objects(answer.rows))
 
     def _run_own(self, query: Query, arguments: Mapping[str, Value] | None, seconds: float | None) -> pa.Table:
@@ -148,6 +151,7 @@ class EmbeddedStore:
         return as_declared(answer.rows, query)
 
     def _apart(self, text: str, arguments: Mapping[str, Any], limits: Limits, asked: Asked) -> Answer:
+        self._check_is_there()
         begin, worker = time.monotonic(), self._worker
         if worker is None or worker.memory != limits.memory or not worker.alive:
             if worker is not None:
@@ -165,14 +169,18 @@ class EmbeddedStore:
 
     def _started(self, memory: int) -> Worker:
         """A process that has the same graph open; it opens the file by its name, where by now another graph may lie."""
-        moved = StoreConflict(f"{self._path}: another graph, or none, has taken the place of the one that was opened; start again.")
-        if _identity(self._path) != self._file:
-            raise moved
         worker = Worker(self._path, memory=memory, threads=self._threads)
-        if _identity(self._path) != self._file:
+        try:
+            self._check_is_there()
+        except StoreConflict:
             worker.close()
-            raise moved
+            raise
         return worker
+
+    def _check_is_there(self) -> None:
+        """Raise StoreConflict where the file is another one by now: what else is read of its workspace would not fit the graph in it."""
+        if _identity(self._path) != self._file:
+            raise StoreConflict(f"{self._path}: another graph, or none, has taken the place of the one that was opened; start again.")
 
     @contextmanager
     def _connected(self, query: Query) -> Iterator[Any]:

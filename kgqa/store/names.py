@@ -135,7 +135,7 @@ def resolved(store: Answers, query: Query, arguments: Mapping[str, Value], *, se
             try:
                 values[parameter.name] = resolve(store, given, parameter.kind, seconds=left(seconds, begin))
             except (AmbiguousName, UnknownName) as error:
-                raise type(error)(f"query {query.name}: --{parameter.name}: {error}", names=error.names) from None
+                raise type(error)(f"query {query.name}, {parameter.name}: {error}", names=error.names, parameter=parameter.name) from None
     return values
 
 

@@ -46,6 +46,8 @@ SEARCH = "search"
 SEARCHES = ("documents", "facts")
 _HEADER = re.compile(r"^//\s*(\w+):\s*(.*)$")
 _FIELD = re.compile(r"^(\w+):\s*(\w+)(?:\s*=\s*(.+))?$")
+_COUNTS = re.compile(r"\b(?:LIMIT|SKIP)\s+\$(\w+)", re.IGNORECASE)
+"""Parameters that are numbers of rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +88,9 @@ class Query:
         values: dict[str, Value] = {}
         for name, parameter in known.items():
             if name in given:
-                values[name] = _typed(self.name, parameter, given[name])
+                values[name] = value = _typed(self.name, parameter, given[name])
+                if isinstance(value, int) and value < 0 and name in _COUNTS.findall(self.text):
+                    raise QueryError(f"query {self.name}: {name} {value} is a number of rows; give 0 or more.")
             elif parameter.default is not None:
                 values[name] = parameter.default
             else:
@@ -201,7 +205,7 @@ def _typed(query: str, parameter: Parameter, text: str) -> Value:
     try:
         return _convert(text, parameter.kind)
     except ValueError:
-        raise QueryError(f"query {query}: --{parameter.name} {text} is not {asked_for(parameter.kind)}; give another value.") from None
+        raise QueryError(f"query {query}: {parameter.name} {text} is not {asked_for(parameter.kind)}; give another value.") from None
 
 
 def _convert(text: str, kind: str) -> Value:

@@ -37,6 +37,8 @@ STATUS: tuple[tuple[type[KgqaError], int], ...] = (
     (KgqaError, 500),
 )
 """The first that fits is the status of an answer."""
+COMMAND_AGAIN = "run the same command again"
+"""What is to be done at the end of a sentence for a terminal."""
 SENTENCES = {404: "There is no such page; begin at the start page.", 405: "Nothing can be changed here: this page only reads."}
 
 
@@ -76,5 +78,5 @@ def status_of(error: KgqaError) -> int:
 
 def sentence_of(error: KgqaError) -> str:
     """What it says, as one sentence with a capital letter; but a file that it begins with is called as it is."""
-    text = " ".join(str(error).split())
+    text = " ".join(str(error).split()).replace(COMMAND_AGAIN, "load this page again")
     return text if text.split(" ", 1)[0].endswith((":", ",")) else text[:1].upper() + text[1:]

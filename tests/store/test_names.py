@@ -134,5 +134,5 @@ def test_only_what_wants_an_id_is_looked_up(store: GraphStore) -> None:
     assert resolved(store, found, {"text": "Portugal", "limit": 3}) == {"text": "Portugal", "limit": 3}
     chain = find_query("sample_chain", read_queries(), suggested=[])
     assert resolved(store, chain, {"sample": "x", "candidate": ""}) == {"sample": "x", "candidate": ""}
-    with pytest.raises(UnknownName, match=r"^query bridges_between: --other: no entity has the id or the name 'Lisbom'; near it are: e"):
+    with pytest.raises(UnknownName, match=r"^query bridges_between, other: no entity has the id or the name 'Lisbom'; near it are: e"):
         resolved(store, bridges, {"entity": "Portugal", "other": "Lisbom", "limit": 3})

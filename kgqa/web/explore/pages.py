@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse
 
-from kgqa.errors import KgqaError
+from kgqa.errors import KgqaError, UnresolvedName
 from kgqa.store.names import NAMED, Bearer, find_names
 from kgqa.store.paths import MOST, Over
 from kgqa.store.queries import find_query
@@ -201,15 +201,17 @@ def _query_routes(router: APIRouter, project: Project, pages: Pages) -> None:
         chosen = find_query(name, project.graph.queries, suggested=project.queries)
         given = asking.form_values(request)
         asked = "run" in request.query_params or not any(parameter.default is None for parameter in chosen.params)
-        answer, sentence, status = None, "", 200
+        answer, unclear, sentence, status = None, None, "", 200
         try:
             request.state.mark = project.check_mark(request.headers.get("kgqa-mark", ""))
             if asked or given:
                 answer = asking.ask(project.graph, chosen, given)
         except KgqaError as error:
             sentence, status = sentence_of(error), status_of(error)
+            unclear = error if isinstance(error, UnresolvedName) else None
         pictures = [answer.picture.data()] if answer and answer.picture else []
         return pages.page(
             request, "query.html", status=status, query=chosen, given=given, answer=answer, sentence=sentence, pictures=pictures,
+            unclear=unclear, named_kinds=NAMED, with_value=asking.with_value,
             in_box="" if chosen.search else link("/cypher", {f"p.{key}": value for key, value in given.items()}, name=name),
         )  # fmt: skip

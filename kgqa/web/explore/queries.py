@@ -73,6 +73,11 @@ def form_values(request: Request) -> dict[str, str]:
     return {key[2:]: value for key, value in request.query_params.items() if key.startswith("p.")}
 
 
+def with_value(given: Mapping[str, str], parameter: str, value: str) -> dict[str, str]:
+    """What the form would send with ``value`` in one of its fields."""
+    return {f"p.{name}": text for name, text in {**given, parameter: value}.items()}
+
+
 def filled_in(given: Mapping[str, str]) -> dict[str, str]:
     """The fields of a form that are not empty."""
     return {name: text for name, text in given.items() if text != ""}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from kgqa.store.queries import Query, Value
 
 Result = TypeVar("Result")
 SIZE = 2
-"""Open stores: a long query of the user does not hold up the page."""
+"""Open stores: one long query of the user does not hold up the page; two of them do, for as long as they may take."""
 
 
 class StorePool:
@@ -49,10 +50,13 @@ class StorePool:
     def use(self, work: Callable[[GraphStore], Result], *, seconds: float) -> Result:
         """What ``work`` makes of a store that is free, once more where a server has come back; raises QueryTimeout like :meth:`run`."""
         with self._lent(seconds) as slot:
+            begin = time.monotonic()
             try:
                 return work(slot.opened(self._open_one))
             except StoreUnreachable:
                 slot.close()
+                if time.monotonic() - begin > seconds / 2:  # a silent server was waited for long enough
+                    raise
                 return work(slot.opened(self._open_one))
 
     def close(self) -> None:

@@ -282,9 +282,12 @@ def test_a_form_takes_names_and_suggests_them(wikidata: Project, client: Client)
     ask = client(wikidata)
     by_id, by_name = (ask.get("/query", params={"name": "facts_about", "run": "1", "p.entity": text}).text for text in ("Q45", "Portugal"))
     assert pictures(by_id) == pictures(by_name)
-    near = ask.get("/query", params={"name": "facts_about", "run": "1", "p.entity": "Portgal"})
+    near = ask.get("/query", params={"name": "bridges_between", "run": "1", "p.entity": "Portgal", "p.other": "Spain"})
     assert near.status_code == 400
-    assert "near it are: Q45 (Portugal" in near.text
+    assert "No entity is called “Portgal”; these come near." in near.text
+    chosen = next(html.unescape(address) for address in re.findall(r'href="(/query[^"]+)"', near.text) if "p.entity=Q45" in address)
+    assert "<th" in ask.get(chosen).text
+    assert "or one like it. Try fewer letters." in ask.get("/query", params={"name": "samples_of_relation", "p.relation": "qqqqqqqq"}).text
     assert 'data-value="Q45"' in ask.get("/suggest", params={"fill": "entity", "p.entity": "portug"}).text
     documents = ask.get("/suggest", params={"fill": "document", "p.document": "portug"}).text
     assert 'data-value="seed:1"' in documents
@@ -414,10 +417,12 @@ def test_a_graph_file_that_is_replaced_meanwhile(wikidata_copy: Path, tmp_path: 
         other = shutil.copy(path, tmp_path / "other")
         Path(other).replace(path)
         ask = client(project)
-        assert ask.get("/entity?id=Q45").status_code == 200  # what is open stays what it was
-        answer = ask.get("/cypher", params={"q": ENTITIES})
-        assert answer.status_code == 409
-        assert "another graph, or none, has taken the place of the one that was opened; start again." in sentence(answer)
+        moved = "another graph, or none, has taken the place of the one that was opened; start again."
+        for address in ("/cypher?q=RETURN+1", "/query?name=hubs"):
+            answer = ask.get(address)
+            assert answer.status_code == 409
+            assert moved in sentence(answer)
+        assert moved in ask.get("/api/neighbours?node=e:Q45").json()["error"]["sentence"]
         path.unlink()
         assert ask.get("/cypher", params={"q": ENTITIES}).status_code == 409
 

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -38,7 +39,7 @@ from kgqa.web.explore.neighbours import Subject
 from kgqa.web.explore.picture import Edge, Node, Picture, in_turn
 from kgqa.web.explore.project import Project, open_project
 from kgqa.web.explore.still import still
-from kgqa.web.explore.stores import StorePool
+from kgqa.web.explore.stores import StorePool, _Slot
 from kgqa.web.guard import POLICY
 from kgqa.web.marks import pieces
 from kgqa.web.rendering import Pages
@@ -492,6 +493,22 @@ def test_a_workspace_without_datasets_says_so(seed_wikidata: Path, tmp_path: Pat
     project.close()
 
 
+@pytest.mark.parametrize(("wait", "tries"), [(0.0, 2), (0.2, 1)])
+def test_a_silent_server_is_not_waited_for_twice(wait: float, tries: int) -> None:
+    tried: list[float] = []
+
+    def open_one() -> EmbeddedStore:
+        tried.append(wait)
+        time.sleep(wait)
+        raise StoreUnreachable("nobody answers")
+
+    pool = StorePool(open_one, size=0)
+    pool._free.put(_Slot(store=None))
+    with pytest.raises(StoreUnreachable, match="nobody answers"):
+        pool.use(lambda store: store.name, seconds=0.3)
+    assert len(tried) == tries
+
+
 def test_a_server_that_went_away_is_said_and_used_again_once_it_is_back(
     on_server: Project, neo4j_server: Neo4jServer, neo4j_database: Neo4jSettings, client: Client
 ) -> None:
@@ -503,7 +520,7 @@ def test_a_server_that_went_away_is_said_and_used_again_once_it_is_back(
         for address in ("/entity?id=Q45", "/bridges?from=Q45&to=Q29", "/find?q=lisb", "/query?name=hubs"):
             answer = ask.get(address)
             assert answer.status_code == 503, address
-            assert "No Neo4j server answers here" in html.unescape(answer.text).replace("no Neo4j", "No Neo4j")
+            assert "no Neo4j server answers here; start it, or set NEO4J_URI, and load this page again." in html.unescape(answer.text)
         neighbours = ask.get("/api/neighbours", params={"node": "e:Q45", "mark": mark})
         assert (neighbours.status_code, neighbours.json()["error"]["status"]) == (503, 503)
         assert ask.get("/datasets").status_code == 200
