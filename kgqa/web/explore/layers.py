@@ -24,6 +24,8 @@ SHARES = (0.5, 0.62, 0.38, 0.74, 0.26, 0.86, 0.14)
 """Where on a part of a line its label may stand, the best place first."""
 LABEL = 14
 """Height of a label."""
+STUB = 44
+"""A straight part of a line that is no longer leads from a node to the border of its layer."""
 Point = tuple[float, float]
 Area = tuple[float, float, float, float]
 """Left, top, right, bottom."""
@@ -66,12 +68,13 @@ def place(nodes: Mapping[str, tuple[int, int]], edges: Sequence[tuple[str, str]]
             top += across.get(key, SLOT)
         borders.append((begin, begin + wide))
         begin += wide + gap
-    lines = [
-        line[::-1] if way[0] != source else line
-        for line, way, (source, _) in zip(_lines(ways, places, borders, along, at), ways, edges, strict=True)
-    ]
-    turned = {key: place[::-1] if down else place for key, place in places.items() if key in nodes}
-    return Layers(nodes=turned, lines=[[point[::-1] for point in line] if down else line for line in lines])
+    lines = []
+    for line, way, (source, _) in zip(_lines(ways, places, borders, along, at), ways, edges, strict=True):
+        # Where a node is as wide as its layer, its line begins at the border; the tip of an arrow needs a part that has a length.
+        kept = [line[0], *(point for before, point in pairwise(line) if dist(before, point) > 1)]
+        turned = [point[::-1] for point in kept] if down else kept
+        lines.append(turned if way[0] == source else turned[::-1])
+    return Layers(nodes={key: places[key][::-1] if down else places[key] for key in nodes}, lines=lines)
 
 
 def _order(columns: list[list[str]], ways: list[list[str]]) -> None:
@@ -142,7 +145,9 @@ def label_places(
 
 
 def _points(line: Sequence[Point]) -> Iterator[Point]:
-    """Points of a line where its label may stand: on its longest part first."""
-    for one, other in sorted(pairwise(line), key=lambda part: -dist(*part)):
-        for share in SHARES if dist(one, other) > LABEL else ():
+    """Points of a line where its label may stand: first where it passes a layer, then on its longest part."""
+    parts = [(one, other) for one, other in pairwise(line) if dist(one, other) > LABEL]
+    straight = {(one, other) for one, other in parts if one[0] == other[0] or (one[1] == other[1] and dist(one, other) > STUB)}
+    for one, other in sorted(parts, key=lambda part: (part not in straight, -dist(*part))):
+        for share in SHARES:
             yield one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share

@@ -189,7 +189,7 @@ def _place_tree(root: Box) -> None:
 
 
 def _place_layers(boxes: dict[str, Box], edges: list[Data], *, down: bool) -> tuple[list[Line], list[Point]]:
-    """Layer by layer; the lines, and all points of them and of the boxes."""
+    """Layer by layer; the lines, and all points that have to be in the picture, but for the sides of boxes."""
     if not down and len({box.layer for box in boxes.values()}) >= MANY:
         for box in boxes.values():
             box.label = _short(box.label, FEWER)
@@ -206,13 +206,15 @@ def _place_layers(boxes: dict[str, Box], edges: list[Data], *, down: bool) -> tu
     for box in boxes.values():
         box.x, box.y = placed.nodes[box.key]
     areas = [(box.x - box.width / 2, box.y - HEIGHT / 2, box.x + box.width / 2, box.y + HEIGHT / 2) for box in boxes.values()]
-    lines = []
-    for edge, line, shown, found in zip(edges, placed.lines, forms, label_places(placed.lines, widths, areas), strict=True):
+    lines, points = [], [*placed.nodes.values(), *(point for line in placed.lines for point in line)]
+    labels = label_places(placed.lines, widths, areas)
+    for edge, line, shown, wide, found in zip(edges, placed.lines, forms, widths, labels, strict=True):
         form, (x, y) = found or (0, line[0])
+        points += [(x - wide[form] / 2, y), (x + wide[form] / 2, y)] if found else []
         label = shown[form] if found else ""
         path = "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in line)
         lines.append(Line(path=path, kind=_line_kind(edge), label=label, full=edge["label"], x=x, y=y + 3.5))
-    return lines, [*placed.nodes.values(), *(point for line in placed.lines for point in line)]
+    return lines, points
 
 
 def _line_kind(edge: Data, *more: str) -> str:
