@@ -111,8 +111,8 @@ def _lines(
         taken[ends] += 1
         (x1, y1), (x2, y2) = places[low], places[high]
         if at[low] == at[high]:  # out of the layer, along it, and back
-            out = borders[at[low]][1] + SLOT + lane
-            yield [(x1 + along[low] / 2, y1), (out, y1), (out, y2), (x2 + along[high] / 2, y2)]
+            out, by = borders[at[low]][1] + SLOT + lane, LANE / 2 if low == high else 0
+            yield [(x1 + along[low] / 2, y1 - by), (out, y1 - by), (out, y2 + by), (x2 + along[high] / 2, y2 + by)]
             continue
         line = [(x1 + along[low] / 2, y1 + lane), (borders[at[low]][1], y1 + lane)]
         for slot in way[1:-1]:

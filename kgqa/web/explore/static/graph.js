@@ -174,7 +174,8 @@
     labels(flow) {
       const forms = new Map();
       for (const edge of this.edges.values()) {
-        const texts = edge.label ? [...new Set([kgqaLayout.LABEL, kgqaLayout.LABEL / 2].map((most) => fitted(edge.label, most / SMALL, false)))] : [];
+        // The library bends an edge from a node to itself in its own way, so that nobody knows where its label would be.
+        const texts = edge.label && edge.source !== edge.target ? [...new Set([kgqaLayout.LABEL, kgqaLayout.LABEL / 2].map((most) => fitted(edge.label, most / SMALL, false)))] : [];
         forms.set(edge.id, texts.map((text) => ({ text, width: widthOf(text, false) * SMALL + 9 })));
       }
       const areas = [...this.nodes.values()].map((node) => {
@@ -222,7 +223,8 @@
           for (const pair of edge.kind === "fact" ? [`${edge.source} ${edge.target}`, `${edge.target} ${edge.source}`] : []) if (!relations.has(pair)) relations.set(pair, edge.label);
         }
       }
-      const layered = this.layout === "flow" && !outlined, sideways = layered && !this.down, beside = [...this.edges.values()].filter((edge) => this.nodes.has(edge.source) && this.nodes.has(edge.target));
+      const layered = this.layout === "flow" && !outlined, sideways = layered && !this.down;
+      const beside = [...this.edges.values()].filter((edge) => this.nodes.has(edge.source) && this.nodes.has(edge.target));
       const widest = Math.max(0, ...beside.map((edge) => Math.min(kgqaLayout.LABEL, widthOf(edge.label, false) * SMALL)));
       const gap = sideways ? Math.max(62, widest + 26) : BELOW;
       const room = outlined ? this.box.clientWidth - 130 : this.layout === "tree" ? 164 : this.down ? this.share() : this.column(gap);
@@ -594,7 +596,7 @@
 
     style() {
       const paint = getComputedStyle(document.documentElement), ink = (name) => paint.getPropertyValue(`--${name}`).trim();
-      const outlined = this.outlined, flowDown = this.layout === "flow" && this.down;
+      const outlined = this.outlined;
       const child = { "text-background-color": ink("canvas"), "text-background-opacity": 1, "text-background-padding": "2px" };
       const bent = { "curve-style": "round-taxi", "taxi-direction": "horizontal", "taxi-turn-min-distance": 0, "taxi-radius": 6 };
       const box = (fill, line, text) => ({ "background-color": ink(fill), "border-color": ink(line), color: ink(text) });

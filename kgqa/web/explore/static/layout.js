@@ -105,8 +105,8 @@
       taken.set(ends(way), place + 1);
       let line;
       if (at.get(low) === at.get(high)) { // out of the layer, along it, and back
-        const out = borders[at.get(low)][1] + SLOT + lane;
-        line = [[one.x + along(low) / 2, one.y], [out, one.y], [out, other.y], [other.x + along(high) / 2, other.y]];
+        const out = borders[at.get(low)][1] + SLOT + lane, by = low === high ? LANE / 2 : 0;
+        line = [[one.x + along(low) / 2, one.y - by], [out, one.y - by], [out, other.y + by], [other.x + along(high) / 2, other.y + by]];
       } else {
         line = [[one.x + along(low) / 2, one.y + lane], [borders[at.get(low)][1], one.y + lane]];
         for (const slot of way.slice(1, -1)) for (const border of borders[at.get(slot)]) line.push([border, found.get(slot).y]);
