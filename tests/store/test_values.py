@@ -96,6 +96,24 @@ def test_the_shapes_are_those_that_the_docs_promise(embedded: GraphStore) -> Non
     assert not [key for key in json.dumps(row).split('"') if key.startswith("_")]
 
 
+def test_what_a_server_alone_knows_is_maps_and_text(server: GraphStore) -> None:
+    text = (
+        "RETURN point({x: 1, y: 2}) AS flat, [point({x: 1, y: 2, z: 3})] AS high, {at: point({longitude: -9.1, latitude: 38.7})} AS earth, "
+        "duration('P1M2DT3.5S') AS span, time('12:30:00Z') AS clock, datetime('2020-02-29T12:30:00+01:00') AS moment, "
+        "localdatetime('2020-02-29T12:30:00') AS local"
+    )
+    (row,) = server.read(text, limits=FEW).to_pylist()
+    assert row == {
+        "flat": {"x": 1.0, "y": 2.0, "srid": 7203},
+        "high": [{"x": 1.0, "y": 2.0, "z": 3.0, "srid": 9157}],
+        "earth": {"at": {"x": -9.1, "y": 38.7, "srid": 4326}},
+        "span": "P1M2DT3.5S",
+        "clock": "12:30:00.000000000+00:00",
+        "moment": "2020-02-29T12:30:00.000000000+01:00",
+        "local": "2020-02-29T12:30:00.000000000",
+    }
+
+
 def test_the_command_prints_maps(seed_wikidata: Path, cli: Cli) -> None:
     asked = [
         "query",

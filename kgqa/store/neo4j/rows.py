@@ -22,17 +22,19 @@ def table_of(names: Sequence[str], rows: list[tuple[Any, ...]], query: Query | N
 
 
 def _is_object(value: Any) -> bool:
-    from neo4j import graph
+    from neo4j import graph, spatial
 
-    return isinstance(value[0] if isinstance(value, list) and value else value, graph.Entity | graph.Path | Mapping)
+    return isinstance(value[0] if isinstance(value, list) and value else value, graph.Entity | graph.Path | spatial.Point | Mapping)
 
 
 def _value(value: Any) -> Any:
     """``value`` without the driver's own types."""
-    from neo4j import graph, time
+    from neo4j import graph, spatial, time
 
     if isinstance(value, graph.Entity | graph.Path):
         return _object(value)
+    if isinstance(value, spatial.Point):  # a tuple, of two or three
+        return {**dict(zip("xyz", value, strict=False)), "srid": value.srid}
     if isinstance(value, Mapping):
         return {name: _value(part) for name, part in value.items()}
     if isinstance(value, list):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +30,11 @@ class Bridges:
 
 def find_bridges(graph: Graph, first: Subject, second: Subject) -> Bridges:
     """The bridges between two entities, as ``kgqa query bridges_between`` ranks them."""
-    rows = graph.rows("bridges_between", entity=first.id, other=second.id, limit=COUNTED)
+    return listed_bridges(graph, first, second, graph.rows("bridges_between", entity=first.id, other=second.id, limit=COUNTED))
+
+
+def listed_bridges(graph: Graph, first: Subject, second: Subject, rows: Sequence[dict[str, Any]]) -> Bridges:
+    """Those of ``rows`` of ``bridges_between`` that are listed, and what mentions both ends."""
     direct = graph.rows("page_shared_documents", entity=first.id, other=second.id, limit=5)
     return Bridges(listed=tuple(rows[:LISTED]), total=len(rows), direct=tuple(direct))
 
@@ -55,7 +60,8 @@ def bridges_picture(graph: Graph, first: Subject, second: Subject, bridges: Brid
                 picture.connect(Edge(source=document, target=subject.node.key, kind="mention"))
             break
     picture.add(replace(second.node, layer=4, role="answer"))
-    hidden = f" {bridges.total - DRAWN:,} more bridge entities are not drawn." if bridges.total > DRAWN else ""
+    left = bridges.total - DRAWN
+    hidden = f" {left:,} more bridge {'entity is' if left == 1 else 'entities are'} not drawn." if left > 0 else ""
     picture.hidden = f"One document of those that connect is drawn for each bridge.{hidden}"
     return picture
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -45,12 +46,16 @@ def said(step: Step) -> str:
 def find_paths(graph: Graph, first: Subject, second: Subject, over: Over) -> Paths:
     """The shortest paths between two entities, longer ones only where shorter are few; of one length different relations take turns."""
     paths = find(graph.table, over, first.id, second.id, longest=LONGEST[over], limit=MOST, enough=ENOUGH)
+    return listed_paths(graph, over, paths, longest=len(paths[-1]) - 1 if len(paths) >= ENOUGH else LONGEST[over])
+
+
+def listed_paths(graph: Graph, over: Over, paths: Sequence[tuple[str, ...]], *, longest: int) -> Paths:
+    """Those of ``paths``, each of all its entities, that are listed, with what their steps are."""
     compared = paths[: COMPARED if over == "facts" else LISTED]
     between = find_steps(graph.table, over, compared)
     steps = [tuple(between[pair] for pair in pairwise(path)) for path in compared]
     listed = sorted(in_turn(steps, _relations), key=len)[:LISTED]
-    names = graph.entities(sorted({first.id, *(step.after for path in listed for step in path)}))
-    longest = len(paths[-1]) - 1 if len(paths) >= ENOUGH else LONGEST[over]
+    names = graph.entities(sorted({name for path in listed for step in path for name in (step.before, step.after)}))
     return Paths(over=over, listed=tuple(listed), names=names, total=len(paths), longest=longest)
 
 

@@ -6,15 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pyarrow as pa
 from starlette.requests import Request
 
 from kgqa.errors import QueryError
 from kgqa.store import limits
 from kgqa.store.base import check_runs_on
 from kgqa.store.names import resolved
+from kgqa.store.paths import Over
 from kgqa.store.queries import Query
 from kgqa.store.values import as_json
+from kgqa.web.explore.bridges import bridges_picture, listed_bridges
 from kgqa.web.explore.graph_picture import in_words, node_of, picture_of
+from kgqa.web.explore.neighbours import find_entity
+from kgqa.web.explore.paths import listed_paths, paths_picture
 from kgqa.web.explore.picture import Edge, Picture, document_key, document_node, entity_key, entity_node
 from kgqa.web.explore.stores import Graph
 
@@ -28,6 +33,8 @@ DRAWN = 24
 """Rows in the picture."""
 STEPS = 16
 """Ids of one row in the picture."""
+BETWEEN: dict[str, Over | None] = {"paths_over_facts": "facts", "paths_over_documents": "documents", "bridges_between": None}
+"""Queries whose rows are drawn as the page does that is about them alone → over what their paths lead; None for bridges."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +72,8 @@ def ask(graph: Graph, query: Query, given: Mapping[str, str]) -> Answer:
         raise QueryError(f"query {query.name}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} empty; fill in the form.")
     arguments = resolved(graph.stores, query, query.arguments(filled), seconds=graph.seconds)
     table = graph.stores.run(query, arguments, seconds=graph.seconds)
-    return show(graph, limits.Answer(rows=table), asked=list(arguments.values()))
+    answer = show(graph, limits.Answer(rows=table), asked=list(arguments.values()))
+    return replace(answer, picture=_between(graph, query, arguments, table)) if table.num_rows and query.name in BETWEEN else answer
 
 
 def form_values(request: Request) -> dict[str, str]:
@@ -94,15 +102,26 @@ def show(graph: Graph, found: limits.Answer, *, asked: Sequence[object]) -> Answ
     ids = list(dict.fromkeys([*about, *(text for row in rows for cell in row.values() for text in _texts(cell))]))[:LOOKED_UP]
     entities, documents = graph.entities(ids), graph.documents(ids)
     kinds = {name: _kind([row[name] for row in rows], entities, documents) for name in columns}
-    cells = tuple(tuple(_cell(row[name], kinds[name]) for name in columns) for row in rows)
+    named = [{name: _keys(row, name, kinds[name], entities, documents) for name in columns} for row in rows]
+    cells = tuple(tuple(_cell(row[name], keys[name]) for name in columns) for row, keys in zip(rows, named, strict=True))
     start = [entity_key(value) for value in about if value in entities] + [document_key(value) for value in about if value in documents]
     picture = picture_of(rows)
     if picture is None and any(kinds.values()):
-        picture = _picture(rows, kinds, start, entities=entities, documents=documents)
+        picture = _picture(*_joined(rows, named), start, entities=entities, documents=documents)
     if picture is not None and not picture.nodes:
         picture = None
     shortened = any(cell.shortened for row in cells for cell in row)
     return Answer(columns=tuple(columns), rows=cells, total=total, picture=picture, cut=found.cut, shortened=shortened)
+
+
+def _between(graph: Graph, query: Query, arguments: Mapping[str, object], table: pa.Table) -> Picture:
+    """What lies between two entities, from the one to the other; ``table`` is not empty."""
+    first, second = (find_entity(graph, str(arguments[name])) for name in ("entity", "other"))
+    rows, over = table.to_pylist(), BETWEEN[query.name]
+    if over is None:
+        return bridges_picture(graph, first, second, listed_bridges(graph, first, second, rows))
+    paths = [tuple(row["path"] if over == "facts" else row["path"][::2]) for row in rows]  # without the documents
+    return paths_picture(first, second, listed_paths(graph, over, paths, longest=int(str(arguments["longest"]))))
 
 
 def _texts(value: Any) -> list[str]:
@@ -112,7 +131,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _kind(column: list[Any], entities: Mapping[str, Any], documents: Mapping[str, Any]) -> str:
-    """``e`` or ``d`` where every value of the column is the id of an entity or document, ``m`` where lists mix them, else empty."""
+    """``e`` or ``d`` where every value of the column is the id of an entity or document, ``m`` where both are in it, else empty."""
     values = [value for cell in column for value in _texts(cell)]
     if not values or any(isinstance(value, Mapping) for cell in column if isinstance(cell, list) for value in cell):
         return ""
@@ -120,19 +139,32 @@ def _kind(column: list[Any], entities: Mapping[str, Any], documents: Mapping[str
         return "e"
     if all(value in documents for value in values):
         return "d"
-    mixed = any(isinstance(cell, list) for cell in column) and all(value in entities or value in documents for value in values)
-    return "m" if mixed else ""
+    return "m" if all(value in entities or value in documents for value in values) else ""
 
 
-def _keys(value: Any, kind: str) -> tuple[str, ...]:
-    texts = _texts(value)
-    if kind == "m":  # a chain: entities and documents in turn, from an entity
-        return tuple(document_key(text) if at % 2 else entity_key(text) for at, text in enumerate(texts))
-    make = document_key if kind == "d" else entity_key
-    return tuple(make(text) for text in texts) if kind else ()
+def _keys(row: Mapping[str, Any], name: str, kind: str, entities: Mapping[str, Any], documents: Mapping[str, Any]) -> tuple[str, ...]:
+    """The nodes that the value of a column names."""
+    keys = []
+    for at, text in enumerate(_texts(row[name]) if kind else ()):
+        # What is the id of both: in a chain entities and documents take turns, from an entity on; a place of a chain says what it is.
+        as_document = text in documents and (at % 2 == 1 or row.get("kind") == "Document") if kind == "m" else kind == "d"
+        keys.append(document_key(text) if as_document or text not in entities else entity_key(text))
+    return tuple(keys)
 
 
-def _cell(value: Any, kind: str) -> Cell:
+def _joined(rows: list[dict[str, Any]], named: list[dict[str, tuple[str, ...]]]) -> tuple[list[dict[str, Any]], list[tuple[str, ...]]]:
+    """The rows that are drawn with the nodes in each; rows that are the places of one chain are one."""
+    paths = [tuple(key for keys in each.values() for key in keys) for each in named]
+    if not rows or not {"chain", "position"} <= rows[0].keys():
+        return rows, paths
+    chains: dict[tuple[Any, ...], tuple[str, ...]] = {}
+    for row, path in zip(rows, paths, strict=True):
+        place = (row.get("dataset"), row["chain"])
+        chains[place] = chains.get(place, ()) + path
+    return [{} for _ in chains], list(chains.values())
+
+
+def _cell(value: Any, keys: tuple[str, ...]) -> Cell:
     if value is None or isinstance(value, bool):
         return Cell(text={None: "", True: "yes", False: "no"}[value])
     if isinstance(value, int | float):
@@ -145,10 +177,10 @@ def _cell(value: Any, kind: str) -> Cell:
     if isinstance(value, list):
         most = LONGEST // 10
         text = _text(
-            (" → " if kind else ", ").join(part if isinstance(part, str) else as_json(part) for part in value[:most]), cut=len(value) > most
+            (" → " if keys else ", ").join(part if isinstance(part, str) else as_json(part) for part in value[:most]), cut=len(value) > most
         )
-        return replace(text, keys=_keys(value[:most], kind))
-    return replace(_text(str(value)), keys=_keys(value, kind))
+        return replace(text, keys=keys[:most])
+    return replace(_text(str(value)), keys=keys)
 
 
 def _text(text: str, *, cut: bool = False) -> Cell:
@@ -156,17 +188,14 @@ def _text(text: str, *, cut: bool = False) -> Cell:
 
 
 def _picture(
-    rows: list[dict[str, Any]], kinds: Mapping[str, str], start: list[str], *, entities: Mapping[str, Any], documents: Mapping[str, Any]
+    rows: list[dict[str, Any]], paths: list[tuple[str, ...]], start: list[str], *, entities: Mapping[str, Any], documents: Mapping[str, Any]
 ) -> Picture:
     """Each row is a path through the ids in it, from the id that was asked about if the row does not hold it itself."""
     picture = Picture(layout="flow")
-    numbers = [
-        name for name in kinds if not kinds[name] and rows and isinstance(rows[0][name], int) and not isinstance(rows[0][name], bool)
-    ]
+    numbers = [name for name, value in rows[0].items() if isinstance(value, int) and not isinstance(value, bool)] if rows else []
     long = 0
-    for row in rows[:DRAWN]:
-        path = [key for name, kind in kinds.items() if kind for key in _keys(row[name], kind)]
-        long, path = long + (len(path) > STEPS), path[:STEPS]
+    for row, whole in zip(rows[:DRAWN], paths, strict=False):
+        long, path = long + (len(whole) > STEPS), whole[:STEPS]
         if not path:
             continue
         begin = [key for key in start if key not in path][:1]

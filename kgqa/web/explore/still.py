@@ -10,17 +10,26 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from kgqa.web.explore.layers import Point, label_places, place
+
 ROW = 34
 HEIGHT = 26
 COLUMN = 200
 """Widest box."""
 GAP = 150
 """Between the columns of a tree, where the labels of edges stand."""
-FLOW_GAP = 86
-DOWN = 68
-"""From layer to layer where they lie below one another."""
+BETWEEN = (62, 20)
+"""Between two layers that lie beside one another at least, and what the longest label of a line leaves free there."""
+DOWN = 42
+"""Between layers that lie below one another."""
 LETTERS = 26
 """Characters of a label that a box has room for; the whole of it is its title."""
+MANY, FEWER = 5, 17
+"""Layers beside one another of which the boxes have less room, and for how many characters."""
+FORMS = (18, 9)
+"""Characters of the label of a line, and of its shorter form where there is no room for that."""
+SMALL = 10.5 / 12.5
+"""Labels of lines are written smaller."""
 THIN = frozenset("ijlIftr.,:;'|!()[]{} -/")
 ORDER = ("article", "facts_in", "facts_out", "documents", "entities", "more")
 Data = dict[str, Any]
@@ -57,6 +66,8 @@ class Line:
     path: str
     kind: str
     label: str
+    full: str
+    """The whole label, its title."""
     x: float
     y: float
 
@@ -75,6 +86,7 @@ class Still:
     """Its ``branches`` are the outline."""
     hidden: str
     """How much is left out, as a sentence."""
+    tree: bool
 
 
 def still(pictures: list[Data], node_link: Callable[[str], str], *, down: bool = False) -> Still | None:
@@ -101,14 +113,16 @@ def still(pictures: list[Data], node_link: Callable[[str], str], *, down: bool =
         box.branches.sort(key=lambda branch: ORDER.index(branch.group) if branch.group in ORDER else 0)
     if tree:
         _place_tree(root)
+        lines = [_line(edge, boxes[edge["source"]], boxes[edge["target"]]) for edge in edges.values()]
+        points = [(box.x, box.y) for box in boxes.values()]
     else:
-        _place_flow(boxes, edges.values(), down=down)
-    lines = [_line(edge, boxes[edge["source"]], boxes[edge["target"]], tree=tree, down=down) for edge in edges.values()]
-    left, right = min(box.x - box.width / 2 for box in boxes.values()), max(box.x + box.width / 2 for box in boxes.values())
-    top, bottom = min(box.y for box in boxes.values()), max(box.y for box in boxes.values())
+        lines, points = _place_layers(boxes, list(edges.values()), down=down)
+    left = min([x for x, _ in points] + [box.x - box.width / 2 for box in boxes.values()])
+    right = max([x for x, _ in points] + [box.x + box.width / 2 for box in boxes.values()])
+    top, bottom = min(y for _, y in points), max(y for _, y in points)
     return Still(
         left=round(left) - 12, top=round(top) - HEIGHT, width=round(right - left) + 24, height=round(bottom - top) + 2 * HEIGHT,
-        boxes=list(boxes.values()), lines=lines, root=root, hidden=_hidden(first),
+        boxes=list(boxes.values()), lines=lines, root=root, hidden=_hidden(first), tree=tree,
     )  # fmt: skip
 
 
@@ -139,8 +153,7 @@ def _merge(
             relation=edge["label"] if edge is not None else "",
             layer=node["layer"] or 0,
         )
-        bold = node["key"] == root or node["role"] in {"start", "answer"}
-        boxes[node["key"]].width = round(_width(boxes[node["key"]].label) * (1.12 if bold else 1)) + 24
+        boxes[node["key"]].width = _box_width(boxes[node["key"]])
     for edge in picture["edges"]:
         if edge["source"] in boxes and edge["target"] in boxes:
             edges.setdefault((edge["source"], edge["target"], edge["kind"]), edge)
@@ -175,68 +188,54 @@ def _place_tree(root: Box) -> None:
         put(there, side, side * (root.width / 2 + GAP + 20), -sum(map(tall, there)) / 2)
 
 
-def _place_flow(boxes: dict[str, Box], edges: Iterable[Data], *, down: bool) -> None:
-    """Layer by layer, within a layer in the order that crosses least, as a few sweeps find it."""
-    layers: dict[int, list[Box]] = {}
+def _place_layers(boxes: dict[str, Box], edges: list[Data], *, down: bool) -> tuple[list[Line], list[Point]]:
+    """Layer by layer; the lines, and all points that have to be in the picture, but for the sides of boxes."""
+    if not down and len({box.layer for box in boxes.values()}) >= MANY:
+        for box in boxes.values():
+            box.label = _short(box.label, FEWER)
+            box.width = _box_width(box)
+    forms = [list(dict.fromkeys(_short(edge["label"], letters) for letters in FORMS)) if edge["label"] else [] for edge in edges]
+    widths = [[_width(form) * SMALL + 6 for form in each] for each in forms]
+    gap = DOWN if down else max(BETWEEN[0], BETWEEN[1] + max((each[0] for each in widths if each), default=0))
+    placed = place(
+        {box.key: (box.layer, box.width) for box in boxes.values()},
+        [(edge["source"], edge["target"]) for edge in edges],
+        down=down,
+        gap=gap,
+    )
     for box in boxes.values():
-        layers.setdefault(box.layer, []).append(box)
-    near: dict[str, list[str]] = {}
-    for edge in edges:
-        near.setdefault(edge["source"], []).append(edge["target"])
-        near.setdefault(edge["target"], []).append(edge["source"])
-    full = [layers[number] for number in sorted(layers)]
-    rank: dict[str, float] = {}
-
-    def number(layer: list[Box]) -> None:
-        rank.update({box.key: at - (len(layer) - 1) / 2 for at, box in enumerate(layer)})
-
-    for layer in full:
-        number(layer)
-    for sweep in range(4):
-        for layer in full[::-1] if sweep % 2 else full:
-            wanted = {box.key: _mean([rank[key] for key in near.get(box.key, [])], rank[box.key]) for box in layer}
-            layer.sort(key=lambda box: wanted[box.key])
-            number(layer)
-    at = 0.0
-    for depth, layer in enumerate(full):
-        if down:
-            left = -(sum(box.width + 18 for box in layer) - 18) / 2
-            for box in layer:
-                box.x, box.y = left + box.width / 2, depth * DOWN
-                left += box.width + 18
-        else:
-            wide = max(box.width for box in layer)
-            for row, box in enumerate(layer):
-                box.x, box.y = at + wide / 2, (row - (len(layer) - 1) / 2) * (ROW + 8)
-            at += wide + FLOW_GAP
+        box.x, box.y = placed.nodes[box.key]
+    areas = [(box.x - box.width / 2, box.y - HEIGHT / 2, box.x + box.width / 2, box.y + HEIGHT / 2) for box in boxes.values()]
+    lines, points = [], [*placed.nodes.values(), *(point for line in placed.lines for point in line)]
+    labels = label_places(placed.lines, widths, areas)
+    for edge, line, shown, wide, found in zip(edges, placed.lines, forms, widths, labels, strict=True):
+        form, (x, y) = found or (0, line[0])
+        points += [(x - wide[form] / 2, y), (x + wide[form] / 2, y)] if found else []
+        label = shown[form] if found else ""
+        path = "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in line)
+        lines.append(Line(path=path, kind=_line_kind(edge), label=label, full=edge["label"], x=x, y=y + 3.5))
+    return lines, points
 
 
-def _mean(values: list[float], otherwise: float) -> float:
-    return sum(values) / len(values) if values else otherwise
+def _line_kind(edge: Data, *more: str) -> str:
+    return " ".join(filter(None, (edge["kind"], "chain" if edge["chain"] else "", *more)))
 
 
-def _line(edge: Data, source: Box, target: Box, *, tree: bool, down: bool) -> Line:
-    """From border to border; the label of a tree's edge stands beside the outer node, that of another in its middle."""
-    if down and source.y != target.y:
-        way = 1 if target.y > source.y else -1
-        x1, y1, x2, y2 = source.x, source.y + way * HEIGHT / 2, target.x, target.y - way * HEIGHT / 2
-        path = f"M{x1:.0f} {y1:.0f}L{x2:.0f} {y2:.0f}"
-    elif source.x != target.x:
-        way = 1 if target.x > source.x else -1
+def _line(edge: Data, source: Box, target: Box) -> Line:
+    """From border to border of a tree; the label stands beside the outer node."""
+    way = 1 if target.x > source.x else -1
+    if source.x != target.x:
         x1, y1, x2, y2 = source.x + way * source.width / 2, source.y, target.x - way * target.width / 2, target.y
         bend = way * min(40.0, abs(x2 - x1) / 2)
         path = f"M{x1:.0f} {y1:.0f}C{x1 + bend:.0f} {y1:.0f} {x2 - bend:.0f} {y2:.0f} {x2:.0f} {y2:.0f}"
     else:
         way = 1 if target.y > source.y else -1
-        x1, y1, x2, y2 = source.x, source.y + way * HEIGHT / 2, target.x, target.y - way * HEIGHT / 2
-        path = f"M{x1:.0f} {y1:.0f}L{x2:.0f} {y2:.0f}"
+        path = f"M{source.x:.0f} {source.y + way * HEIGHT / 2:.0f}L{target.x:.0f} {target.y - way * HEIGHT / 2:.0f}"
     held = target.parent == source.key or source.parent == target.key
-    kind = " ".join(filter(None, (edge["kind"], "chain" if edge["chain"] else "", "" if held or not tree else "cross")))
-    x, y = (x1 + x2) / 2, (y1 + y2) / 2
-    if tree:
-        outer = source if source.parent == target.key else target
-        x, y = outer.x - outer.side * (outer.width / 2 + 62), outer.y
-    return Line(path=path, kind=kind, label=_short(edge["label"], 16 if tree else 30) if held or not tree else "", x=x, y=y + 3.5)
+    outer = source if source.parent == target.key else target
+    x, y = outer.x - outer.side * (outer.width / 2 + 62), outer.y
+    label = _short(edge["label"], 16) if held else ""
+    return Line(path=path, kind=_line_kind(edge, "" if held else "cross"), label=label, full=edge["label"], x=x, y=y + 3.5)
 
 
 def _kind(key: str) -> str:
@@ -254,6 +253,11 @@ def _short(text: str, letters: int = LETTERS) -> str:
             break
         kept += letter
     return f"{kept.rstrip()}…"
+
+
+def _box_width(box: Box) -> int:
+    bold = {"root", "start", "answer"} & set(box.kind.split())
+    return round(_width(box.label) * (1.12 if bold else 1)) + 24
 
 
 def _width(text: str) -> int:

@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from markupsafe import escape
 from starlette.routing import BaseRoute, Route
@@ -30,6 +31,7 @@ from kgqa.formats import native
 from kgqa.records import Grade, Mention
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.embedded import EmbeddedStore
+from kgqa.store.limits import Answer
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import erase, load
 from kgqa.web.explore.addresses import node_link
@@ -38,6 +40,7 @@ from kgqa.web.explore.datasets import PAGE, datasets, samples
 from kgqa.web.explore.neighbours import Subject
 from kgqa.web.explore.picture import Edge, Node, Picture, in_turn
 from kgqa.web.explore.project import Project, open_project
+from kgqa.web.explore.queries import show
 from kgqa.web.explore.still import still
 from kgqa.web.explore.stores import StorePool, _Slot
 from kgqa.web.guard import POLICY
@@ -638,3 +641,38 @@ def test_the_page_ranks_bridges_as_the_query_does(wikidata: Project, client: Cli
     assert len(listed) == min(50, rows.num_rows)
     hubs = re.findall(r'href="/entity\?id=([^"]+)"', client(wikidata).get("/hubs").text)
     assert hubs == kgqa.query("hubs", {"limit": "12"}, workspace=wikidata.workspace.path)["entity"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("page", "asked"),
+    [
+        ("/paths/facts?from=Q45&to=Q29", "paths_over_facts&p.longest=4&p.limit=200"),
+        ("/paths/documents?from=Q45&to=Q29", "paths_over_documents&p.longest=3&p.limit=200"),
+        ("/bridges?from=Q45&to=Q29", "bridges_between&p.limit=200"),
+    ],
+)
+def test_a_query_between_two_entities_is_drawn_as_its_page_does(page: str, asked: str, wikidata: Project, client: Client) -> None:
+    ask = client(wikidata)
+    (drawn,) = pictures(ask.get(page).text)
+    assert drawn["nodes"][0]["role"] == "start"
+    assert [node["layer"] for node in drawn["nodes"] if node["role"] == "answer"] == [max(node["layer"] for node in drawn["nodes"])]
+    (by_query,) = pictures(ask.get(f"/query?name={asked}&run=1&p.entity=Portugal&p.other=Spain").text)
+    assert {**by_query, "hidden": drawn["hidden"]} == drawn  # how many more there are depends on how many were asked for
+
+
+def test_ids_of_entities_and_documents_in_one_column_are_links_to_each(wikidata: Project) -> None:
+    chains = [("Q45", "seed:1", "Q29"), ("Q45", "seed:75", "Q597")]
+    rows = [
+        {"chain": chain, "position": at, "kind": "Document" if at % 2 else "Entity", "id": name, "text": name if at else "0.5"}
+        for chain, names in enumerate(chains)
+        for at, name in enumerate(names)
+    ]
+    answer = show(wikidata.graph, Answer(rows=pa.Table.from_pylist(rows)), asked=[])
+    keys = [f"{'d' if at % 2 else 'e'}:{name}" for names in chains for at, name in enumerate(names)]
+    assert [row[3].keys for row in answer.rows] == [(key,) for key in keys]
+    assert {row[4].keys for row in answer.rows} == {()}  # one of its values is no id
+    assert answer.picture is not None
+    assert {node.key: node.layer for node in answer.picture.nodes.values()} == {
+        "e:Q45": 0, "d:seed:1": 1, "e:Q29": 2, "d:seed:75": 1, "e:Q597": 2,
+    }  # fmt: skip
+    assert len(answer.picture.edges) == 4

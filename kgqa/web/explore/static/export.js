@@ -45,13 +45,16 @@
     return [tip, { x: foot.x - dy * 3.4, y: foot.y + dx * 3.4 }, { x: foot.x + dy * 3.4, y: foot.y - dx * 3.4 }].map((point) => `${short(point.x)},${short(point.y)}`).join(" ");
   }
 
-  // Where the label of an edge stands: in its middle, or so far from one of its ends.
+  // Where the label of an edge stands: in its middle, or so far from one of its ends along it.
   function labelPlace(edge, points) {
-    for (const [name, end, next] of [["source", points[0], points[1]], ["target", points[points.length - 1], points[points.length - 2]]]) {
+    for (const [name, line] of [["source", points], ["target", [...points].reverse()]]) {
       const label = edge.style(`${name}-label`);
       if (!label) continue;
-      const length = Math.hypot(next.x - end.x, next.y - end.y) || 1, share = edge.numericStyle(`${name}-text-offset`) / length;
-      return { label, x: end.x + (next.x - end.x) * share, y: end.y + (next.y - end.y) * share };
+      let left = edge.numericStyle(`${name}-text-offset`), i = 1;
+      const length = () => Math.hypot(line[i].x - line[i - 1].x, line[i].y - line[i - 1].y) || 1;
+      for (; i < line.length - 1 && left > length(); i++) left -= length();
+      const share = left / length();
+      return { label, x: line[i - 1].x + (line[i].x - line[i - 1].x) * share, y: line[i - 1].y + (line[i].y - line[i - 1].y) * share };
     }
     const middle = edge.midpoint();
     return { label: edge.style("label"), x: middle.x, y: middle.y };

@@ -26,6 +26,10 @@
 
   // Labels of edges are written smaller.
   const SMALL = 10.5 / 12.5;
+  // How small a picture may be drawn so that its labels can be read; between layers that lie below one another.
+  const READABLE = 0.6, BELOW = 42;
+  // Lines of an outline that is shown as a whole.
+  const MOST_LINES = 45;
 
   const counted = (number) => number.toLocaleString("en-GB");
 
@@ -44,6 +48,18 @@
       "source-endpoint": fromParent ? under : beside, "target-endpoint": fromParent ? beside : under,
       "segment-weights": (edge) => { const { dx, dy, length } = ends(edge); return (fromParent ? dy * dy : dx * dx) / (length * length); },
       "segment-distances": (edge) => { const { dx, dy, length } = ends(edge); return ((fromParent ? 1 : -1) * dx * dy) / length; },
+    };
+  }
+
+  // The points of a line as an edge has them: its ends by the middles of its nodes, what is between by the line that joins the ends.
+  function route(line, source, target) {
+    const first = line[0], last = line[line.length - 1], dx = last.x - first.x, dy = last.y - first.y, length = Math.hypot(dx, dy) || 1;
+    const by = (point, middle) => `${point.x - middle.x}px ${point.y - middle.y}px`, between = line.slice(1, -1);
+    const bent = between.some(({ x, y }) => Math.abs(dx * (y - first.y) - dy * (x - first.x)) > length);
+    return {
+      begin: by(first, source), finish: by(last, target), curve: bent ? "round-segments" : "straight",
+      weights: bent ? between.map(({ x, y }) => (dx * (x - first.x) + dy * (y - first.y)) / (length * length)) : [0.5],
+      distances: bent ? between.map(({ x, y }) => (dx * (y - first.y) - dy * (x - first.x)) / length) : [0],
     };
   }
 
@@ -148,6 +164,27 @@
       return Math.max(96, Math.min(250, (this.box.clientWidth - 20) / Math.max(1, ...Object.values(layers)) - 44));
     }
 
+    // The room for a label where layers lie beside one another: as much as lets all of them be read at once, but not so little that nobody could.
+    column(gap) {
+      const layers = new Set([...this.nodes.values()].map((node) => node.layer)).size;
+      return Math.max(64, Math.min(138, ((this.box.clientWidth - 28) / READABLE - (layers - 1) * gap) / layers - 26));
+    }
+
+    // Where the labels of the edges of a flowing picture stand, whole or shortened.
+    labels(flow) {
+      const forms = new Map();
+      for (const edge of this.edges.values()) {
+        // The library bends an edge from a node to itself in its own way, so that nobody knows where its label would be.
+        const texts = edge.label && edge.source !== edge.target ? [...new Set([kgqaLayout.LABEL, kgqaLayout.LABEL / 2].map((most) => fitted(edge.label, most / SMALL, false)))] : [];
+        forms.set(edge.id, texts.map((text) => ({ text, width: widthOf(text, false) * SMALL + 9 })));
+      }
+      const areas = [...this.nodes.values()].map((node) => {
+        const { x, y } = flow.places.get(node.key);
+        return { x1: x - node.width / 2, x2: x + node.width / 2, y1: y - 13, y2: y + 13 };
+      });
+      return kgqaLayout.labels(flow.lines, forms, areas);
+    }
+
     // An outline hangs each node of a flowing picture on the first one before it that it is connected with.
     hang() {
       for (const node of this.nodes.values()) node.parent = null;
@@ -186,7 +223,11 @@
           for (const pair of edge.kind === "fact" ? [`${edge.source} ${edge.target}`, `${edge.target} ${edge.source}`] : []) if (!relations.has(pair)) relations.set(pair, edge.label);
         }
       }
-      const room = outlined ? this.box.clientWidth - 130 : this.layout === "tree" ? 164 : this.down ? this.share() : 138;
+      const layered = this.layout === "flow" && !outlined, sideways = layered && !this.down;
+      const beside = [...this.edges.values()].filter((edge) => this.nodes.has(edge.source) && this.nodes.has(edge.target));
+      const widest = Math.max(0, ...beside.map((edge) => Math.min(kgqaLayout.LABEL, widthOf(edge.label, false) * SMALL)));
+      const gap = sideways ? Math.max(62, widest + 26) : BELOW;
+      const room = outlined ? this.box.clientWidth - 130 : this.layout === "tree" ? 164 : this.down ? this.share() : this.column(gap);
       for (const node of this.nodes.values()) {
         const bold = node.key === this.root || node.role === "start" || node.role === "answer";
         const text = (node.step ? `${node.step}  ` : "") + node.label;
@@ -195,10 +236,8 @@
         node.width = Math.max(40, Math.ceil(widthOf(node.shown, bold)) + 24);
         node.bold = bold;
       }
-      const sideways = this.layout === "flow" && !this.down && !outlined, beside = [...this.edges.values()];
-      const widest = Math.max(0, ...beside.map((edge) => Math.min(kgqaLayout.LABEL, widthOf(edge.label, false) * SMALL)));
-      const places = outlined ? kgqaLayout.outline(this.nodes, this.root)
-        : this.layout === "flow" ? kgqaLayout.flow(this.nodes, beside, this.down, widest) : kgqaLayout.tree(this.nodes, this.root);
+      const flow = layered ? kgqaLayout.flow(this.nodes, beside, this.down, gap) : { lines: new Map() };
+      const places = outlined ? kgqaLayout.outline(this.nodes, this.root) : layered ? flow.places : kgqaLayout.tree(this.nodes, this.root);
       const found = [], pinned = (key) => !outlined && this.pins.has(key);
       for (const node of this.nodes.values()) {
         const classes = [node.more ? "more" : { d: "document", e: "entity" }[node.key[0]] || "other", node.role, node.key === this.root ? "root" : "",
@@ -208,24 +247,20 @@
           data: { id: node.key, label: node.shown, full: node.label, width: node.width },
         });
       }
-      const alone = (node) => [...this.nodes.values()].filter((other) => other.layer === node.layer).length === 1;
-      const degree = new Map();
-      for (const edge of this.edges.values()) for (const key of [edge.source, edge.target]) degree.set(key, (degree.get(key) || 0) + 1);
+      const labels = layered ? this.labels(flow) : new Map();
       for (const edge of this.edges.values()) {
         const source = this.nodes.get(edge.source), target = this.nodes.get(edge.target);
         if (!source || !target) continue;
-        // Where many edges meet, their labels would lie on one another.
-        const near = degree.get(edge.source) < degree.get(edge.target) ? "by-source" : "by-target";
         const up = source.parent === target.key, downwards = target.parent === source.key;
         const held = (up || downwards) && (outlined || (this.layout === "tree" && edge.owner === (up ? target.key : source.key)));
-        const label = this.layout === "tree" || sideways ? fitted(edge.label, kgqaLayout.LABEL / SMALL, false) : edge.label;
-        // An edge between two nodes that stand alone, with a layer in between, goes around all that stands there.
-        const around = sideways && Math.abs(source.layer - target.layer) > 1 && alone(source) && alone(target);
+        const line = flow.lines.get(edge.id), placed = labels.get(edge.id);
+        const label = this.layout === "tree" ? fitted(edge.label, kgqaLayout.LABEL / SMALL, false) : placed ? placed.text : "";
         const again = held && [...found].some((other) => other.group === "edges" && other.data.branch === (up ? source.key : target.key));
         found.push({
-          group: "edges", classes: [edge.kind, edge.chain ? "chain" : "", held && !again ? (up ? "up" : "down") : "cross", around ? "around" : near, !sideways || around || source.layer === target.layer ? "" : source.layer < target.layer ? "forth" : "back", outlined ? "tree" : this.layout,
+          group: "edges", classes: [edge.kind, edge.chain ? "chain" : "", held && !again ? (up ? "up" : "down") : "cross", outlined ? "tree" : this.layout, line ? "routed" : "", line && !placed ? "unsaid" : "",
             pinned(edge.source) || pinned(edge.target) ? "moved" : ""].filter(Boolean),
-          data: { id: edge.id, source: edge.source, target: edge.target, label, offset: (widthOf(label, false) * SMALL) / 2 + 14, full: edge.label, branch: held ? (up ? source.key : target.key) : "", rise: around ? -2.3 * (Math.max(...[...places.values()].map((place) => Math.abs(place.y))) + 44) : 0 },
+          data: { id: edge.id, source: edge.source, target: edge.target, label, offset: placed ? placed.offset : (widthOf(label, false) * SMALL) / 2 + 14, full: edge.label, branch: held ? (up ? source.key : target.key) : "",
+            ...(line ? route(line, places.get(edge.source), places.get(edge.target)) : {}) },
         });
       }
       for (const node of this.nodes.values()) {
@@ -268,6 +303,8 @@
 
     // All of it where its labels can still be read, else a part at a readable size.
     frame() {
+      const grown = this.grow();
+      this.cy.userPanningEnabled(!grown).userZoomingEnabled(!grown); // so that the page can be moved where the picture need not be
       const box = this.cy.elements().boundingBox(), room = { w: this.box.clientWidth, h: this.box.clientHeight };
       if (!box.w || !room.w) return;
       if (this.outlined) {
@@ -276,10 +313,20 @@
         return;
       }
       const zoom = Math.min(1.15, (room.w - 28) / box.w, (room.h - 64) / box.h);
-      const readable = this.narrow ? 0.5 : 0.62;
+      const readable = this.narrow || this.layout === "flow" ? 0.5 : 0.62;
       this.cy.zoom(Math.max(zoom, readable));
       if (zoom >= readable) { this.cy.center(); this.cy.panBy({ x: 0, y: 10 }); }
       else this.cy.center(this.cy.getElementById(this.selected || this.root));
+    }
+
+    // Give an outline that does not grow by clicks all the height that it needs; whether it is shown as a whole.
+    grow() {
+      const around = this.box.parentElement, lines = this.outlined && this.layout === "flow" ? this.nodes.size : 0;
+      around.style.height = "";
+      const lacks = lines * kgqaLayout.LINE + 54 - this.box.clientHeight;
+      if (lines <= MOST_LINES && lacks > 0) around.style.height = `${around.offsetHeight + lacks}px`;
+      this.cy.resize();
+      return lines > 0 && lines <= MOST_LINES;
     }
 
     resized() {
@@ -549,7 +596,7 @@
 
     style() {
       const paint = getComputedStyle(document.documentElement), ink = (name) => paint.getPropertyValue(`--${name}`).trim();
-      const outlined = this.outlined, flowDown = this.layout === "flow" && this.down;
+      const outlined = this.outlined;
       const child = { "text-background-color": ink("canvas"), "text-background-opacity": 1, "text-background-padding": "2px" };
       const bent = { "curve-style": "round-taxi", "taxi-direction": "horizontal", "taxi-turn-min-distance": 0, "taxi-radius": 6 };
       const box = (fill, line, text) => ({ "background-color": ink(fill), "border-color": ink(line), color: ink(text) });
@@ -577,16 +624,11 @@
           "curve-style": "bezier", "control-point-step-size": 26, "font-family": FAMILY, "font-size": 10.5, color: ink("muted"), "overlay-opacity": 0, "min-zoomed-font-size": 5 } },
         { selector: "edge.mention, edge.article", style: { "line-style": "solid" } },
         { selector: "edge.rest", style: { "line-style": "dashed", "target-arrow-shape": "none" } },
-        { selector: "edge.flow", style: {
-          label: "data(label)", ...child, ...(flowDown ? { "source-endpoint": "outside-to-node", "target-endpoint": "outside-to-node" } : {}) } },
-        ...(this.down ? [] : [
-          { selector: "edge.flow.by-source", style: { label: "", "source-label": "data(label)", "source-text-offset": "data(offset)" } },
-          { selector: "edge.flow.by-target", style: { label: "", "target-label": "data(label)", "target-text-offset": "data(offset)" } },
-        ]),
-        // From side to side, so that a label beside a node does not lie under the next one.
-        { selector: "edge.flow.forth", style: { "source-endpoint": "90deg", "target-endpoint": "270deg" } },
-        { selector: "edge.flow.back", style: { "source-endpoint": "270deg", "target-endpoint": "90deg" } },
-        { selector: "edge.flow.around", style: { "curve-style": "unbundled-bezier", "control-point-distances": "data(rise)", "control-point-weights": 0.5 } },
+        { selector: "edge.flow", style: child },
+        { selector: "edge.flow.routed", style: {
+          "curve-style": "data(curve)", "edge-distances": "endpoints", "source-endpoint": "data(begin)", "target-endpoint": "data(finish)", "segment-radii": 6,
+          "segment-weights": (edge) => edge.data("weights"), "segment-distances": (edge) => edge.data("distances"), "source-label": "data(label)", "source-text-offset": "data(offset)" } },
+        { selector: "edge.flow.moved", style: { "curve-style": "bezier", "source-endpoint": "outside-to-node", "target-endpoint": "outside-to-node", "source-label": "", label: "data(full)" } },
         ...(outlined ? [
           { selector: "edge.down.tree", style: { ...corner(true), "target-arrow-shape": "none" } },
           { selector: "edge.up.tree", style: { ...corner(false), "target-arrow-shape": "none" } },
@@ -602,6 +644,8 @@
         { selector: "edge.cross.tree", style: outlined ? { "curve-style": "straight", opacity: 0 } : {
           "curve-style": "unbundled-bezier", "control-point-distances": 40, "control-point-weights": 0.5, opacity: 0.28 } },
         { selector: "edge.cross.lit", style: { opacity: 1, label: "data(full)", ...child } },
+        { selector: "edge.flow.lit", style: { label: "" } },
+        { selector: "edge.flow.unsaid.lit, edge.flow.moved.lit", style: { label: "data(full)" } },
         { selector: "edge.chain", style: { width: 2, "line-color": ink("amber"), "target-arrow-color": ink("amber") } },
         { selector: "edge.lit", style: { width: 1.8, "line-color": ink("accent"), "target-arrow-color": ink("accent"), color: ink("ink"), "z-index": 9 } },
       ];

@@ -1,0 +1,153 @@
+"""Where the nodes, lines and labels of a picture in layers go. ``static/layout.js`` follows the same rules.
+
+Layers lie beside one another, or ``down``, below one another. A line that passes layers has a slot in each, as if a node stood there: so
+it leads through no node. Between two layers it bends; in a layer it is straight.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import dist
+
+NODE = (26, 42)
+"""Height of a node, and from node to node in a column."""
+SLOT = 22
+"""From a line that passes to what stands beside it."""
+BESIDE = 18
+"""Between nodes that stand beside one another in a layer."""
+LANE = 10
+"""Between two lines that connect the same nodes."""
+SHARES = (0.5, 0.62, 0.38, 0.74, 0.26, 0.86, 0.14)
+"""Where on a part of a line its label may stand, the best place first."""
+LABEL = 14
+"""Height of a label."""
+STUB = 44
+"""A straight part of a line that is no longer leads from a node to the border of its layer."""
+Point = tuple[float, float]
+Area = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layers:
+    """Where everything is."""
+
+    nodes: dict[str, Point]
+    lines: list[list[Point]]
+    """The points of each edge from its source to its target; every other part, from the second on, lies between two layers."""
+
+
+def place(nodes: Mapping[str, tuple[int, int]], edges: Sequence[tuple[str, str]], *, down: bool, gap: float) -> Layers:
+    """``nodes``: key → layer and width; ``edges``: source and target; ``gap`` is what lies between two layers."""
+    numbers = sorted({layer for layer, _ in nodes.values()})
+    depth = {number: at for at, number in enumerate(numbers)}
+    columns: list[list[str]] = [[] for _ in numbers]
+    at = {key: depth[layer] for key, (layer, _) in nodes.items()}
+    ways: list[list[str]] = []
+    for number, (source, target) in enumerate(edges):
+        low, high = sorted((source, target), key=at.__getitem__)
+        slots = {f"{number} {layer}": layer for layer in range(at[low] + 1, at[high])}
+        at.update(slots)
+        for key, layer in slots.items():
+            columns[layer].append(key)
+        ways.append([low, *slots, high])
+    for key in nodes:
+        columns[at[key]].append(key)
+    _order(columns, ways)
+    along = {key: NODE[0] if down else width for key, (_, width) in nodes.items()}
+    across = {key: width + BESIDE if down else NODE[1] for key, (_, width) in nodes.items()}
+    places, borders, begin = {}, [], 0.0
+    for column in columns:
+        wide = max(along.get(key, 0) for key in column)
+        top = -sum(across.get(key, SLOT) for key in column) / 2
+        for key in column:
+            places[key] = (begin + wide / 2, top + across.get(key, SLOT) / 2)
+            top += across.get(key, SLOT)
+        borders.append((begin, begin + wide))
+        begin += wide + gap
+    lines = []
+    for line, way, (source, _) in zip(_lines(ways, places, borders, along, at), ways, edges, strict=True):
+        # Where a node is as wide as its layer, its line begins at the border; the tip of an arrow needs a part that has a length.
+        kept = [line[0], *(point for before, point in pairwise(line) if dist(before, point) > 1)]
+        turned = [point[::-1] for point in kept] if down else kept
+        lines.append(turned if way[0] == source else turned[::-1])
+    return Layers(nodes={key: places[key][::-1] if down else places[key] for key in nodes}, lines=lines)
+
+
+def _order(columns: list[list[str]], ways: list[list[str]]) -> None:
+    """Sort each layer so that lines cross little, as a few sweeps find it."""
+    near: defaultdict[str, list[str]] = defaultdict(list)
+    for way in ways:
+        for one, other in pairwise(way):
+            near[one].append(other)
+            near[other].append(one)
+    rank: dict[str, float] = {}
+
+    def number(column: list[str]) -> None:
+        rank.update({key: at - (len(column) - 1) / 2 for at, key in enumerate(column)})
+
+    for column in columns:
+        number(column)
+    for sweep in range(4):
+        for column in columns[::-1] if sweep % 2 else columns:
+            wanted = {key: sum(rank[other] for other in near[key]) / len(near[key]) if near[key] else rank[key] for key in column}
+            column.sort(key=wanted.__getitem__)
+            number(column)
+
+
+def _lines(
+    ways: list[list[str]], places: Mapping[str, Point], borders: list[tuple[float, float]], along: Mapping[str, int], at: Mapping[str, int]
+) -> Iterator[list[Point]]:
+    """The points of each way from its lower layer to its higher one; lines with the same ends lie beside one another."""
+    alike = Counter(frozenset((way[0], way[-1])) for way in ways)
+    taken: Counter[frozenset[str]] = Counter()
+    for way in ways:
+        low, high = way[0], way[-1]
+        ends = frozenset((low, high))
+        lane = (taken[ends] - (alike[ends] - 1) / 2) * LANE
+        taken[ends] += 1
+        (x1, y1), (x2, y2) = places[low], places[high]
+        if at[low] == at[high]:  # out of the layer, along it, and back
+            out, by = borders[at[low]][1] + SLOT + lane, LANE / 2 if low == high else 0
+            yield [(x1 + along[low] / 2, y1 - by), (out, y1 - by), (out, y2 + by), (x2 + along[high] / 2, y2 + by)]
+            continue
+        line = [(x1 + along[low] / 2, y1 + lane), (borders[at[low]][1], y1 + lane)]
+        for slot in way[1:-1]:
+            line += [(border, places[slot][1]) for border in borders[at[slot]]]
+        yield [*line, (borders[at[high]][0], y2 + lane), (x2 - along[high] / 2, y2 + lane)]
+
+
+def label_places(
+    lines: Sequence[Sequence[Point]], widths: Sequence[Sequence[float]], nodes: Sequence[Area]
+) -> list[tuple[int, Point] | None]:
+    """Where the labels of ``lines`` stand so that none covers a node or another label: which of its forms, and the middle of it.
+
+    ``widths``: of the forms that a label has, the best first. None where there is no room for any, or no form.
+    """
+    covered, found = list(nodes), list[tuple[int, Point] | None]()
+    for line, forms in zip(lines, widths, strict=True):
+        chosen = next(
+            (
+                (form, area, point)
+                for form, wide in enumerate(forms)
+                for point in _points(line)
+                for area in [(point[0] - wide / 2, point[1] - LABEL / 2, point[0] + wide / 2, point[1] + LABEL / 2)]
+                if not any(area[0] < x2 and x1 < area[2] and area[1] < y2 and y1 < area[3] for x1, y1, x2, y2 in covered)
+            ),
+            None,
+        )
+        found.append(chosen and (chosen[0], chosen[2]))
+        covered += [chosen[1]] if chosen else []
+    return found
+
+
+def _points(line: Sequence[Point]) -> Iterator[Point]:
+    """Points of a line where its label may stand: first where it passes a layer, then on its longest part."""
+    parts = [(one, other) for one, other in pairwise(line) if dist(one, other) > LABEL]
+    straight = {(one, other) for one, other in parts if one[0] == other[0] or (one[1] == other[1] and dist(one, other) > STUB)}
+    for one, other in sorted(parts, key=lambda part: (part not in straight, -dist(*part))):
+        for share in SHARES:
+            yield one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share
