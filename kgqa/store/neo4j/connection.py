@@ -150,7 +150,7 @@ class Neo4jStore:
     def announce(self, name: str) -> None:
         """Hold a transaction open that bears ``name``, by which others see that somebody is here until this process ends."""
         with self._sentences(Asked(what="the announcement")):
-            self._announced = session = self._session(write=False)
+            self._announced = session = self._open_session(write=False)
             text = _literal(read_queries()["answer"].text)
             self._within(None, lambda: session.begin_transaction(metadata={"kgqa": name}).run(text).consume())
 
@@ -176,7 +176,20 @@ class Neo4jStore:
         """Close."""
         self.close()
 
-    def _session(self, *, write: bool, fetch: int = FETCH) -> neo4j.Session:
+    @contextmanager
+    def _session(self, *, write: bool, fetch: int = FETCH) -> Iterator[neo4j.Session]:
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        session = self._open_session(write=write, fetch=fetch)
+        try:
+            with session:
+                yield session
+        finally:
+            # One whose transaction cannot be taken back any more is closed by the second call.
+            with suppress(DriverError, Neo4jError, OSError):
+                session.close()
+
+    def _open_session(self, *, write: bool, fetch: int = FETCH) -> neo4j.Session:
         return self._driver.session(
             database=self.settings.database or None, default_access_mode="WRITE" if write else "READ", fetch_size=fetch
         )
