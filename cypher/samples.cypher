@@ -1,5 +1,16 @@
 // For people, after kgqa load --dataset (and --rejected): kgqa query --list shows them.
 
+// name: loaded_datasets
+// purpose: the datasets whose samples are on the graph, and how many of each split
+// params: none
+// returns: dataset: string, split: string, samples: integer
+// stores: embedded, neo4j
+MATCH (s:Sample)
+WHERE s.split IS NOT NULL
+WITH s.dataset AS dataset, s.split AS split, count(s.row) AS samples, min(s.row) AS first
+RETURN dataset, split, samples
+ORDER BY dataset, first
+
 // name: samples_about
 // purpose: the samples that ask about an entity
 // params: entity: entity, limit: integer = 50
@@ -171,7 +182,7 @@ LIMIT $limit
 // returns: id: string, dataset: string, question: string, answer: string, reason: string, value: number, threshold: number
 // stores: embedded, neo4j
 MATCH (f:Filter)
-WHERE (f.reason CONTAINS $filter OR f.setting CONTAINS $filter) AND ($dataset = '' OR f.dataset = $dataset)
+WHERE ($filter = '' OR f.reason CONTAINS $filter OR f.setting CONTAINS $filter) AND ($dataset = '' OR f.dataset = $dataset)
 // Of all these the first are among the first of each.
 MATCH (q:Question)
 WHERE q.filter = f.key AND q.place < $limit
@@ -216,7 +227,7 @@ ORDER BY q.row, dataset
 // returns: id: string, dataset: string, question: string, answer: string, reason: string, value: number, threshold: number
 // stores: embedded, neo4j
 MATCH (q:Question)
-WHERE q.value IS NOT NULL AND q.setting CONTAINS $setting AND ($dataset = '' OR q.dataset = $dataset)
+WHERE q.value IS NOT NULL AND ($setting = '' OR q.setting CONTAINS $setting) AND ($dataset = '' OR q.dataset = $dataset)
   AND ((q.value < q.threshold AND q.value >= $threshold) OR (q.value > q.threshold AND q.value <= $threshold))
 WITH q
 ORDER BY q.row, q.dataset

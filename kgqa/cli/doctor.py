@@ -58,7 +58,9 @@ def _print(console: Terminal, found: Examination, script: Path | None) -> None:
     for piece in found.pieces:
         table.add_row(piece.name, piece.found + ("" if piece.good else " - not enough") if piece.found else "missing", piece.needed_for)
     console.print(table)
-    table = Table("store", "version", "templates", "witnesses", "graphs", "queries", "seconds", "wrong", title="What the stores answer")
+    table = Table(title="What the stores answer", padding=(0, 0, 0, 1))
+    for name in ("store", "version", "templates", "witnesses", "graphs", "queries", "seconds", "wrong"):
+        table.add_column(name, no_wrap=True)
     for report in found.stores:
         if (done := report.comparison) is not None:
             wrong, seconds = sum(done.disagreements.values()), f"{done.seconds:,.1f}"

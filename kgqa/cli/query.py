@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,8 +54,9 @@ def query(
 ) -> None:
     """Run a named Cypher query, its parameters as --PARAMETER VALUE, or one of your own."""
     import kgqa
+    from kgqa.commands.query import answer
     from kgqa.store.cypher import cypher_parameters
-    from kgqa.store.limits import Answer, read_size
+    from kgqa.store.limits import read_size
 
     if format not in FORMATS:
         raise SettingsError(f"format {format!r} is not known; known are: {', '.join(FORMATS)}.")
@@ -80,8 +82,7 @@ def query(
     elif name is None:
         raise QueryError("give the name of a query, --list to see all of them, or --cypher with one of your own.")
     else:
-        rows_found = kgqa.query(name, parameters(context.args), workspace=workspace, store=store, neo4j=neo4j, seconds=seconds)
-        _print(Answer(rows=rows_found), format)
+        _print(answer(name, parameters(context.args), workspace=workspace, store=store, neo4j=neo4j, seconds=seconds), format)
 
 
 def parameters(arguments: list[str]) -> dict[str, str]:
@@ -114,7 +115,7 @@ def _print_list() -> None:
     for query in listed_queries().values():
         typer.echo(f"{query.name}: {query.purpose}")
         for parameter in query.params:
-            usual = "" if parameter.default is None else f", {parameter.default or 'empty'} by default"
+            usual = "" if parameter.default is None else f", {'empty' if parameter.default in ('', []) else parameter.default} by default"
             typer.echo(f"    --{parameter.name} ({asked_for(parameter.kind)}{usual})")
         only = "" if query.stores == STORES else f"; --store {' or '.join(query.stores)} only"
         typer.echo(f"    gives {', '.join(query.returns)}{only}")
@@ -138,8 +139,8 @@ def _print(answer: Answer, format: str) -> None:  # noqa: A002
         _print_table(answer)
     if answer.cut:
         count = answer.rows.num_rows
-        shown = "first row is" if count == 1 else f"first {count:,} rows are"
-        typer.echo(f"Cut: only the {shown} shown, there are more; --{answer.cut} allows more.", err=True)
+        shown = {0: "none of the rows is", 1: "only the first row is"}.get(count, f"only the first {count:,} rows are")
+        typer.echo(f"Cut: {shown} shown, there are more; --{answer.cut} allows more.", err=True)
 
 
 def _cell(value: object) -> str:
@@ -159,12 +160,11 @@ def _print_table(answer: Answer) -> None:
     rows = answer.rows
     console = Terminal(highlight=True, markup=True)
     columns = {name: list(map(_cell, rows[name].to_pylist())) for name in rows.column_names}
-    widths = [max(len(word) for text in (name, *texts) for word in (text.split() or [""])) for name, texts in columns.items()]
-    if sum(min(width, LONGEST) + 3 for width in widths) + 1 <= console.width or not rows.num_rows:
+    widths = _widths(columns, console.width)
+    if widths or not rows.num_rows:
         table = Table()
-        for name, width in zip(columns, widths, strict=True):
-            # Ids are found again by copying them: no column is narrower than its longest word.
-            table.add_column(name, overflow="fold", min_width=min(width, LONGEST))
+        for name, width in zip(columns, widths or [0] * len(columns), strict=True):
+            table.add_column(name, overflow="fold", width=width or None)
         for row in zip(*columns.values(), strict=True):
             table.add_row(*map(escape, row))
         console.print(table)
@@ -175,5 +175,23 @@ def _print_table(answer: Answer) -> None:
             for name, text in zip(columns, row, strict=True):
                 console.say(f"{name:<{longest}}  {text}")
     count = "1 row" if rows.num_rows == 1 else f"{rows.num_rows:,} rows"
-    nothing = "No rows: check the ids, or try another query."
+    nothing = f"No rows: {answer.nothing or 'check the ids, or try another query.'}"
     console.print(f"{count}{', cut' if answer.cut else ''}" if rows.num_rows or answer.cut else nothing)
+
+
+def _widths(columns: Mapping[str, Sequence[str]], room: int) -> list[int]:
+    """How wide each column is in a table of at most ``room``; empty where a word would have to be broken.
+
+    Ids are found again by copying them: no column is narrower than its longest word. The rest of the room goes to the narrower ones first.
+    """
+    from rich.cells import cell_len
+
+    texts = [(name, *cells) for name, cells in columns.items()]
+    least = [min(LONGEST, max(cell_len(word) for text in cells for word in text.split() or [""])) for cells in texts]
+    whole = [max(cell_len(line) for text in cells for line in text.splitlines() or [""]) for cells in texts]
+    room -= 3 * len(texts) + 1
+
+    def shared(most: int) -> list[int]:
+        return [max(low, min(high, most)) for low, high in zip(least, whole, strict=True)]
+
+    return next((widths for widths in map(shared, range(room, 0, -1)) if sum(widths) <= room), [])

@@ -20,6 +20,7 @@ from kgqa.settings.defaults import GRAPH_HOPS, GRAPH_LIMIT, STORE, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.base import GraphStore, check_store
 from kgqa.store.kinds import LOOKED_UP, NODES, RELATIONSHIPS
+from kgqa.store.limits import MOST_ROWS
 from kgqa.store.names import resolve
 from kgqa.store.neighbourhood import Surroundings
 
@@ -79,8 +80,14 @@ class Part:
     neo4j: Neo4jSettings | None = None
 
     def __post_init__(self) -> None:
-        """Raise SettingsError for what does not go together."""
+        """Raise SettingsError for what does not go together, and for what is of another kind."""
         check_store(self.store)
+        for kind, names in ((str, ("entity", "document", "sample")), (int, ("hops", "limit"))):
+            for name in names:
+                if not isinstance(getattr(self, name), kind | None):
+                    raise SettingsError(
+                        f"{name} {getattr(self, name)!r} is not {'text' if kind is str else 'a whole number'}; give another."
+                    )
         given = [name for name in ("entity", "document", "sample") if getattr(self, name) is not None]
         if len(given) > 1:
             raise SettingsError(f"{' and '.join(given)} are given, and a graph is about one of them; leave out the others.")
@@ -95,8 +102,8 @@ class Part:
             )
         if not 1 <= sizes.get("hops", 1) <= MOST_HOPS:
             raise SettingsError(f"hops {self.hops} is not between 1 and {MOST_HOPS}; further away lies nearly everything.")
-        if sizes.get("limit", 1) < 1:
-            raise SettingsError(f"limit {self.limit} is not at least 1; give another.")
+        if not 1 <= sizes.get("limit", 1) <= MOST_ROWS:
+            raise SettingsError(f"limit {self.limit} is not between 1 and {MOST_ROWS:,}; give another.")
 
     @property
     def of(self) -> str | None:

@@ -16,7 +16,8 @@ from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import STORE, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.limits import Answer, Limits, check_seconds, left
-from kgqa.store.names import resolved
+from kgqa.store.names import SECONDS, resolved
+from kgqa.store.nothing import why_nothing
 from kgqa.store.queries import askable_queries, find_query, listed_queries
 
 
@@ -34,13 +35,28 @@ def query(
     Where a parameter wants the id of an entity or a document, its name will do. ``seconds`` are for reaching the server, for names and for
     the answer together. Raises QueryError, of which AmbiguousName and UnknownName carry what was found, QueryTimeout and StoreError.
     """
+    return answer(name, parameters, workspace=workspace, store=store, neo4j=neo4j, seconds=seconds).rows
+
+
+def answer(
+    name: str,
+    parameters: Mapping[str, str] | None = None,
+    *,
+    workspace: str | Path = WORKSPACE,
+    store: str = STORE,
+    neo4j: Neo4jSettings | None = None,
+    seconds: float | None = None,
+) -> Answer:
+    """The same, and where there are no rows why, if that is known."""
     asked = find_query(name, askable_queries(), suggested=listed_queries())
     arguments = asked.arguments(dict(parameters or {}))
     check_seconds(seconds)
     begin = time.monotonic()
     with closing(open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=seconds)) as graph:
         arguments = resolved(graph, asked, arguments, **({} if seconds is None else {"seconds": left(seconds, begin)}))
-        return graph.run(asked, arguments, seconds=None if seconds is None else left(seconds, begin))
+        rows = graph.run(asked, arguments, seconds=None if seconds is None else left(seconds, begin))
+        why = "" if rows.num_rows else why_nothing(graph, asked, arguments, seconds=SECONDS if seconds is None else left(seconds, begin))
+        return Answer(rows=rows, nothing=why)
 
 
 def cypher(

@@ -167,7 +167,8 @@ def _after_call(tokens: list[tuple[str, str]], store: str) -> list[tuple[str, st
         at += 1
     known = {procedure.lower(): procedure for procedure in PROCEDURES[store]}
     if name.lower() not in known:
-        raise QueryError(f"the query calls {name or 'a part of itself'}; only these can be called here: {', '.join(PROCEDURES[store])}.")
+        called = name or (tokens[at][1] if at < len(tokens) and tokens[at][0] == "value" else "a part of itself")
+        raise QueryError(f"the query calls {called}; only these can be called here: {', '.join(PROCEDURES[store])}.")
     depth = 0
     while at < len(tokens) and (depth or tokens[at][1] == "("):
         depth += {"(": 1, ")": -1}.get(tokens[at][1], 0)

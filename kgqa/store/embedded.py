@@ -42,6 +42,9 @@ MEANINGS: tuple[tuple[str, type[StoreError]], ...] = (
 """How what the engine says begins, and what it means by it."""
 _RULE = re.compile(r": expected rule \w+")
 """What the engine's own grammar calls what it looked for."""
+_CAST = re.compile(r"Conversion exception: Cast failed")
+"""How the engine says that it compares text with a number."""
+_NUMBER = """ Text that looks like a number needs quotation marks of its own: id="5", in a shell 'id="5"'."""
 _NOT_THERE = re.compile(
     r"Binder exception: (?:Table \w+ does not exist|Cannot find property \w+ for|\$rows has \d+ columns but \d+ columns were expected)"
 )
@@ -135,7 +138,8 @@ class EmbeddedStore:
         try:
             answer = self._apart(text, parameters or {}, limits, Asked(what="the query"))
         except Refused as error:
-            raise QueryError(f"the query cannot be run: {first_line(_RULE.sub('', str(error)))}") from None
+            hint = _NUMBER if _CAST.match(str(error)) else ""
+            raise QueryError(f"the query cannot be run: {first_line(_RULE.sub('', str(error)))}{hint}") from None
         return replace(answer, rows=_without_objects(answer.rows))
 
     def _run_own(self, query: Query, arguments: Mapping[str, Value] | None, seconds: float | None) -> pa.Table:

@@ -55,6 +55,8 @@ class Answer:
     rows: pa.Table
     cut: str = ""
     """``rows`` or ``bytes``: which limit left out further rows; empty: these are all."""
+    nothing: str = ""
+    """Of a named query without rows: why (:mod:`kgqa.store.nothing`); empty where that is not known."""
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """The rows, with nodes, relationships, paths and maps as dictionaries (:mod:`kgqa.store.values`)."""

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -46,6 +47,8 @@ SEARCH = "search"
 SEARCHES = ("documents", "facts")
 _HEADER = re.compile(r"^//\s*(\w+):\s*(.*)$")
 _FIELD = re.compile(r"^(\w+):\s*(\w+)(?:\s*=\s*(.+))?$")
+WANTED = {"integer": "an integer of at most 64 bits", "number": "a number", "boolean": "true or false", "string": "text (UTF-8)"}
+"""Kinds of parameters → what a value of another kind is not."""
 _COUNTS = re.compile(r"\b(?:LIMIT|SKIP)\s+\$(\w+)", re.IGNORECASE)
 """Parameters that are numbers of rows."""
 
@@ -205,7 +208,8 @@ def _typed(query: str, parameter: Parameter, text: str) -> Value:
     try:
         return _convert(text, parameter.kind)
     except ValueError:
-        raise QueryError(f"query {query}: {parameter.name} {text} is not {asked_for(parameter.kind)}; give another value.") from None
+        wanted = WANTED.get(parameter.kind) or asked_for(parameter.kind)
+        raise QueryError(f"query {query}: {parameter.name} {text!r} is not {wanted}; give another value.") from None
 
 
 def _convert(text: str, kind: str) -> Value:
@@ -219,7 +223,10 @@ def _convert(text: str, kind: str) -> Value:
             raise ValueError(text)
         return number
     if kind == "number":
-        return float(text)
+        given = float(text)
+        if math.isnan(given):  # which stores do not compare alike
+            raise ValueError(text)
+        return given
     text.encode("utf-8")  # a command line can hold bytes that are no text
     return text.split(",") if kind == "strings" else text
 

@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import io
 import json
+import random
 import re
 import signal
 import subprocess
@@ -16,9 +17,13 @@ from typing import Any
 
 import pytest
 import typer.main
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
 
 import kgqa
 from kgqa.cli.app import app
+from kgqa.cli.query import _widths
 from kgqa.formats import native
 from kgqa.records import SPLITS
 from tests import contents
@@ -290,7 +295,39 @@ def test_query_lists_and_prints_in_three_formats(seed_wikidata: Path, cli: Cli) 
     table = list(csv.DictReader(io.StringIO(cli(*ask, "csv").out)))
     assert table == [{name: str(value) for name, value in row.items()} for row in rows]
     assert all(str(row["label"]) in cli(*ask, "table").out for row in rows)
-    assert "No rows" in cli("query", "find_entity", "--text", "zzzz", "--workspace", seed_wikidata).out
+    none = cli("query", "find_entity", "--text", "zzzz", "--workspace", seed_wikidata).out
+    assert none.rstrip().endswith("No rows: check the ids, or try another query.")
+    assert "--minimum (number, 0.0 by default)" in listed
+    assert "--dataset (string, empty by default)" in listed
+
+
+def test_a_table_is_as_wide_as_the_terminal_at_most_and_breaks_no_word() -> None:
+    rng = random.Random(5)
+    letters = "abcdefgh名前"
+    for _ in range(2000):
+        columns = {
+            f"{number}": [" ".join("".join(rng.choices(letters, k=rng.randint(1, 14))) for _ in range(rng.randint(0, 6))) for _ in range(3)]
+            for number in range(rng.randint(1, 7))
+        }
+        room = rng.randint(20, 140)
+        widths = _widths(columns, room)
+        longest = [max(cell_len(word) for text in texts for word in text.split() or [""]) for texts in columns.values()]
+        whole = [max(1, *map(cell_len, texts)) for texts in columns.values()]
+        assert bool(widths) == (sum(max(1, width) + 3 for width in longest) + 1 <= room)
+        if widths:
+            table = Table()
+            for name, width in zip(columns, widths, strict=True):
+                table.add_column(name, overflow="fold", width=width)
+            for row in zip(*columns.values(), strict=True):
+                table.add_row(*row)
+            console = Console(width=room, file=io.StringIO(), record=True, color_system=None)
+            console.print(table)
+            lines = console.export_text().splitlines()
+            assert {cell_len(line) for line in lines} == {sum(widths) + 3 * len(widths) + 1}
+            shown = {word for line in lines for cell in line.strip("│┃").split("│") for word in cell.split()}
+            assert {word for texts in columns.values() for text in texts for word in text.split()} <= shown
+            if sum(whole) + 3 * len(whole) + 1 <= room:
+                assert widths == whole
 
 
 def test_a_part_of_the_rows_is_never_shown_as_all(seed_wikidata: Path, cli: Cli) -> None:
@@ -304,6 +341,8 @@ def test_a_part_of_the_rows_is_never_shown_as_all(seed_wikidata: Path, cli: Cli)
     few = cli(*ask, "--bytes", "2KiB", "--rows", "100", "--format", "json")
     shown = len(json.loads(few.out))
     assert 0 < shown < 100
+    none = cli(*ask, "--bytes", "1")
+    assert none.err == "Cut: none of the rows is shown, there are more; --bytes allows more.\n"
     assert few.err == f"Cut: only the first {shown} rows are shown, there are more; --bytes allows more.\n"
     entities = kgqa.cypher("MATCH (e:Entity) RETURN count(e) AS n", workspace=seed_wikidata).rows["n"][0].as_py()
     whole = cli(*ask, "--rows", str(entities), "--format", "csv")

@@ -53,6 +53,24 @@ def test_samples_and_rejected_questions_lie_on_the_graph(workspace: Path, cli: C
     assert kgqa.query("samples_of_split", {"split": "dev"}, workspace=workspace).num_rows > 0
 
 
+def test_why_nothing_was_found_is_said(workspace: Path, cli: Cli) -> None:
+    def said(*asked: str) -> str:
+        return " ".join(cli("query", *asked, "--workspace", workspace).out.partition("No rows: ")[2].split())
+
+    here = "put it there with kgqa load --store embedded --dataset NAME"
+    assert said("samples_of_split", "--split", "dev") == f"no dataset is on this graph; {here}."
+    kgqa.load(workspace, store="embedded", dataset="wikihop")
+    assert said("rejected_counts") == f"what a dataset's filters rejected is not on this graph; {here} --rejected."
+    assert said("samples_of_split", "--split", "trian") == "there is no split 'trian' on this graph; did you mean train?"
+    assert said("used_bridges", "--dataset", "nope") == "there is no dataset 'nope' on this graph; known are: wikihop."
+    assert said("sample_chain", "--sample", "Portugal").startswith("there is no sample 'Portugal' on this graph; ")
+    assert said("samples_by_grade", "--minimum", "2") == "check the ids, or try another query."
+    kgqa.load(workspace, store="embedded", dataset="wikihop", rejected=True)
+    assert said("rejected_by_filter", "--filter", "max_candidtes") == (
+        "there is no filter 'max_candidtes' on this graph; did you mean qangaroo.max_candidates?"
+    )
+
+
 def test_datasets_are_added_one_by_one_and_replaced_only_when_asked(workspace: Path) -> None:
     whole = kgqa.load(workspace, store="embedded", dataset="wikihop").samples
     part = copied(workspace, "part", samples=3)

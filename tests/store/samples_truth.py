@@ -102,6 +102,8 @@ class SamplesTruth:
                 shown(narrow, "split", "hops")[:50],
             )
             yield "samples_of_relation", {"relation": relation, "dataset": "another"}, []
+        splits = Counter(row["split"] for row in self.rows)
+        yield "loaded_datasets", {}, [("d", split, n) for split, n in splits.items()]
         for split in SPLITS:
             of = [row for row in self.rows if row["split"] == split]
             yield "samples_of_split", {"split": split, "limit": MANY}, shown(of, "hops", "relation")
@@ -145,7 +147,7 @@ class SamplesTruth:
         counts = Counter(row["reason"] for row in self.rejected)
         rows: Rows = [("d", stages[reason][0], reason, stages[reason][1], n) for reason, n in counts.most_common()]
         yield "rejected_counts", {}, rows
-        for part in ("states", "min_candidates", "no such filter"):
+        for part in ("states", "min_candidates", "no such filter", ""):
             blocked = [row for row in self.rejected if part in row["reason"] or part in row["setting"]]
             yield "rejected_by_filter", {"filter": part, "limit": MANY}, shown(blocked, "reason", "value", "threshold")
         for relation in sorted({row["relation"] for row in self.rejected}):
@@ -154,7 +156,13 @@ class SamplesTruth:
         for entity in sorted({row["subject"] for row in self.rejected[:: 10 * EVERY]}):
             around = [row for row in self.rejected if entity in {row["subject"], row["answer"]}]
             yield "rejected_around", {"entity": entity, "limit": MANY}, shown(around, "stage", "reason", "value", "threshold")
-        for setting, least in (("min_candidates", 1.0), ("evidence.grade", 0.1), ("evidence.odds", 2.0), ("max_candidates", 1e6)):
+        for setting, least in (
+            ("min_candidates", 1.0),
+            ("evidence.grade", 0.1),
+            ("evidence.odds", 2.0),
+            ("max_candidates", 1e6),
+            ("", 0.1),
+        ):
             back = [
                 row
                 for row in self.rejected

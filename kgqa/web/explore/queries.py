@@ -13,6 +13,7 @@ from kgqa.errors import QueryError
 from kgqa.store import limits
 from kgqa.store.base import check_runs_on
 from kgqa.store.names import resolved
+from kgqa.store.nothing import why_nothing
 from kgqa.store.paths import Over
 from kgqa.store.queries import Query
 from kgqa.store.values import as_json
@@ -61,6 +62,8 @@ class Answer:
     """``rows`` or ``bytes``: which limit left out further rows, as :class:`kgqa.store.limits.Answer` has it."""
     shortened: bool = False
     """A value is longer than its cell."""
+    nothing: str = ""
+    """Why there are no rows, as :class:`kgqa.store.limits.Answer` has it."""
 
 
 def ask(graph: Graph, query: Query, given: Mapping[str, str]) -> Answer:
@@ -72,7 +75,8 @@ def ask(graph: Graph, query: Query, given: Mapping[str, str]) -> Answer:
         raise QueryError(f"query {query.name}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} empty; fill in the form.")
     arguments = resolved(graph.stores, query, query.arguments(filled), seconds=graph.seconds)
     table = graph.stores.run(query, arguments, seconds=graph.seconds)
-    answer = show(graph, limits.Answer(rows=table), asked=list(arguments.values()))
+    why = "" if table.num_rows else why_nothing(graph.stores, query, arguments, seconds=graph.seconds)
+    answer = show(graph, limits.Answer(rows=table, nothing=why), asked=list(arguments.values()))
     return replace(answer, picture=_between(graph, query, arguments, table)) if table.num_rows and query.name in BETWEEN else answer
 
 
@@ -111,7 +115,8 @@ def show(graph: Graph, found: limits.Answer, *, asked: Sequence[object]) -> Answ
     if picture is not None and not picture.nodes:
         picture = None
     shortened = any(cell.shortened for row in cells for cell in row)
-    return Answer(columns=tuple(columns), rows=cells, total=total, picture=picture, cut=found.cut, shortened=shortened)
+    told = {"cut": found.cut, "nothing": found.nothing}
+    return Answer(columns=tuple(columns), rows=cells, total=total, picture=picture, shortened=shortened, **told)
 
 
 def _between(graph: Graph, query: Query, arguments: Mapping[str, object], table: pa.Table) -> Picture:

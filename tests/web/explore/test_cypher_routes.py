@@ -201,7 +201,7 @@ def test_ten_million_rows_are_cut_and_that_is_said(seed_wikidata: Path, on_serve
         ({"q": "MATCH (e RETURN e"}, "the query cannot be run: "),
         ({"q": f"RETURN '{'x' * LONGEST}'"}, "more than 20,000 characters"),
         ({"name": "no_such_query", "q": ""}, "no query"),
-        ({"name": "facts_about", "q": "", "p.limit": "many"}, "not integer"),
+        ({"name": "facts_about", "q": "", "p.limit": "many"}, "not an integer"),
         ({"name": "facts_about", "q": "", "p.entity": "zzzzqqqq"}, "no entity has the id or the name"),
     ],
 )
@@ -287,6 +287,8 @@ def test_a_form_takes_names_and_suggests_them(wikidata: Project, client: Client)
     assert "No entity is called “Portgal”; these come near." in near.text
     chosen = next(html.unescape(address) for address in re.findall(r'href="(/query[^"]+)"', near.text) if "p.entity=Q45" in address)
     assert "<th" in ask.get(chosen).text
+    empty = ask.get("/query", params={"name": "samples_of_split", "p.split": "dev", "run": "1"}).text
+    assert "No rows: no dataset is on this graph; put it there with kgqa load --store embedded --dataset NAME." in empty
     assert "or one like it. Try fewer letters." in ask.get("/query", params={"name": "samples_of_relation", "p.relation": "qqqqqqqq"}).text
     assert 'data-value="Q45"' in ask.get("/suggest", params={"fill": "entity", "p.entity": "portug"}).text
     documents = ask.get("/suggest", params={"fill": "document", "p.document": "portug"}).text

@@ -1,0 +1,54 @@
+"""Why a named query about samples or rejected questions found nothing, where that can be said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import pyarrow as pa
+
+from kgqa.errors import suggestion
+from kgqa.store.queries import Query, Value, read_queries
+
+SAMPLES = "samples.cypher"
+ALL = 1_000_000
+"""More filters than any datasets have."""
+
+
+class Store(Protocol):
+    """A graph store, or a pool of them."""
+
+    @property
+    def name(self) -> str:
+        """``embedded`` or ``neo4j``."""
+
+    def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float) -> pa.Table:
+        """The rows of ``query``."""
+
+
+def why_nothing(store: Store, query: Query, arguments: Mapping[str, Value], *, seconds: float) -> str:
+    """A sentence on what ``query`` asks for and the graph does not hold; empty where nothing is known to be wrong."""
+    if query.file != SAMPLES:
+        return ""
+    load = f"put it there with kgqa load --store {store.name} --dataset NAME"
+    queries = read_queries()
+    if ":Question" in query.text or ":Filter" in query.text:
+        filters = store.run(queries["rejected_counts"], {"dataset": "", "limit": ALL}, seconds=seconds).to_pylist()
+        if not filters:
+            return f"what a dataset's filters rejected is not on this graph; {load} --rejected."
+        known = {"dataset": [row["dataset"] for row in filters], "setting": [row["setting"] for row in filters if row["setting"]]}
+        known["filter"] = known["setting"] + [row["reason"] for row in filters]
+    else:
+        loaded = store.run(queries["loaded_datasets"], {}, seconds=seconds).to_pylist()
+        if not loaded:
+            return f"no dataset is on this graph; {load}."
+        known = {name: [row[name] for row in loaded] for name in ("dataset", "split")}
+        known["other"] = known["split"]
+    for parameter in query.params:
+        value = arguments[parameter.name]
+        if parameter.kind == "string" and parameter.name in known and not any(str(value) in name for name in known[parameter.name]):
+            names = sorted(set(known["setting" if parameter.name == "filter" else parameter.name]))
+            return f"there is no {parameter.name} {value!r} on this graph; {suggestion(str(value), names)}"
+        if parameter.name == "sample" and not store.run(queries["sample_documents"], {"sample": value}, seconds=seconds).num_rows:
+            return f"there is no sample {value!r} on this graph; samples_about and samples_of_relation, among others, give ids."
+    return ""
