@@ -236,7 +236,7 @@ def test_a_grade_stands_beside_its_candidate_and_on_the_chain(wikidata_copy: Pat
         ("/sample?dataset=wikihop&split=train&id=x", 404, "no sample"),
         ("/query?name=load_entity", 400, "no query"),
         ("/query?name=bridge_entities&run=1", 400, "is empty"),
-        ("/query?name=bridge_entities&run=1&p.entity=Q45&p.limit=many", 400, "not integer"),
+        ("/query?name=bridge_entities&run=1&p.entity=Q45&p.limit=many", 400, "not an integer"),
         ("/query?name=bridge_entities&run=1&p.entity=Q45&p.other=1", 400, "no parameter"),
         ("/query?name=hubs&p.limit=-1", 400, "hubs"),
         ("/static/../app.py", 404, "no such page"),
