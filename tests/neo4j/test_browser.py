@@ -130,6 +130,23 @@ def test_hubs_are_answers_of_samples_and_not_of_rejected_questions(loaded: Neo4j
             assert row["answers"] <= row["times_candidate"]
 
 
+def test_chains_go_over_the_article_about_an_entity(loaded: Neo4jSettings) -> None:
+    from neo4j import GraphDatabase
+
+    about = "MATCH (e:Entity)-[:ABOUT]->(d:Document), (e)<-[:MENTIONS]-(d) RETURN e.id AS entity, d.id AS document"
+    drawn = set()
+    with GraphDatabase.driver(loaded.uri, auth=(loaded.username, loaded.password)) as driver:
+        both = {(row["entity"], row["document"]) for row in driver.execute_query(about, routing_="r").records}
+        for favourite in (path for path in FAVOURITES if path.stem[0] in "56"):
+            for number in range(3):
+                text = favourite.read_text("utf-8").replace("{row: 0}", f"{{row: {number}}}")
+                for row in driver.execute_query(text, routing_="r").records:
+                    hop = row["hop"]
+                    if (hop.start_node.get("id"), hop.end_node.get("id")) in both:
+                        drawn.add(hop.relationships[0].type)
+    assert drawn == {"ABOUT"}
+
+
 def test_the_archive_holds_the_favourites() -> None:
     with zipfile.ZipFile(FOLDER / "favourites.zip") as archive:
         held = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}

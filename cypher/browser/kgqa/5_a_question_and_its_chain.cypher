@@ -7,7 +7,8 @@ MATCH line = (s)-[:ASKS_ABOUT]->(subject)
 WITH places, line
 UNWIND range(1, size(places) - 1) AS i
 WITH line, i, places[i - 1] AS before, places[i] AS after
-MATCH hop = (before)-[:ABOUT|MENTIONS]-(after)
+MATCH hop = (before)-[over:ABOUT|MENTIONS]-(after)
+WITH line, i, hop ORDER BY type(over)
 WITH line, i, head(collect(hop)) AS hop
 RETURN line, hop
 ORDER BY i

@@ -7,7 +7,8 @@ ORDER BY s.dataset, k.row LIMIT 25
 MATCH question = (s)-[:CANDIDATE]->(candidate:Entity {id: k.candidate})
 UNWIND range(1, size(places) - 1) AS i
 WITH question, k, i, places[i - 1] AS before, places[i] AS after
-MATCH hop = (before)-[:ABOUT|MENTIONS]-(after)
+MATCH hop = (before)-[over:ABOUT|MENTIONS]-(after)
+WITH question, k, i, hop ORDER BY type(over)
 WITH question, k, i, head(collect(hop)) AS hop
 RETURN question, hop
 ORDER BY k.row, i
