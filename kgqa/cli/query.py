@@ -55,6 +55,7 @@ def query(
     """Run a named Cypher query, its parameters as --PARAMETER VALUE, or one of your own."""
     import kgqa
     from kgqa.commands.query import answer
+    from kgqa.runs.workspace import Workspace
     from kgqa.store.cypher import cypher_parameters
     from kgqa.store.limits import read_size
 
@@ -82,7 +83,8 @@ def query(
     elif name is None:
         raise QueryError("give the name of a query, --list to see all of them, or --cypher with one of your own.")
     else:
-        _print(answer(name, parameters(context.args), workspace=workspace, store=store, neo4j=neo4j, seconds=seconds), format)
+        place = Workspace(workspace)
+        _print(answer(name, parameters(context.args), place, store, neo4j, seconds=seconds, explain=format == "table"), format)
 
 
 def parameters(arguments: list[str]) -> dict[str, str]:

@@ -35,28 +35,24 @@ def query(
     Where a parameter wants the id of an entity or a document, its name will do. ``seconds`` are for reaching the server, for names and for
     the answer together. Raises QueryError, of which AmbiguousName and UnknownName carry what was found, QueryTimeout and StoreError.
     """
-    return answer(name, parameters, workspace=workspace, store=store, neo4j=neo4j, seconds=seconds).rows
+    return answer(name, parameters, Workspace(Path(workspace)), store, neo4j, seconds=seconds).rows
 
 
 def answer(
-    name: str,
-    parameters: Mapping[str, str] | None = None,
-    *,
-    workspace: str | Path = WORKSPACE,
-    store: str = STORE,
-    neo4j: Neo4jSettings | None = None,
-    seconds: float | None = None,
-) -> Answer:
-    """The same, and where there are no rows why, if that is known."""
+    name: str, parameters: Mapping[str, str] | None, workspace: Workspace, store: str, neo4j: Neo4jSettings | None,
+    *, seconds: float | None, explain: bool = False,
+) -> Answer:  # fmt: skip
+    """The same; to ``explain`` is to say why there are no rows, where that can be said."""
     asked = find_query(name, askable_queries(), suggested=listed_queries())
     arguments = asked.arguments(dict(parameters or {}))
     check_seconds(seconds)
     begin = time.monotonic()
-    with closing(open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=seconds)) as graph:
+    with closing(open_store(store, workspace, neo4j=neo4j, seconds=seconds)) as graph:
         arguments = resolved(graph, asked, arguments, **({} if seconds is None else {"seconds": left(seconds, begin)}))
         rows = graph.run(asked, arguments, seconds=None if seconds is None else left(seconds, begin))
-        why = "" if rows.num_rows else why_nothing(graph, asked, arguments, seconds=SECONDS if seconds is None else left(seconds, begin))
-        return Answer(rows=rows, nothing=why)
+        if rows.num_rows or not explain:
+            return Answer(rows=rows)
+        return Answer(rows=rows, nothing=why_nothing(graph, asked, arguments, seconds=SECONDS if seconds is None else left(seconds, begin)))
 
 
 def cypher(

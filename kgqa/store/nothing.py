@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-import pyarrow as pa
-
 from kgqa.errors import suggestion
+from kgqa.store.names import Answers
 from kgqa.store.queries import Query, Value, read_queries
 
 SAMPLES = "samples.cypher"
@@ -15,15 +14,16 @@ ALL = 1_000_000
 """More filters than any datasets have."""
 
 
-class Store(Protocol):
+PARTS = ("setting", "filter")
+"""Parameters of which a part of what is on the graph is enough."""
+
+
+class Store(Answers, Protocol):
     """A graph store, or a pool of them."""
 
     @property
     def name(self) -> str:
         """``embedded`` or ``neo4j``."""
-
-    def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float) -> pa.Table:
-        """The rows of ``query``."""
 
 
 def why_nothing(store: Store, query: Query, arguments: Mapping[str, Value], *, seconds: float) -> str:
@@ -45,10 +45,10 @@ def why_nothing(store: Store, query: Query, arguments: Mapping[str, Value], *, s
         known = {name: [row[name] for row in loaded] for name in ("dataset", "split")}
         known["other"] = known["split"]
     for parameter in query.params:
-        value = arguments[parameter.name]
-        if parameter.kind == "string" and parameter.name in known and not any(str(value) in name for name in known[parameter.name]):
-            names = sorted(set(known["setting" if parameter.name == "filter" else parameter.name]))
-            return f"there is no {parameter.name} {value!r} on this graph; {suggestion(str(value), names)}"
+        value, there = str(arguments[parameter.name]), known.get(parameter.name, [])
+        if value and there and not (any(value in name for name in there) if parameter.name in PARTS else value in there):
+            names = set(known["setting"] if parameter.name == "filter" else there)
+            return f"there is no {parameter.name} {value!r} on this graph; {suggestion(value, names)}"
         if parameter.name == "sample" and not store.run(queries["sample_documents"], {"sample": value}, seconds=seconds).num_rows:
             return f"there is no sample {value!r} on this graph; samples_about and samples_of_relation, among others, give ids."
     return ""

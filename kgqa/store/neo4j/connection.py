@@ -156,14 +156,11 @@ class Neo4jStore:
 
     def close(self) -> None:
         """Close the connection; a server that has fallen silent is not waited for, nor is work that was left to itself."""
-        from neo4j.exceptions import DriverError, Neo4jError
 
         def close() -> None:
-            # A session whose transaction cannot be taken back any more is closed by the second call.
             for part in (self._announced, self._announced, self._driver):
                 if part is not None:
-                    with suppress(DriverError, Neo4jError, OSError):
-                        part.close()
+                    _close(part)
 
         with suppress(TimeoutError):
             within(CLOSE_SECONDS, close)
@@ -178,16 +175,12 @@ class Neo4jStore:
 
     @contextmanager
     def _session(self, *, write: bool, fetch: int = FETCH) -> Iterator[neo4j.Session]:
-        from neo4j.exceptions import DriverError, Neo4jError
-
         session = self._open_session(write=write, fetch=fetch)
         try:
             with session:
                 yield session
         finally:
-            # One whose transaction cannot be taken back any more is closed by the second call.
-            with suppress(DriverError, Neo4jError, OSError):
-                session.close()
+            _close(session)  # again, for the reason that it names
 
     def _open_session(self, *, write: bool, fetch: int = FETCH) -> neo4j.Session:
         return self._driver.session(
@@ -333,6 +326,14 @@ def _connect(settings: Neo4jSettings, seconds: float) -> neo4j.Driver:
         )
     except (exceptions.ConfigurationError, ValueError):
         raise SettingsError("NEO4J_URI is not an address that the driver understands; give scheme, host and port only.") from None
+
+
+def _close(part: neo4j.Session | neo4j.Driver) -> None:
+    """Close it as far as that goes; a session whose transaction cannot be taken back any more is closed by a second call."""
+    from neo4j.exceptions import DriverError, Neo4jError
+
+    with suppress(DriverError, Neo4jError, OSError):
+        part.close()
 
 
 def _nobody_answers(settings: Neo4jSettings) -> StoreUnreachable:

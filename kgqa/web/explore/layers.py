@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import dist
 
-NODE = (26, 42)
-"""Height of a node, and from node to node in a column."""
+HEIGHT = 26
+"""Of a node."""
+NEXT = 42
+"""From node to node in a column."""
 SLOT = 22
 """From a line that passes to what stands beside it."""
 BESIDE = 18
@@ -57,8 +59,8 @@ def place(nodes: Mapping[str, tuple[int, int]], edges: Sequence[tuple[str, str]]
     for key in nodes:
         columns[at[key]].append(key)
     _order(columns, ways)
-    along = {key: NODE[0] if down else width for key, (_, width) in nodes.items()}
-    across = {key: width + BESIDE if down else NODE[1] for key, (_, width) in nodes.items()}
+    along = {key: HEIGHT if down else width for key, (_, width) in nodes.items()}
+    across = {key: width + BESIDE if down else NEXT for key, (_, width) in nodes.items()}
     places, borders, begin = {}, [], 0.0
     for column in columns:
         wide = max(along.get(key, 0) for key in column)

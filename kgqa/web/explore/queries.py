@@ -76,8 +76,8 @@ def ask(graph: Graph, query: Query, given: Mapping[str, str]) -> Answer:
     arguments = resolved(graph.stores, query, query.arguments(filled), seconds=graph.seconds)
     table = graph.stores.run(query, arguments, seconds=graph.seconds)
     why = "" if table.num_rows else why_nothing(graph.stores, query, arguments, seconds=graph.seconds)
-    answer = show(graph, limits.Answer(rows=table, nothing=why), asked=list(arguments.values()))
-    return replace(answer, picture=_between(graph, query, arguments, table)) if table.num_rows and query.name in BETWEEN else answer
+    between = _between(graph, query, arguments, table) if table.num_rows and query.name in BETWEEN else None
+    return show(graph, limits.Answer(rows=table, nothing=why), asked=list(arguments.values()), picture=between)
 
 
 def form_values(request: Request) -> dict[str, str]:
@@ -95,10 +95,11 @@ def filled_in(given: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in given.items() if text != ""}
 
 
-def show(graph: Graph, found: limits.Answer, *, asked: Sequence[object]) -> Answer:
+def show(graph: Graph, found: limits.Answer, *, asked: Sequence[object], picture: Picture | None = None) -> Answer:
     """The first rows on the page; ``asked`` are the values that were asked about.
 
-    Its picture is that of the nodes, relationships and paths in the rows shown; where they hold none, of the ids in them.
+    Its picture, if none is given, is that of the nodes, relationships and paths in the rows shown; where they hold none, of the ids in
+    them.
     """
     columns, total = found.rows.column_names, found.rows.num_rows
     rows = limits.Answer(rows=found.rows.slice(0, SHOWN)).to_pylist()
@@ -109,14 +110,15 @@ def show(graph: Graph, found: limits.Answer, *, asked: Sequence[object]) -> Answ
     named = [{name: _keys(row, name, kinds[name], entities, documents) for name in columns} for row in rows]
     cells = tuple(tuple(_cell(row[name], keys[name]) for name in columns) for row, keys in zip(rows, named, strict=True))
     start = [entity_key(value) for value in about if value in entities] + [document_key(value) for value in about if value in documents]
-    picture = picture_of(rows)
+    picture = picture or picture_of(rows)
     if picture is None and any(kinds.values()):
         picture = _picture(*_joined(rows, named), start, entities=entities, documents=documents)
     if picture is not None and not picture.nodes:
         picture = None
     shortened = any(cell.shortened for row in cells for cell in row)
-    told = {"cut": found.cut, "nothing": found.nothing}
-    return Answer(columns=tuple(columns), rows=cells, total=total, picture=picture, shortened=shortened, **told)
+    return Answer(
+        columns=tuple(columns), rows=cells, total=total, picture=picture, cut=found.cut, nothing=found.nothing, shortened=shortened
+    )
 
 
 def _between(graph: Graph, query: Query, arguments: Mapping[str, object], table: pa.Table) -> Picture:

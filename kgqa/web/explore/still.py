@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgqa.web.explore.layers import Point, label_places, place
+from kgqa.web.explore.layers import HEIGHT, Point, label_places, place
 
 ROW = 34
-HEIGHT = 26
 COLUMN = 200
 """Widest box."""
 GAP = 150
