@@ -139,7 +139,7 @@ def test_a_section_replaces_the_earlier_one_alone(above: str, below: str, limits
     )
     first = with_section(card, f"{HEADING}\n\nfirst")
     assert with_section(first, f"{HEADING}\n\nfirst") == first
-    assert with_section(first, f"{HEADING}\n\nsecond") == first.replace("first", "second", 1)
+    assert with_section(first, f"{HEADING}\n\nsecond") == first.replace(f"{HEADING}\n\nfirst", f"{HEADING}\n\nsecond", 1)
     assert first.replace(f"{HEADING}\n\nfirst\n\n" if limits else f"\n\n{HEADING}\n\nfirst\n", "", 1).rstrip("\n") == card.rstrip("\n")
 
 
