@@ -9,6 +9,7 @@ from kgqa.recipes.contrasts.transforms import Settings
 from kgqa.recipes.rejection import Rejection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("facts", [2, 4])
 @pytest.mark.parametrize("kind", MADE)
 def test_every_contrast_takes_every_synthetic_question(kind: str, facts: int) -> None:

@@ -259,11 +259,12 @@ def test_a_server_that_was_named_and_not_examined_is_an_error(
     assert "does not let neo4j in; check NEO4J_USERNAME and NEO4J_PASSWORD" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("end", "said"),
     [
         (Neo4jServer.kill, "no Neo4j server answers here"),
-        pytest.param(Neo4jServer.pause, "the Neo4j server has said nothing for 2.5 seconds", marks=pytest.mark.slow),
+        (Neo4jServer.pause, "the Neo4j server has said nothing for 2.5 seconds"),
     ],
 )
 def test_a_server_that_dies_or_falls_silent_is_given_up_soon(

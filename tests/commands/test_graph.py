@@ -137,6 +137,7 @@ def test_names_will_do(seed_wikidata: Path) -> None:
     assert kgqa.graph(seed_wikidata, document=title).graph["document"] == rows["document"]["id"][titles.index(title)].as_py()
 
 
+@pytest.mark.slow
 def test_both_stores_give_the_same_in_the_same_order(seed_wikidata: Path, neo4j_database: Neo4jSettings) -> None:
     kgqa.load(seed_wikidata, neo4j=neo4j_database)
     rows = rows_of(Workspace(seed_wikidata))

@@ -131,6 +131,7 @@ def test_a_stop_in_the_middle_of_a_message_is_said_as_one(
     assert kgqa.load(seed_wikidata, dataset="wikihop").already
 
 
+@pytest.mark.slow
 def test_another_graph_is_replaced_only_when_asked(
     seed_wikidata: Path, seed_medline: Path, neo4j_database: Neo4jSettings, cli: Cli
 ) -> None:
@@ -147,6 +148,7 @@ def test_another_graph_is_replaced_only_when_asked(
     assert labels(neo4j_database)["Entity"] == counts.rows["entity"]
 
 
+@pytest.mark.slow
 def test_constraints_and_indexes_are_there_at_the_end_however_the_graph_came(
     seed_wikidata: Path, seed_medline: Path, neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +178,7 @@ def test_constraints_and_indexes_are_there_at_the_end_however_the_graph_came(
     assert not any("kgqa_chain" in names for names in seen)
 
 
+@pytest.mark.slow
 def test_an_erasing_that_was_cut_off_goes_on(
     seed_wikidata: Path, seed_medline: Path, neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,6 +192,7 @@ def test_an_erasing_that_was_cut_off_goes_on(
     assert kgqa.load(seed_medline).already
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moves", [1, 2, 4])
 def test_a_load_that_was_cut_off_can_be_replaced(
     moves: int, seed_wikidata: Path, seed_medline: Path, neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch

@@ -115,6 +115,7 @@ def test_a_damaged_copy_is_refused_and_made_anew(workspace: Path) -> None:
     assert count(workspace, "Sample") > 10
 
 
+@pytest.mark.slow
 def test_a_load_that_is_killed_leaves_what_was_there(workspace: Path) -> None:
     kgqa.load(workspace, store="embedded", dataset="wikihop")
     part = copied(workspace, "part", samples=3)

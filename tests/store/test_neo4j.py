@@ -164,6 +164,7 @@ def test_a_server_that_speaks_only_what_version_4_spoke_is_refused() -> None:
         thread.join()
 
 
+@pytest.mark.slow
 def test_wrong_password_wrong_user_no_password_wrong_database(neo4j_database: Neo4jSettings) -> None:
     uri = neo4j_database.uri
     cases = {
@@ -287,7 +288,7 @@ def test_what_relationships_connect_is_found_by_its_key(neo4j_database: Neo4jSet
     assert not any("Scan" in step for step in steps(plan))
 
 
-@pytest.mark.parametrize("at", [0, 1, 2, 3, 5, 8, 12])
+@pytest.mark.parametrize("at", [0, 3, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 2, 5, 8, 12))])
 def test_an_interrupted_load_goes_on_where_it_stopped(neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
     monkeypatch.setattr(loading, "BATCH_ROWS", 249)
     with Neo4jStore(neo4j_database) as store:

@@ -42,6 +42,7 @@ def sparse_graph(rng: random.Random) -> RandomGraph:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mentions", "tails"), [(1, 0), (3, 1_000_000)])
 def test_how_much_is_looked_at_together_changes_no_row(mentions: int, tails: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # One entity's companions at a time or some, and the tails of both sides or what is beside the smaller one.

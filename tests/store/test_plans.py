@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 import kgqa
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.limits import Limits
@@ -33,6 +35,7 @@ def scans(store: Neo4jStore, text: str, parameters: dict[str, object]) -> list[t
     return [(step["step"].strip(), step["details"]) for step in steps if SCAN.search(step["step"])]
 
 
+@pytest.mark.slow
 def test_no_query_looks_at_all_nodes_of_a_large_label(seed_wikidata: Path, neo4j_database: Neo4jSettings) -> None:
     kgqa.load(seed_wikidata, dataset="wikihop", rejected=True)
     with Neo4jStore(neo4j_database) as store:

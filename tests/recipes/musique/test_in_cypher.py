@@ -142,6 +142,7 @@ class TestSearchEmbedded(SearchContract):
         return hold
 
 
+@pytest.mark.slow
 class TestSearchNeo4j(SearchContract):
     @pytest.fixture
     def holding(self, neo4j_database: Neo4jSettings) -> Iterator[Holding]:

@@ -377,6 +377,7 @@ def marked(ask: TestClient) -> dict[str, str]:
     return headers
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_and_comes_back(on_server: Project, neo4j_server: Neo4jServer, client: Client) -> None:
     ask, sent = client(on_server), {"q": ENTITIES}
     headers = marked(ask)

@@ -103,6 +103,7 @@ def test_every_page_shows_what_it_is_about(wikidata: Project, client: Client) ->
     assert pictures(shown["query"])[0]["root"] == "e:Q45"
 
 
+@pytest.mark.slow
 def test_both_stores_show_the_same(wikidata: Project, on_server: Project, client: Client) -> None:
     mine, theirs = shown_by(client(wikidata)), shown_by(client(on_server))
     for name, text in mine.items():
@@ -512,6 +513,7 @@ def test_a_silent_server_is_not_waited_for_twice(wait: float, tries: int) -> Non
     assert len(tried) == tries
 
 
+@pytest.mark.slow
 def test_a_server_that_went_away_is_said_and_used_again_once_it_is_back(
     on_server: Project, neo4j_server: Neo4jServer, neo4j_database: Neo4jSettings, client: Client
 ) -> None:
