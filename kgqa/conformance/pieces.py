@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from kgqa.store import sandbox
 from kgqa.store.embedded import ENGINE_VERSION
 
 PYTHON = ((3, 11), (3, 13))
@@ -47,7 +48,7 @@ class Piece:
 
 def pieces(workspace: Path) -> list[Piece]:
     """Everything, in the order in which people care."""
-    return [_python(), *_packages(), _memory(), _disk(workspace), _java(), _docker()]
+    return [_python(), *_packages(), _memory(), _disk(workspace), _wall(), _java(), _docker()]
 
 
 def _python() -> Piece:
@@ -85,6 +86,15 @@ def _disk(workspace: Path) -> Piece:
     return Piece(
         name="free disk", found=f"{free / 2**30:.1f} GiB", good=free >= DISK, needed_for=f"tables, graph and datasets in {workspace}; 2 GiB"
     )
+
+
+def _wall() -> Piece:
+    walls = sandbox.available()
+    without = "" if walls else "; without one the check of the query is the only guard, so run no query of a stranger here"
+    return Piece(
+        name="query sandbox", found=" and ".join(walls), good=bool(walls),
+        needed_for=f"queries of users in a process that cannot write files, load libraries or connect; Linux{without}",
+    )  # fmt: skip
 
 
 def _java() -> Piece:

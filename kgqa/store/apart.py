@@ -1,7 +1,8 @@
 """Queries of a user on an embedded graph, each within a budget that holds: in a process of its own, which is killed when it takes more.
 
 The engine looks at the clock between its steps only, and at its memory hardly: counting thirty million numbers with a limit of two seconds
-took 69 and 24 GB. Whoever asks looks on from outside instead. The process is a fresh interpreter, not a fork, because a fork of a program
+took 69 and 24 GB. Whoever asks looks on from outside instead. It also gives up its right to write, to load and to connect
+(:mod:`kgqa.store.sandbox`). The process is a fresh interpreter, not a fork, because a fork of a program
 with threads may hang; it imports the engine and Arrow alone and has the graph open, for reading, after 0.3 s.
 """
 
@@ -51,8 +52,11 @@ class Worker:
             buffer = min(BUFFER_BYTES, memory // 2)
             asked = Asked(what="to open the graph", options=False)
             self._send({"path": sys.path, "graph": str(graph.absolute()), "buffer": buffer, "threads": threads, "memory": memory}, asked)
-            if error := self._receive(asked, time.monotonic() + OPENING_SECONDS, OPENING_SECONDS).get("error"):
+            reply = self._receive(asked, time.monotonic() + OPENING_SECONDS, OPENING_SECONDS)
+            if error := reply.get("error"):
                 raise StoreError(f"{graph}: the graph cannot be opened in a process of its own: {error}.")
+            self.walls: tuple[str, ...] = tuple(reply["walls"])
+            """What keeps it from writing, loading and connecting, by the names in :mod:`kgqa.store.sandbox`; empty where nothing does."""
         except BaseException:
             self.close()
             raise

@@ -1,7 +1,11 @@
 """The program of a process that answers queries on an embedded graph; see :mod:`kgqa.store.apart`, which starts it.
 
-It is run by its path and imports nothing of kgqa, so that it starts in a fraction of a second. Requests and replies go over one socket:
-``(seconds, text, arguments, rows, bytes)`` comes, a dictionary goes back, then pieces of the rows, each an Arrow stream, then an empty one.
+It is run by its path and imports of kgqa only the wall, so that it starts in a fraction of a second. Requests and replies go over one
+socket: ``(seconds, text, arguments, rows, bytes)`` comes, a dictionary goes back, then pieces of the rows, each
+an Arrow stream, then an empty one.
+
+The right to write, to load libraries and to connect is given up before the first query (:mod:`kgqa.store.sandbox`). The first reply names
+the walls that hold.
 """
 
 from __future__ import annotations
@@ -15,6 +19,10 @@ from typing import Any
 
 PIECE = 1 << 20
 """Bytes of rows that are sent at a time."""
+READABLE = ("/proc/self", "/sys/devices/system/cpu", "/sys/fs/cgroup")
+"""What may be read beside the graph: how much memory and how many cores there are."""
+SMALL = 32 << 20
+"""Bytes of buffer for a graph without content."""
 
 
 def main() -> None:
@@ -26,15 +34,21 @@ def main() -> None:
     threading.Thread(target=_end_with_whoever_asks, daemon=True).start()
     try:
         import ladybug
-        import pyarrow  # noqa: F401 - while there is memory
+        import pyarrow  # noqa: F401 - while there is memory, and while libraries can be loaded
 
+        from kgqa.store import sandbox
+
+        _warm_up(ladybug.Database(":memory:", buffer_pool_size=SMALL, max_num_threads=1), ladybug.Connection)
+        # What the engine starts from here on has no more rights than this thread.
+        walls = sandbox.restrict(readable=[start["graph"], *READABLE])
         database = ladybug.Database(start["graph"], read_only=True, buffer_pool_size=start["buffer"], max_num_threads=start["threads"])
         ladybug.Connection(database).close()
     except (ImportError, RuntimeError) as error:
         socket.send({"error": str(error)})
         return
+    walls += sandbox.refuse_calls()
     _limit_memory(start["memory"])
-    socket.send({})
+    socket.send({"walls": walls})
     while True:
         try:
             request = socket.recv()
@@ -44,6 +58,16 @@ def main() -> None:
         connection = ladybug.Connection(database, num_threads=start["threads"])
         _answer(socket, connection, *request)
         connection.close()
+
+
+def _warm_up(database: Any, connect: Any) -> None:
+    """Answer a query on an empty graph, so that all modules and libraries are there before the wall keeps them out."""
+    connection = connect(database)
+    result = connection.execute("RETURN $x AS x", {"x": "text"})
+    _stream(result.get_as_arrow(-1))
+    result.close()
+    connection.close()
+    database.close()
 
 
 def _answer(socket: Connection, connection: Any, seconds: float, text: str, values: dict[str, Any], rows: int | None, most: int) -> None:

@@ -45,7 +45,7 @@ SHOW_KINDS = ("ALL", "RANGE", "TEXT", "FULLTEXT", "POINT", "LOOKUP", "VECTOR", "
 """What may stand between SHOW and them."""
 _TOKEN = re.compile(
     r"""(?P<space>[^\S\r]+|\r\n|//[^\r\n]*|/\*.*?\*/)
-    |(?P<value>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:``|[^`])*`|\$\s*(?:\w+|`(?:``|[^`])*`)
+    |(?P<value>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:``|[^`])*`|\$[^\S\r\n]*(?:\w+|`(?:``|[^`])*`)
      |0[xX][0-9a-fA-F]+|0[oO][0-7]+|[0-9]+(?:_[0-9]+)*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
     |(?P<word>[^\W\d]\w*)
     |(?P<sign>.)""",
@@ -55,6 +55,11 @@ WIDEST = 1 << 63
 """The first number that no engine holds."""
 DIGITS = 25
 """Numbers with more are not read at all, which Python refuses beyond some thousands."""
+_SIGNS = frozenset("()[]{}<>.,:+-*/%^=|&!?;")
+"""All characters outside of names, numbers and quotation marks that a statement may have."""
+_ESCAPES = {"\\": "\\", "'": "'", '"': '"', "`": "`", "n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+"""What a backslash may stand before in a text → what is meant; engines read others differently."""
+_QUOTED = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"})
 _UNCLOSED = {"'": "quotation mark", '"': "quotation mark", "`": "backtick", "/": "comment"}
 
 
@@ -63,7 +68,8 @@ def check_reads_only(text: str, parameters: Collection[str] | None = None, *, st
 
     ``parameters`` are the names for which there are values (None: whatever it names), and it must name those alone: the embedded engine
     would take another for null. With ``store`` it may also call what only tells what is there (``PROCEDURES``), show indexes and
-    constraints, and begin with EXPLAIN or PROFILE. Returns that word in capitals, or an empty text, and the statement without it.
+    constraints, and begin with EXPLAIN or PROFILE. Returns that word in capitals, or an empty text, and the statement without it, written
+    anew: whoever runs the query runs this text, never ``text`` itself.
     """
     try:
         text.encode("utf-8")
@@ -72,11 +78,12 @@ def check_reads_only(text: str, parameters: Collection[str] | None = None, *, st
     if re.search(r"\\u", text, re.IGNORECASE):
         # Neo4j reads such an escape before anything else, also in the middle of a word.
         raise QueryError("the query contains a \\u escape; write the character itself.")
-    tokens = list(_tokens(text))
+    pieces = list(_pieces(text))
+    tokens = _without_space(pieces)
     plan = _word(tokens, 0) if store and _word(tokens, 0) in PLANS else ""
     if plan:
-        del tokens[0]
-        text = text[next(match.end() for match in _TOKEN.finditer(text) if match.lastgroup != "space") :]
+        pieces = pieces[pieces.index(tokens[0]) + 1 :]
+        tokens = tokens[1:]
     if not tokens:
         raise QueryError("the query is empty; give a Cypher query that begins with MATCH.")
     _check_parameters(tokens, parameters)
@@ -86,7 +93,7 @@ def check_reads_only(text: str, parameters: Collection[str] | None = None, *, st
         tokens = _after_show(tokens)
     if tokens:
         _check_words(tokens)
-    return plan, text
+    return plan, _written(pieces)
 
 
 def cypher_parameters(given: Iterable[str]) -> dict[str, object]:
@@ -203,20 +210,22 @@ def _after_yield(tokens: list[tuple[str, str]], at: int) -> list[tuple[str, str]
     return tokens[at:]
 
 
-def check_own_query(query: Query) -> None:
-    """:func:`check_reads_only` for a query from a user's file; what it raises names query and file."""
+def check_own_query(query: Query) -> str:
+    """The text to run of a query from a user's file, as :func:`check_reads_only` writes it; what it raises names query and file."""
     try:
-        check_reads_only(query.text)
+        return check_reads_only(query.text)[1]
     except QueryError as error:
         raise QueryError(f"query {query.name} ({query.file}): {error}") from None
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    """Kind (``value``, ``word`` or ``sign``) and text of each token but white space, comments and a semicolon at the end."""
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Kind (``space``, ``value``, ``word`` or ``sign``) and text of each piece up to a semicolon at the end; a comment is space."""
     ended = False
     for match in _TOKEN.finditer(text):
         kind, part = str(match.lastgroup), match[0]
         if kind == "space":
+            if not ended:
+                yield kind, part
             continue
         if ended:
             raise QueryError("the query has more than one statement; give one statement at a time.")
@@ -224,9 +233,82 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
             raise QueryError("the query has a carriage return without a line feed, which engines do not read alike; use line feeds.")
         if kind == "sign" and part in _UNCLOSED and (part != "/" or text.startswith("/*", match.start())):
             raise QueryError(f"the query has a {_UNCLOSED[part]} that nothing closes; close it.")
+        if kind == "sign" and part not in _SIGNS:
+            shown = part if part.isprintable() else f"U+{ord(part):04X}"
+            raise QueryError(
+                f"the query contains the character {shown}, which Cypher does not use; leave it out, or put it in quotation marks."
+            )
         ended = part == ";"
         if not ended:
             yield kind, part
+
+
+def _without_space(pieces: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [piece for piece in pieces if piece[0] != "space"]
+
+
+def _written(pieces: list[tuple[str, str]]) -> str:
+    """The statement anew from its ``pieces``, so that no engine can read it in another way; raises QueryError where that is not possible.
+
+    A comment becomes blanks, and lines stay, so that what an engine says of a place is true of the text that the user wrote.
+    """
+    written, before = [], ""
+    for kind, part in pieces:
+        if kind == "space":
+            new = re.sub(r"[^\n]", " ", part)
+        elif kind == "word":
+            new = part if part.isascii() else f"`{part}`"  # no letter is a letter of a keyword for an engine alone
+        else:
+            new = _value_anew(part) if kind == "value" else part
+        # Nothing that came apart may grow together.
+        written.append(f" {new}" if before[-1:] in {"'", "`"} and new[:1] in {"'", "`"} else new)
+        before = new or before
+    statement = "".join(written).rstrip()
+    if [_meaning(piece) for piece in _without_space(pieces)] != [_meaning(piece) for piece in _without_space(_pieces(statement))]:
+        raise QueryError("the query cannot be written in a form that both engines read alike; write it more simply.")
+    return statement
+
+
+def _value_anew(part: str) -> str:
+    if part[0] in {"'", '"'}:
+        return f"'{_unquoted(part).translate(_QUOTED)}'"
+    if part[0] == "$":
+        name = part[1:].lstrip()
+        return (
+            f"${name if name.isascii() or name.isidentifier() else _name_anew(f'`{name}`')}" if name[0] != "`" else f"${_name_anew(name)}"
+        )
+    return _name_anew(part) if part[0] == "`" else part
+
+
+def _name_anew(part: str) -> str:
+    if not part.isprintable():
+        raise QueryError("the query has a name in backticks with a line break or another character that cannot be seen; leave it out.")
+    return part
+
+
+def _unquoted(part: str) -> str:
+    """What a text in quotation marks means; raises QueryError for what engines read differently."""
+    if "\0" in part:
+        raise QueryError("the query has a text with a NUL character; leave it out.")
+
+    def meant(match: re.Match[str]) -> str:
+        if match[1] not in _ESCAPES:
+            raise QueryError(
+                f"the query has a text with the escape {match[0]}, which engines do not read alike; write \\\\ for a backslash."
+            )
+        return _ESCAPES[match[1]]
+
+    return re.sub(r"\\(.)", meant, part[1:-1], flags=re.DOTALL)
+
+
+def _meaning(piece: tuple[str, str]) -> tuple[str, str]:
+    """What a token says, however it is written."""
+    kind, part = piece
+    if kind == "value" and part[0] in {"'", '"'}:
+        return "text", _unquoted(part)
+    if kind == "value" and part[0] == "$":
+        return "parameter", part[1:].strip().strip("`")
+    return ("name", part.strip("`")) if kind == "word" or part[0] == "`" else piece
 
 
 def _check_words(tokens: list[tuple[str, str]]) -> None:

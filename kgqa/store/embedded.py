@@ -130,24 +130,26 @@ class EmbeddedStore:
 
     def read(self, text: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answer:
         """The rows of any Cypher that only reads, from a process apart; see :class:`~kgqa.store.base.GraphStore`."""
-        plan, _ = check_reads_only(text, parameters or {}, store=self.name)
+        plan, statement = check_reads_only(text, parameters or {}, store=self.name)
         check_values(parameters or {}, one_kind=True)
         limits = limits or Limits()
-        if limits.rows is not None and not plan:
-            text = limited(text, limits.rows + 1)
+        if plan:
+            statement = f"{plan} {statement}"
+        elif limits.rows is not None:
+            statement = limited(statement, limits.rows + 1)
         try:
-            answer = self._apart(text, parameters or {}, limits, Asked(what="the query"))
+            answer = self._apart(statement, parameters or {}, limits, Asked(what="the query"))
         except Refused as error:
             hint = _NUMBER if _CAST.match(str(error)) else ""
             raise QueryError(f"the query cannot be run: {first_line(_RULE.sub('', str(error)))}{hint}") from None
         return replace(answer, rows=_without_objects(answer.rows))
 
     def _run_own(self, query: Query, arguments: Mapping[str, Value] | None, seconds: float | None) -> pa.Table:
-        check_own_query(query)
+        text = check_own_query(query)
         limits = OWN_LIMITS if seconds is None else replace(OWN_LIMITS, seconds=seconds)
         asked = Asked(what=f"query {query.name} ({query.file})", options=False)
         try:
-            answer = self._apart(query.text, arguments or {}, limits, asked)
+            answer = self._apart(text, arguments or {}, limits, asked)
         except Refused as error:
             raise StoreError(f"{asked.what}: {first_line(str(error))}") from None
         if answer.cut:
