@@ -71,6 +71,8 @@ def _print_plan(console: Terminal, plan: Plan) -> None:
     for name, state in plan.stages:
         stages.add_row(name, state)
     console.print(files, stages)
+    if plan.memory:
+        console.say(f"The graph engine may take {decimal(plan.memory)} of memory (KGQA_STORE_MEMORY).")
     if plan.replaces:
         console.print("The dataset that is there was made with other settings and would be replaced.", style="yellow")
     console.say(f"Would write {plan.dataset}. Nothing was changed.")

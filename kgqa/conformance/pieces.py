@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import shutil
@@ -14,6 +13,8 @@ from pathlib import Path
 
 from kgqa.store import sandbox
 from kgqa.store.embedded import ENGINE_VERSION
+from kgqa.store.limits import size
+from kgqa.store.memory import VARIABLE, available_memory, engine_memory
 
 PYTHON = ((3, 11), (3, 13))
 """The first and last version that is tested."""
@@ -70,12 +71,9 @@ def _packages() -> Iterator[Piece]:
 
 
 def _memory() -> Piece:
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    # Linux counts what it would give back if somebody asked.
-    counted = Path("/proc/meminfo")
-    if counted.is_file() and (match := re.search(r"^MemAvailable:\s+(\d+) kB$", counted.read_text(), re.MULTILINE)):
-        free = int(match[1]) << 10
-    return Piece(name="free memory", found=f"{free / 2**30:.1f} GiB", good=free >= MEMORY, needed_for="a large domain; 2 GiB")
+    free, engine = available_memory(), engine_memory()
+    needed_for = f"a large domain; 2 GiB. The graph engine takes {size(engine)} of it at most ({VARIABLE})"
+    return Piece(name="free memory", found=f"{free / 2**30:.1f} GiB", good=free >= MEMORY, needed_for=needed_for)
 
 
 def _disk(workspace: Path) -> Piece:

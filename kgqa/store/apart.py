@@ -21,10 +21,9 @@ import pyarrow as pa
 
 from kgqa.errors import StoreError
 from kgqa.store.limits import Answer, Asked, Limits
+from kgqa.store.memory import reading_memory
 
 PROGRAM = Path(__file__).with_name("apart_program.py")
-BUFFER_BYTES = 512 << 20
-"""Of the engine, for parts of the graph; at most half of what a query may take."""
 OPENING_SECONDS = 60.0
 GRACE = 0.3
 """Seconds that the engine has to notice by itself that its time is up, which leaves the process alive."""
@@ -49,7 +48,7 @@ class Worker:
             raise StoreError(f"{graph}: no process can be started to ask the graph ({failed.strerror}); lift that limit.") from None
         self._ceiling = sys.maxsize
         try:
-            buffer = min(BUFFER_BYTES, memory // 2)
+            buffer = min(reading_memory(graph), memory // 2)
             asked = Asked(what="to open the graph", options=False)
             self._send({"path": sys.path, "graph": str(graph.absolute()), "buffer": buffer, "threads": threads, "memory": memory}, asked)
             reply = self._receive(asked, time.monotonic() + OPENING_SECONDS, OPENING_SECONDS)
