@@ -17,7 +17,8 @@ from tests.store.graphs import ad_hoc
 
 MIB = 1 << 20
 COUNT = ad_hoc(
-    "MATCH (d:Document) RETURN count(d) AS documents, sum(size(d.text)) AS characters", "documents: integer, characters: integer"
+    "MATCH (d:Document) RETURN count(d) AS documents, CAST(sum(size(d.text)) AS INT64) AS characters",
+    "documents: integer, characters: integer",
 )
 
 
