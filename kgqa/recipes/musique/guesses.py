@@ -66,6 +66,13 @@ def hop_figures(judged: Judged, kept: pl.DataFrame, *, seed: int) -> dict[str, d
     }
 
 
+NOTHING_LEARNED = {
+    "heads": "; the filter's readers answer first questions no better than chance, so they filter nothing there",
+    "tails": "; the filter's readers answer second questions no better than chance, so they filter nothing there",
+}
+"""What :func:`unlearned` names → the sentence for people."""
+
+
 def unlearned(hops: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Whether ``heads``, ``tails`` or both are answered by the filter's readers no clearer than by guesses."""
     return [name for name in ("heads", "tails") if hops[name]["before"]["low"] <= hops[name]["chance"]]
