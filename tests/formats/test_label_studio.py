@@ -221,7 +221,7 @@ def test_the_configuration_lies_beside_a_single_file(tmp_path: Path) -> None:
     ("task", "kind", "part"),
     [
         ({"data": {"question": "?", "text": ""}}, MissingInput, "x.json, record 1: the field 'data.id' is missing; give"),
-        ({"data": {"question": "?", "id": "q"}}, MissingInput, "record 1: the field 'data.paragraphs' is missing; give"),
+        ({"data": {"question": "?", "id": "q"}}, MissingInput, "record 1: the field 'data.paragraphs' is missing; call the text"),
         ({"data": {"text": "?", "id": "q"}}, MissingInput, "record 1: the field 'data.question' is missing"),
         ({"data": {**DATA, "id": 3.5}}, BrokenInput, "record 1, field 'data.id': expected text, found a number"),
         ({"data": {**DATA, "paragraphs": [{"id": "a", "text": ""}] * 2}}, DuplicateId, "record 1: two paragraphs have the id a"),
