@@ -79,7 +79,7 @@ def to_question(instance: Instance) -> dict[str, Any]:
     check_one_part(instance, "SQuAD")
     notes = notes_of(instance)
     if instance.hidden:
-        said = {name: notes[name] for name in ("is_impossible", "plausible_answers") if name in notes}  # type: ignore[literal-required]
+        said: dict[str, Any] = {name: value for name, value in notes.items() if name in {"is_impossible", "plausible_answers"}}
         shown = {"id": instance.id, "question": instance.question}
         return {**notes.get("question", {}), **shown, **said, **answers_field(instance, notes)}
     same = has_noted_answers(instance, notes)
