@@ -271,4 +271,4 @@ def test_the_contrast_set_comes_back_and_is_scored(real_data: Path, tmp_path: Pa
     said = {key: answers[-1] for key, answers in raw.items()}
     ours = {instance.id: drop.gold_answers(instance) for instance in found}
     assert scores_of(ours, said) == scores_of(raw, said)
-    assert scores_of(ours, {instance.id: instance.answers for instance in found}).official == dict.fromkeys(NAMES, 100)
+    assert scores_of(ours, {instance.id: instance.whole_answers[0] for instance in found}).official == dict.fromkeys(NAMES, 100)
