@@ -15,14 +15,15 @@ from typing import Any
 from kgqa.errors import BrokenInput
 from kgqa.formats import qangaroo
 from kgqa.formats.identifiers import looks_like_number
-from kgqa.formats.provenance import noted
 from kgqa.records import Instance, Paragraph
 
+Notes = Mapping[str, Any]
+Part = Callable[[Instance, Notes], Any]
 ABSENT = MappingProxyType({"hotpotqa": "absent_facts", "twowiki": "supporting_facts"})
 """Format → under which name it notes the supporting facts whose paragraph or sentence is not shown."""
 
 
-def _answers(instance: Instance) -> Any:
+def _answers(instance: Instance, _: Notes) -> Any:
     """The canonical answer, and all that are right; of a choice, what is chosen."""
     chosen = _chosen(instance)
     whole = instance.whole_answers if chosen is None else ((chosen,),)
@@ -38,13 +39,13 @@ def _chosen(instance: Instance) -> str | None:
         return instance.answers[0]
 
 
-def _answerable(instance: Instance) -> Any:
+def _answerable(instance: Instance, _: Notes) -> Any:
     return "hidden" if instance.hidden else instance.answerable
 
 
-def _support(instance: Instance) -> Any:
+def _support(instance: Instance, notes: Notes) -> Any:
     """The supporting sentences by number and title of their paragraph, as the scorers of MuSiQue and HotpotQA name them."""
-    paragraphs, absent = instance.paragraphs, _absent_facts(instance)
+    paragraphs, absent = instance.paragraphs, _absent_facts(notes)
     single = len(paragraphs) == 1 and not paragraphs[0].supporting_sentences
     if instance.candidates is not None or (not absent and (single or all(paragraph.supporting is None for paragraph in paragraphs))):
         return None
@@ -59,9 +60,8 @@ def _sentences(paragraph: Paragraph) -> tuple[int, ...] | range:
     return paragraph.supporting_sentences or range(max(1, len(paragraph.sentences or ())))
 
 
-def _absent_facts(instance: Instance) -> frozenset[str]:
-    facts = (fact for name, field in ABSENT.items() for fact in _listed(noted(instance, name).get(field)))
-    return frozenset(map(_text, facts)) if instance.provenance else frozenset()
+def _absent_facts(notes: Notes) -> frozenset[str]:
+    return frozenset(_text(fact) for name, field in ABSENT.items() for fact in _listed(_note(notes, name).get(field)))
 
 
 def _numbers(instance: Instance) -> dict[str, int]:
@@ -70,27 +70,32 @@ def _numbers(instance: Instance) -> dict[str, int]:
     return {id: int(id) if numbered else place for place, id in enumerate(ids)}  # noqa: A001 - what the field is called
 
 
-def _decomposition(instance: Instance) -> Any:
+def _decomposition(instance: Instance, _: Notes) -> Any:
     """The steps' questions and answers, and the numbers of their paragraphs."""
-    numbers = _numbers(instance)
     steps = instance.decomposition or ()
+    numbers = _numbers(instance) if steps else {}
     return tuple((step.question, step.answer, numbers.get(step.paragraph_id or "", step.paragraph_id)) for step in steps) or None
 
 
-def _candidates(instance: Instance) -> Any:
+def _candidates(instance: Instance, _: Notes) -> Any:
     """How candidates are shown, in any order."""
     return None if instance.candidates is None else tuple(sorted(qangaroo.expressions(instance).values()))
 
 
-def _noted(name: str, *fields: str) -> Callable[[Instance], Any]:
+def _noted(name: str, *fields: str) -> Part:
     """What a format notes in ``fields``, as far as something stands there."""
 
-    def part(instance: Instance) -> Any:
-        notes = noted(instance, name) if instance.provenance else {}
-        found = {field: notes[field] for field in fields if notes.get(field)}
+    def part(_: Instance, notes: Notes) -> Any:
+        note = _note(notes, name)
+        found = {field: note[field] for field in fields if note.get(field)}
         return _text(found) if found else None
 
     return part
+
+
+def _note(notes: Notes, name: str) -> Notes:
+    note = notes.get(name)
+    return note if isinstance(note, dict) else {}
 
 
 def _listed(value: object) -> list[Any]:
@@ -101,7 +106,7 @@ def _text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-GOLD: Mapping[str, Callable[[Instance], Any]] = MappingProxyType(
+GOLD: Mapping[str, Part] = MappingProxyType(
     {
         "answers": _answers,
         "whether there is an answer": _answerable,
@@ -113,11 +118,11 @@ GOLD: Mapping[str, Callable[[Instance], Any]] = MappingProxyType(
         "people's verdicts": _noted("qangaroo", "annotations"),
     }
 )
-"""Part → what it is of an Instance, None where nothing is known of it."""
+"""What a part is called → what it is of an Instance with its notes, None where nothing is known of it."""
 
 
-def gold_of(instance: Instance) -> Iterator[int | None]:
-    """A hash of each part of ``GOLD``, None where nothing is known of it; they are compared within one run only."""
+def gold_of(instance: Instance, notes: Notes) -> Iterator[int | None]:
+    """A hash of each part of ``GOLD``, None where nothing is known of it, to be compared within one run; ``notes`` are its provenance."""
     for part in GOLD.values():
-        value = part(instance)
+        value = part(instance, notes)
         yield None if value is None else hash(value)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
 from sys import intern
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kgqa.errors import BrokenInput, GoldLost
 from kgqa.formats.gold import GOLD, gold_of
@@ -138,12 +138,13 @@ class Written:
 
 
 def _question(number: int, instance: Instance) -> _Question:
-    return _Question(number, tuple(_digests(instance)), tuple(gold_of(instance)), tuple(_notes(instance)))
+    notes = everything(instance) if instance.provenance else {}
+    return _Question(number, tuple(_digests(instance)), tuple(gold_of(instance, notes)), tuple(_notes(notes)))
 
 
-def _notes(instance: Instance) -> Iterator[tuple[str, int]]:
+def _notes(notes: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     """What is noted, each field of a note for itself."""
-    for name, note in everything(instance).items():
+    for name, note in notes.items():
         if not isinstance(note, dict) or name in WHOLE:
             yield name, hash(_text(note))
             continue
