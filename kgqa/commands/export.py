@@ -133,7 +133,8 @@ def _export_dataset(dataset: Path, out: Path, to: str, progress: Progress, *, lo
             written = Written()
             form.write(written.watch(native.read(source), progress), folder / target.name)
             count += len(written)
-            changes += written.changed_in(form.read(folder / target.name), progress)
+            # An empty file is none that could be read.
+            changes += written.changed_in(form.read(folder / target.name) if len(written) else (), progress)
         progress.finish(f"{count:,} questions")
         if not lossy:
             changes.check_gold(str(dataset), to, count)

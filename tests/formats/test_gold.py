@@ -245,3 +245,15 @@ def test_what_musique_says_of_a_hidden_answer_comes_back(tmp_path: Path) -> None
         assert json.loads((tmp_path / f"{number}_again.jsonl").read_text("utf-8")) == {**plain, **more}
     with pytest.raises(MissingInput, match="its answer is hidden"):
         METRICS["musique"].gold(next(open_dataset(path).instances()))
+
+
+def test_an_export_that_loses_gold_is_refused_too(tmp_path: Path, cli: Cli) -> None:
+    kgqa.convert(written([FACTS], tmp_path / "x_dev.json"), to="native", out=tmp_path / "set")
+    cli("export", tmp_path / "set", "--to", "musique", "--out", tmp_path / "out").sentence(
+        "lose gold: supporting facts (1 of 1)", "--lossy"
+    )
+    assert not (tmp_path / "out").exists()
+    done = cli("export", tmp_path / "set", "--to", "musique", "--out", tmp_path / "out", "--lossy")
+    assert (done.status, done.err) == (0, "")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["musique_ans_dev.jsonl"]
+    cli("export", tmp_path / "graph.xml", "--to", "graphml", "--lossy").sentence("--lossy is for datasets")
