@@ -8,6 +8,7 @@
     │   ├── BrokenInput           the bytes are not what the format promises
     │   ├── DuplicateId           two rows carry the same id
     │   ├── UnknownId             an id that nothing defines
+    │   ├── GoldLost              a conversion would lose what scorers compare with
     │   └── TableChanged          somebody else changed what was to be changed
     ├── SettingsError         a setting, domain or parameter that does not exist or cannot have that value
     ├── EmptyResult           everything was rejected; says by which rule and which setting to change
@@ -71,6 +72,10 @@ class DuplicateId(InputError):
 
 class UnknownId(InputError):
     """An id that nothing defines."""
+
+
+class GoldLost(InputError):
+    """A set cannot be written in a format without losing gold, and nobody said that it may."""
 
 
 class TableChanged(InputError):

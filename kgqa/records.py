@@ -16,7 +16,7 @@ ANSWER_TYPES = {
     "spans": "several spans",
     "number": "a number, with or without a unit",
     "boolean": "yes or no",
-    "none": "the paragraphs do not answer the question",
+    "none": "the paragraphs do not answer the question, or the answer is hidden",
 }
 """Answer type → the sentence that reports show."""
 
@@ -93,7 +93,11 @@ class Instance:
     paragraphs: tuple[Paragraph, ...]
     """In the order shown."""
     answers: tuple[str, ...]
-    """The canonical one first, then its aliases; empty: no answer."""
+    """Alternatives, any of which is right: the canonical one first, then its other names and what other annotators say. Of the type
+    ``spans`` they are the parts of one answer, which is right only with all of them. Empty: there is no answer, or it is hidden."""
+    alternatives: tuple[tuple[str, ...], ...] | None = None
+    """Further right answers, each with all of its parts, which ``answers`` cannot list: those of several parts, and any at all beside an
+    answer of several parts. None: there are none."""
     answer_id: str | None = None
     """The answer's entity, or candidate."""
     answer_type: str
@@ -105,10 +109,22 @@ class Instance:
     """One for each candidate; None where a set has none."""
     decomposition: tuple[Step, ...] | None = None
     answerable: bool
+    """False where the paragraphs do not answer the question. True without ``answers``: they are ``hidden``."""
     group: str
     """Twins share it, and splits keep it together."""
     provenance: str | None
     """JSON: where the question comes from."""
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the answer is held back, as in official test files; then nothing is known of it, not even whether there is one."""
+        return self.answerable and not self.answers
+
+    @property
+    def whole_answers(self) -> tuple[tuple[str, ...], ...]:
+        """Every right answer with all of its parts, the canonical one first; empty where there is none or it is hidden."""
+        parts = (self.answers,) if self.answers and self.answer_type == "spans" else tuple((answer,) for answer in self.answers)
+        return parts + (self.alternatives or ())
 
     @property
     def answer_grade(self) -> Grade | None:

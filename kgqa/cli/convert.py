@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kgqa.cli.options import Paragraphs, Strict, print_remarks
+from kgqa.cli.options import Lossy, Paragraphs, Strict, print_remarks
 
 if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
@@ -21,6 +21,7 @@ def convert(
     from_: Annotated[str | None, Option("--from", help="The format to read; recognised where it is not named.")] = None,
     paragraphs: Paragraphs = None,
     strict: Strict = False,
+    lossy: Lossy = False,
 ) -> None:
     """Write a question set in another format, and say what that format could not hold."""
     import kgqa
@@ -29,7 +30,7 @@ def convert(
 
     console = Terminal()
     with ConsoleProgress(console) as progress:
-        done = kgqa.convert(dataset, to=to, out=out, format=from_, paragraphs=paragraphs, strict=strict, progress=progress)
+        done = kgqa.convert(dataset, to=to, out=out, format=from_, paragraphs=paragraphs, strict=strict, lossy=lossy, progress=progress)
     _print(console, done)
     print_remarks(console, done.source.remarks)
 
@@ -44,6 +45,11 @@ def _print(console: Terminal, done: Conversion) -> None:
     sizes = ", ".join(f"{split} {count:,}" for split, count in done.counts.items())
     console.say(f"From {done.source.format} ({how}) to {done.to}: {sizes}")
     total = sum(done.counts.values())
+    if done.gold:
+        table = Table("gold", "questions", title=f"Gold that {done.to} does not hold")
+        for part, count in done.gold.items():
+            table.add_row(part, f"{count:,} of {total:,}")
+        console.print(table)
     if done.changed:
         table = Table("part", "questions", title=f"Read again from {done.to}, not as it was")
         for part, count in done.changed.items():

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
+from kgqa.cli.options import Lossy, Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
 from kgqa.errors import SettingsError
 from kgqa.settings.defaults import GRAPH_HOPS, GRAPH_LIMIT, STORE
 
@@ -40,6 +40,7 @@ def export(
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
+    lossy: Lossy = False,
 ) -> None:
     """Write a finished dataset in a paper's own format, or a graph as GraphML or as files for neo4j-admin database import."""
     from rich.filesize import decimal
@@ -65,7 +66,7 @@ def export(
     with ConsoleProgress(Terminal()) as progress:
         files = kgqa.export(
             datasets or None, to=to, out=out, workspace=workspace, rejected=rejected, entity=entity, document=document, sample=sample,
-            hops=hops, limit=limit, store=store, neo4j=settings, progress=progress,
+            hops=hops, limit=limit, store=store, neo4j=settings, lossy=lossy, progress=progress,
         )  # fmt: skip
     for path in files:
         typer.echo(f"{path}: {decimal(path.stat().st_size)}")

@@ -29,6 +29,8 @@ Strict = Annotated[
     bool, Option("--strict", help="Refuse what contradicts the format, as a support that is not there; it is kept and counted otherwise.")
 ]
 
+Lossy = Annotated[bool, Option("--lossy", help="Write although gold is lost, as support or steps; it is an error otherwise.")]
+
 
 def print_remarks(console: Terminal, remarks: Sequence[str]) -> None:
     """What is to be said of a set once it was read, a line each."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from kgqa.errors import EmptyResult, SettingsError, storage_errors
 from kgqa.formats.base import FileFormat, FolderFormat
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.formats.registry import find_format
-from kgqa.formats.round_trip import Written
+from kgqa.formats.round_trip import Changes, Written
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
 from kgqa.runs.files import already_there, hashes_of, new_folder, parents_of, rename_all
@@ -34,7 +33,10 @@ class Conversion:
     counts: dict[str, int]
     """Split → questions."""
     changed: dict[str, int]
-    """Part of an Instance → questions in which it does not come back as it was, also ``LOST`` and ``MORE``; empty: nothing was lost."""
+    """Part of an Instance → questions in which it does not come back as it was, also ``LOST``, ``MORE``, and ``note NAME.FIELD`` of what is
+    not noted any more; empty: nothing was lost."""
+    gold: dict[str, int]
+    """Part of the gold → questions that lost it, which is empty but for ``lossy`` conversions."""
 
 
 def convert(
@@ -45,6 +47,7 @@ def convert(
     format: str | None = None,  # noqa: A002 - what it is called everywhere
     paragraphs: str | Path | None = None,
     strict: bool = False,
+    lossy: bool = False,
     progress: Progress | None = None,
 ) -> Conversion:
     """Write ``dataset`` (a file or folder of ``format``, or of the one that is recognised) in the format ``to`` as ``out``.
@@ -52,8 +55,9 @@ def convert(
     ``paragraphs`` and ``strict``: as :func:`kgqa.open_dataset` has them.
     ``out`` becomes a new folder; a single file where the set is a single split and ``out`` ends as that format's files do. What was written
     is read again, and each part of a question that is not what it was is counted, as are questions that do not come back or were not there.
-    Nothing is left behind where an error is raised. Memory: some eighteen numbers (about 1 kB) for each question of a split, and what
-    reading and writing the two formats take.
+    Where they lose gold (``kgqa.formats.gold``), which is what scorers compare with, GoldLost is raised unless the conversion may be
+    ``lossy``. Nothing is left behind where an error is raised. Memory: some thirty numbers (about 1.5 kB) for each question of a split,
+    and what reading and writing the two formats take.
     """
     source, target = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict), find_format(to)
     with storage_errors(Path(out)):
@@ -67,17 +71,17 @@ def convert(
         raise SettingsError(f"{out}: {to} is written as {wanted}; give another --out.")
     progress = progress or Silent()
     if single:
-        counts, changed, files = _single_file(source, to, out, progress)
+        counts, changes, files = _single_file(source, to, out, progress, lossy=lossy)
     else:
         with new_folder(out) as partial:
-            counts, changed = _write_and_compare(source, to, partial, progress)
+            counts, changes = _write_and_compare(source, to, partial, progress, lossy=lossy)
             if to == "native":
                 _describe(partial, source, counts)
         files = tuple(sorted(path for path in out.rglob("*") if path.is_file()))
-    return Conversion(source=source, to=to, files=files, counts=counts, changed=changed)
+    return Conversion(source=source, to=to, files=files, counts=counts, changed=dict(changes.parts), gold=dict(changes.gold))
 
 
-def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Progress) -> tuple[dict[str, int], dict[str, int]]:
+def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Progress, *, lossy: bool) -> tuple[dict[str, int], Changes]:
     target = find_format(to)
     before = {split: Written() for split in source.files}
     progress.start(f"Writing {to}", None, "questions")
@@ -93,11 +97,13 @@ def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Pr
         raise EmptyResult(f"{source.path}: the set holds no question; give one that does.")
     progress.finish(f"{sum(counts.values()):,} questions")
     progress.start("Reading it again", sum(counts.values()), "questions")
-    changed = Counter[str]()
+    changes = Changes()
     for split, again in _read_back(target, partial, list(before)).items():
-        changed += before[split].changed_in(again, progress)
-    progress.finish("nothing lost" if not changed else "")
-    return counts, dict(changed)
+        changes += before[split].changed_in(again, progress)
+    progress.finish("nothing lost" if not changes.parts else "")
+    if not lossy:
+        changes.check_gold(str(source.path), to, sum(counts.values()))
+    return counts, changes
 
 
 def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None:
@@ -126,18 +132,20 @@ def _read_back(target: FileFormat | FolderFormat, partial: Path, splits: Iterabl
     return {split: target.read(found[split]) if split in found else () for split in splits}
 
 
-def _single_file(source: QuestionSet, to: str, out: Path, progress: Progress) -> tuple[dict[str, int], dict[str, int], tuple[Path, ...]]:
+def _single_file(
+    source: QuestionSet, to: str, out: Path, progress: Progress, *, lossy: bool
+) -> tuple[dict[str, int], Changes, tuple[Path, ...]]:
     """The one split's file as ``out``, and what belongs beside it under its stem."""
     with storage_errors(out), parents_of(out):
         _check_free(out)
         with scratch(out) as folder:
-            counts, changed = _write_and_compare(source, to, folder / out.name, progress)
+            counts, changes = _write_and_compare(source, to, folder / out.name, progress, lossy=lossy)
             files = sorted((folder / out.name).iterdir(), key=lambda path: len(path.name))
             named = [out, *(out.with_name(out.stem + path.name.removeprefix(files[0].stem)) for path in files[1:])]
             for name in named:
                 _check_free(name)
             rename_all(dict(zip(files, named, strict=True)))
-    return counts, changed, tuple(named)
+    return counts, changes, tuple(named)
 
 
 def _check_free(path: Path) -> None:

@@ -14,6 +14,7 @@ from kgqa.commands.graph import Part
 from kgqa.errors import SettingsError, StorageError, storage_errors, suggestion
 from kgqa.formats import musique, native, qangaroo
 from kgqa.formats.dataset_on_graph import DatasetOnGraph, dataset_folder
+from kgqa.formats.round_trip import Changes, Written
 from kgqa.progress import Progress, Silent
 from kgqa.runs.files import check_new_file, check_new_folder, lies_within, new_folder, parents_of, rename_all
 from kgqa.runs.graph import finished_tables, rows_of
@@ -52,6 +53,7 @@ def export(
     limit: int | None = None,
     store: str = STORE,
     neo4j: Neo4jSettings | None = None,
+    lossy: bool = False,
     progress: Progress | None = None,
 ) -> list[Path]:
     """Write ``dataset`` (a folder of ours), or the graph of ``workspace``, in format ``to`` to ``out``; return the files.
@@ -65,7 +67,8 @@ def export(
     ``entity``, ``document`` or ``sample`` the GraphML holds what :func:`kgqa.graph` gives for these, ``hops``, ``limit``, ``store`` and
     ``neo4j``.
 
-    Existing files are never replaced. Raises KgqaError; nothing is left behind where it does.
+    Existing files are never replaced. A dataset's files are read again: where its questions lose gold, GoldLost is raised unless they may
+    (``lossy``), as :func:`kgqa.convert` has it. Raises KgqaError; nothing is left behind where it does.
     """
     to = known_format(to)
     datasets = [] if dataset is None else [dataset] if isinstance(dataset, str | Path) else [*dataset]
@@ -77,7 +80,9 @@ def export(
             raise SettingsError(f"the format {to} is one for datasets, which need no {given[0]}; leave it out.")
         if len(datasets) != 1:
             raise SettingsError(f"the format {to} is one for datasets; give the folder of one, as kgqa-workspace/datasets/wikihop.")
-        return _export_dataset(Path(datasets[0]), Path(out), to)
+        return _export_dataset(Path(datasets[0]), Path(out), to, progress or Silent(), lossy=lossy)
+    if lossy:
+        raise SettingsError("--lossy is for datasets, and a graph is written whole; leave it out.")
     if rejected and not datasets:
         raise SettingsError("rejected questions are those of a dataset; give one too.")
     place, progress = Workspace(Path(workspace or WORKSPACE)), progress or Silent()
@@ -110,7 +115,7 @@ def known_format(to: str) -> str:
     return name
 
 
-def _export_dataset(dataset: Path, out: Path, to: str) -> list[Path]:
+def _export_dataset(dataset: Path, out: Path, to: str, progress: Progress, *, lossy: bool) -> list[Path]:
     jobs = [(path, out / _NAMES[to][0].format(split)) for split, path in native.split_files(dataset).items()]
     twin = dataset / TWINS[to]
     if twin.is_dir():
@@ -121,10 +126,18 @@ def _export_dataset(dataset: Path, out: Path, to: str) -> list[Path]:
     for _, target in jobs:
         if target.exists():
             raise StorageError(f"{target}: this file is already there; choose another --out, or remove it.")
-    write = {"qangaroo": qangaroo.write, "musique": musique.write}[to]
+    form, changes, count = {"qangaroo": qangaroo, "musique": musique}[to], Changes(), 0
     with storage_errors(out), parents_of(jobs[0][1]), scratch(jobs[0][1]) as folder:
+        progress.start(f"Writing {to}", None, "questions")
         for source, target in jobs:
-            write(native.read(source), folder / target.name)
+            written = Written()
+            form.write(written.watch(native.read(source), progress), folder / target.name)
+            count += len(written)
+            # An empty file is none that could be read.
+            changes += written.changed_in(form.read(folder / target.name) if len(written) else (), progress)
+        progress.finish(f"{count:,} questions")
+        if not lossy:
+            changes.check_gold(str(dataset), to, count)
         rename_all({folder / target.name: target for _, target in jobs})
     return [target for _, target in jobs]
 

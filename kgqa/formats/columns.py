@@ -43,6 +43,7 @@ SCHEMA = pa.schema(
         ("question", pa.string()),
         ("paragraphs", pa.list_(PARAGRAPH)),
         ("answers", pa.list_(pa.string())),
+        ("alternatives", pa.list_(pa.list_(pa.string()))),
         ("answer_id", pa.string()),
         ("answer_type", pa.string()),
         ("candidates", pa.list_(CANDIDATE)),
@@ -54,17 +55,20 @@ SCHEMA = pa.schema(
         ("provenance", pa.string()),
     ]
 )
-OPTIONAL = frozenset({"grades"})
+OPTIONAL = frozenset({"alternatives", "grades"})
 """Columns that older datasets do not have; null is read there."""
+OF_RECIPES = SCHEMA.remove(SCHEMA.get_field_index("alternatives"))
+"""What a recipe writes: every answer that it gives is one of ``answers``."""
 
 
-def table_of(instances: Sequence[Instance]) -> pa.Table:
-    """What ``native.write`` would write; BrokenInput for a place that a column has no room for.
+def table_of(instances: Sequence[Instance], schema: pa.Schema = SCHEMA) -> pa.Table:
+    """What ``native.write`` would write, as ``schema``, which is ``SCHEMA`` or ``OF_RECIPES``; BrokenInput for a place that a column has
+    no room for.
 
     Memory: the table, and each different paragraph once more.
     """
     try:
-        return _table_of(instances)
+        return _table_of(instances, schema)
     except (pa.ArrowInvalid, OverflowError):
         wide = next((instance for instance in instances if any(map(_is_wide, instance.paragraphs))), None)
         if wide is None:
@@ -77,15 +81,15 @@ def _is_wide(paragraph: Paragraph) -> bool:
     return any(not -LIMIT <= place < LIMIT for place in (*places, *(paragraph.sentences or ()), *(paragraph.supporting_sentences or ())))
 
 
-def _table_of(instances: Sequence[Instance]) -> pa.Table:
+def _table_of(instances: Sequence[Instance], schema: pa.Schema) -> pa.Table:
     columns: dict[str, pa.Array] = {"paragraphs": _shared_paragraphs(instances)}
     columns["candidates"] = _optional([instance.candidates for instance in instances], pa.list_(CANDIDATE))
     columns["grades"] = _optional([instance.grades for instance in instances], pa.list_(GRADE))
     columns["decomposition"] = _optional([instance.decomposition for instance in instances], pa.list_(STEP))
-    for field in SCHEMA:
+    for field in schema:
         if field.name not in columns:
             columns[field.name] = pa.array([getattr(instance, field.name) for instance in instances], field.type)
-    return pa.table({name: columns[name] for name in SCHEMA.names}, schema=SCHEMA)
+    return pa.table({name: columns[name] for name in schema.names}, schema=schema)
 
 
 def _shared_paragraphs(instances: Sequence[Instance]) -> pa.Array:

@@ -1,8 +1,9 @@
 """DROP's JSON: one object of passages, and questions whose answer is a number, a date or spans (Dua et al. 2019).
 
-A question has one paragraph, whose id is the passage's. Its answers are those of the canonical answer: its number, its spans, of which
-there may be several, or its date as text. The answer as it stands in the file and the validated ones are noted (:func:`gold_answers` gives
-all of them to the scorer), as are ``wiki_url`` and unknown fields of passage and question.
+A question has one paragraph, whose id is the passage's. An answer is its number, its spans, of which there may be several that are right
+together only, or its date as text. Beside the canonical answer the validated ones are right as well: those of one part stand in
+``answers`` where the canonical answer has one part too, all others in ``alternatives``. How they stand in the file is noted, with what is
+a number or a date; as are ``wiki_url`` and unknown fields of passage and question.
 
 A question of a test file has no ``answer``. One that is there and empty in all parts is what the IIRC baseline writes for a question that
 its paragraphs do not answer (``make_drop_style.py``); DROP has no meaning for it, so that it is noted as a fault.
@@ -19,6 +20,7 @@ from typing import Any, NotRequired
 from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
+from kgqa.formats.annotators import Answers, of_annotators
 from kgqa.formats.faults import Fault, note_faults
 from kgqa.formats.identifiers import unused
 from kgqa.formats.json import stream
@@ -102,22 +104,29 @@ def read(path: Path) -> Iterator[Instance]:
 def instance_of(question: Question, passage_id: str, passage: Passage) -> Instance:
     """The Instance of one question about a passage."""
     answer: Mapping[str, Any] = question.get("answer", {})
-    answers = spans_of(answer)
-    empty = "answer" in question and not answers
+    answers, alternatives = _fields_of(question)
+    canonical = spans_of(answer)
+    empty = "answer" in question and not canonical
     notes: dict[str, Any] = {name: value for name, value in question.items() if name in {"answer", "validated_answers"}}
     rest = {"passage": unknown_fields(passage, Passage), "question": unknown_fields(question, Question)}
     return Instance(
         id=question["query_id"],
         question=question["question"],
-        paragraphs=(Paragraph(id=passage_id, title=None, text=passage["passage"], supporting=None if empty else True),),
+        paragraphs=(Paragraph(id=passage_id, title=None, text=passage["passage"], supporting=True if canonical else None),),
         answers=answers,
-        answer_type="number" if answer.get("number") else ("none", "span", "spans")[min(len(answers), 2)],
+        alternatives=alternatives,
+        answer_type="number" if answer.get("number") else ("none", "span", "spans")[min(len(canonical), 2)],
         answerable=not empty,
         group=question["query_id"],
         provenance=note_faults(
             [EMPTY] if empty else (), beside=note(NAME, {**notes, **{name: fields for name, fields in rest.items() if fields}})
         ),
     )
+
+
+def _fields_of(question: Mapping[str, Any]) -> Answers:
+    """The answers of a question, or of what was noted of one."""
+    return of_annotators([spans_of(question.get("answer", {})), *map(spans_of, question.get("validated_answers", ()))])
 
 
 def spans_of(answer: Mapping[str, Any]) -> tuple[str, ...]:
@@ -136,14 +145,14 @@ def spans_of(answer: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def gold_answers(instance: Instance) -> tuple[tuple[str, ...], ...]:
-    """All answers that the scorer compares with, each a list of spans: the Instance's own first, then the validated ones.
+    """All answers that the scorer compares with, each a list of spans, the canonical one first.
 
-    A list is empty where its authors left that answer so. An Instance that was not read from DROP has one list where the answer is several
-    spans, and else one for each of its answers.
+    Where they were read from DROP and are what they were, each is there as often as people gave it, and empty where they left it so.
     """
-    if "answer" in _notes(instance):
-        return (instance.answers, *map(spans_of, _noted_answers(instance).get("validated_answers", [])))
-    return (instance.answers,) if instance.answer_type == "spans" else tuple((answer,) for answer in instance.answers)
+    given = _noted_answers(instance)
+    if "answer" in given:
+        return tuple(map(spans_of, [given["answer"], *given.get("validated_answers", ())]))
+    return instance.whole_answers or (() if instance.answerable else ((),))
 
 
 def _notes(instance: Instance) -> Notes:
@@ -153,7 +162,7 @@ def _notes(instance: Instance) -> Notes:
 def _noted_answers(instance: Instance) -> dict[str, Any]:
     """``answer`` and ``validated_answers`` as noted, where they still are what the Instance says; else nothing."""
     notes = _notes(instance)
-    if spans_of(notes.get("answer", {})) != instance.answers:
+    if _fields_of(notes) != (instance.answers, instance.alternatives):
         return {}
     return {name: value for name, value in notes.items() if name in {"answer", "validated_answers"}}
 
@@ -197,18 +206,18 @@ def to_question(instance: Instance) -> dict[str, Any]:
 
 
 def _plain_answers(instance: Instance) -> dict[str, Any]:
-    """The answers in official form: several spans are one answer, aliases are validated answers."""
+    """The answers in official form: the canonical one, and all others as validated answers."""
     if not instance.answers:
         return {}
-    of_one = len(instance.answers) if instance.answer_type == "spans" else 1
-    answer, *validated = [instance.answers[:of_one], *((alias,) for alias in instance.answers[of_one:])]
+    answer, *validated = instance.whole_answers
     number = instance.answer_type == "number"
     found: dict[str, Any] = {"answer": _plain(answer, number=number)}
     if validated:
-        found["validated_answers"] = [_plain(alias, number=number) for alias in validated]
+        found["validated_answers"] = [_plain(parts, number=number) for parts in validated]
     return found
 
 
 def _plain(spans: tuple[str, ...], *, number: bool) -> dict[str, Any]:
     empty = {"day": "", "month": "", "year": ""}
-    return {"number": spans[0] if number else "", "date": empty, "spans": [] if number else list(spans)}
+    is_number = number and len(spans) == 1 and bool(spans[0])
+    return {"number": spans[0] if is_number else "", "date": empty, "spans": [] if is_number else list(spans)}

@@ -219,10 +219,13 @@ class FaultCounts:
     """Kind of a fault → questions that have one of it."""
     first: list[str] = field(default_factory=list)
     """The ids of the first imperfect questions."""
+    hidden: int = 0
+    """Questions whose answer is hidden, which is no fault."""
 
     def add(self, instance: Instance) -> tuple[Fault, ...]:
         """Count one question; its faults."""
         self.questions += 1
+        self.hidden += instance.hidden
         faults = faults_of(instance)
         if faults:
             self.imperfect += 1
@@ -236,6 +239,7 @@ class FaultCounts:
         """Those of other questions too."""
         self.questions += other.questions
         self.imperfect += other.imperfect
+        self.hidden += other.hidden
         self.kinds += other.kinds
         self.first = [*self.first, *other.first][:SHOWN]
         return self

@@ -3,7 +3,10 @@
 A supporting fact is a title and the number of a sentence. In fullwiki the paragraphs were retrieved, so that a fact's title may not be
 among them; such facts are noted, as are those that name a sentence which their paragraph has not, some of which official files have. Where
 two paragraphs have the same title, a fact means the first of them that has such a sentence. Records without paragraphs, which the official
-scorer takes as gold, are read too.
+scorer takes as gold, are read too. Where the answer is not there, or is empty beside an empty list of facts, as in test files, it is
+hidden, and nothing is known of support.
+
+2WikiMultihopQA has the same fields and more. Each of the two formats writes what the other noted: type, level, facts that are not shown.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import Annotated, Any, NamedTuple, NotRequired
 from pydantic import Strict, TypeAdapter
 
 from kgqa.errors import MissingInput
+from kgqa.formats.annotators import check_one_part
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Ids, Open, validated
@@ -51,12 +55,16 @@ class Notes(Open):
     """All facts in the order of the record, where that is not the paragraphs'."""
     absent_fields: NotRequired[list[str]]
     """Which of ``question`` and ``context`` the record has not, and without paragraphs, of which no fact is known, ``supporting_facts``."""
+    empty_fields: NotRequired[dict[str, Any]]
+    """Of a record whose answer is hidden, the fields of gold that are there and empty."""
 
 
 RECORD = TypeAdapter(Record)
 NOTES = TypeAdapter(Notes)
 HELD = frozenset(Record.__annotations__) | frozenset(Notes.__annotations__)
 """Fields that are not noted as they are."""
+OF_TWOWIKI = ("entity_ids", "evidences", "evidences_id", "empty_fields")
+"""What 2WikiMultihopQA notes and HotpotQA has not."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
@@ -86,10 +94,13 @@ def read(path: Path) -> Iterator[Instance]:
 
 def from_record(record: Record) -> Instance:
     """The Instance of an official record."""
-    paragraphs, supports = paragraphs_of(record.get("context", ()), record.get("supporting_facts"))
-    answer = record.get("answer")
+    hidden = hides_gold(record)
+    paragraphs, supports = paragraphs_of(record.get("context", ()), None if hidden else record.get("supporting_facts"))
+    answer = None if hidden else record.get("answer")
     extra = {key: value for key, value in record.items() if key not in HELD}
     extra |= supports.named("absent_facts")
+    if empty := {field: record.get(field) for field in ("answer", "supporting_facts") if hidden and field in record}:
+        extra["empty_fields"] = empty
     extra |= absent_fields(record, ("question",) if record.get("context") else ("question", "context", "supporting_facts"))
     return Instance(
         id=record["_id"],
@@ -101,6 +112,11 @@ def from_record(record: Record) -> Instance:
         group=record["_id"],
         provenance=note_faults(supports.faults, beside=note(NAME, extra)),
     )
+
+
+def hides_gold(record: Mapping[str, Any]) -> bool:
+    """Whether a record has no answer and no supporting fact."""
+    return not record.get("answer") and not record.get("supporting_facts")
 
 
 def absent_fields(record: Mapping[str, Any], written: Sequence[str]) -> dict[str, list[str]]:
@@ -177,7 +193,8 @@ def _paragraph(number: int, title: str, sentences: Sequence[str], marked: tuple[
 
 def to_record(instance: Instance) -> dict[str, Any]:
     """The official record; a paragraph without sentences becomes one sentence, and if it supports the answer, that is the fact."""
-    notes = validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
+    notes = validated(_notes_of(instance), NOTES, f"instance {instance.id}, provenance")
+    check_one_part(instance, "HotpotQA")
     record: dict[str, Any] = {"_id": instance.id}
     if instance.answers:
         record["answer"] = instance.answers[0]
@@ -185,7 +202,18 @@ def to_record(instance: Instance) -> dict[str, Any]:
     if all(paragraph.supporting is not None for paragraph in instance.paragraphs):
         record["supporting_facts"] = all_facts(instance, notes.get("absent_facts", []), notes.get("given_facts", []))
     record["context"] = [[paragraph.title or "", sentences_of(paragraph)] for paragraph in instance.paragraphs]
+    if not instance.answers:
+        record = {**notes.get("empty_fields", {}), **record}
     return without_absent(record, notes) | {key: value for key, value in notes.items() if key not in Notes.__annotations__}
+
+
+def _notes_of(instance: Instance) -> dict[str, Any]:
+    """This format's own notes, else what 2WikiMultihopQA noted and HotpotQA has a place for."""
+    if own := noted(instance, NAME):
+        return own
+    theirs = noted(instance, "twowiki")
+    absent = {"absent_facts": theirs["supporting_facts"]} if "supporting_facts" in theirs else {}
+    return {field: value for field, value in theirs.items() if field not in {*OF_TWOWIKI, "supporting_facts"}} | absent
 
 
 def all_facts(instance: Instance, absent: Sequence[Fact], given: Sequence[Fact]) -> list[list[Any]]:

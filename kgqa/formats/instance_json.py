@@ -66,6 +66,7 @@ class Row(Closed):
     question: str
     paragraphs: list[ParagraphRow]
     answers: list[str]
+    alternatives: NotRequired[list[list[str]] | None]
     answer_id: str | None
     answer_type: Literal["candidate", "span", "spans", "number", "boolean", "none"]
     candidates: list[CandidateRow] | None
@@ -79,7 +80,15 @@ class Row(Closed):
 
 ROW = TypeAdapter(Row)
 UNSAID = MappingProxyType(
-    {"answer_id": None, "answer_type": "none", "candidates": None, "chains": None, "decomposition": None, "answerable": True}
+    {
+        "alternatives": None,
+        "answer_id": None,
+        "answer_type": "none",
+        "candidates": None,
+        "chains": None,
+        "decomposition": None,
+        "answerable": True,
+    }
 )
 """The fields of a row that say nothing."""
 

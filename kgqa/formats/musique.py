@@ -3,7 +3,8 @@
 In Full every question is there twice under one id, once with a paragraph that it needs taken away. Of that one the Instance's id is
 ``<id>#unanswerable``; its group is the official id, and the answer that it would have is noted. Steps depend on those that their question
 refers to as ``#1``. Files without paragraphs are read too: their steps then name paragraphs that are elsewhere. Of an unanswerable
-question a step may name the paragraph that was taken away; of any other that is a fault, as is a step without paragraph.
+question a step may name the paragraph that was taken away; of any other that is a fault, as is a step without paragraph. A
+record without an answer, as test files have them, hides it: nobody knows whether there is one, and ``answerable`` is not written.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, NotRequired
 from pydantic import TypeAdapter
 
 from kgqa.errors import DuplicateId, MissingInput
+from kgqa.formats.annotators import check_one_part
 from kgqa.formats.decomposition import dependencies
 from kgqa.formats.faults import Fault, note_faults
 from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text
@@ -78,6 +80,8 @@ class Notes(Open):
     question_decomposition: NotRequired[dict[str, HopNotes]]
     answer: NotRequired[str]
     answer_aliases: NotRequired[list[str]]
+    answerable: NotRequired[bool]
+    """What a record says whose answer is hidden."""
     absent_fields: NotRequired[list[str]]
     """Which of those that are written otherwise the record has not."""
     null_fields: NotRequired[list[str]]
@@ -190,7 +194,9 @@ def _notes(record: Record, answers: Sequence[str], answerable: bool) -> dict[str
         notes["answer_aliases"] = list(answers)
     elif answers and not answerable:
         notes["answer"], notes["answer_aliases"] = answers[0], list(answers[1:])
-    absent = [field for field in ("answer_aliases", "answerable") if field not in record and (answers or field == "answerable")]
+    if answerable and not answers and "answerable" in record:
+        notes["answerable"] = True
+    absent = [field for field in ("answer_aliases", "answerable") if field not in record and answers]
     if "answer" in record and answer is None:
         notes["null_fields"] = ["answer"]
     unwritten = {"paragraphs": "question_decomposition" in record, "answer_aliases": not answers}
@@ -232,7 +238,10 @@ def to_record(instance: Instance) -> dict[str, Any]:
     if instance.decomposition is not None:
         of_steps = notes.get("question_decomposition", {})
         record["question_decomposition"] = [_hop(step, numbers, of_steps) for step in instance.decomposition]
-    record |= {**_written_answers(instance, notes), "answerable": instance.answerable}
+    check_one_part(instance, "MuSiQue")
+    record |= _written_answers(instance, notes)
+    if not instance.hidden or "answerable" in notes:
+        record["answerable"] = instance.answerable
     if "answer_aliases" in empty:
         record.setdefault("answer_aliases", [])
     for field in notes.get("absent_fields", ()):

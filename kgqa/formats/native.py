@@ -126,6 +126,7 @@ def instance(row: dict[str, Any]) -> Instance:
             **row,
             "paragraphs": tuple(_paragraph(entry) for entry in row["paragraphs"]),
             "answers": tuple(row["answers"]),
+            "alternatives": _each(row.get("alternatives"), tuple),
             "candidates": _each(row["candidates"], lambda entry: Candidate(**entry)),
             "chains": _each(row["chains"], lambda chains: tuple(tuple(chain) for chain in chains)),
             "grades": _each(row.get("grades"), lambda entry: None if entry is None else Grade(**entry)),

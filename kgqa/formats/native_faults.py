@@ -19,6 +19,7 @@ NULLABLE = frozenset(
         "sentences",
         "supporting_sentences",
         "answer_id",
+        "alternatives",
         "candidates",
         "chains",
         "grades",

@@ -1,11 +1,12 @@
 """Single-hop questions over one paragraph as JSON lines: Natural Questions as QED has them, and plain records.
 
 QED (Lamm et al. 2021) gives the answers of each annotator with their places, where the sentences begin and which of them explains the
-answer. A plain record, as MuSiQue's seed questions are, is ``id, question, answer, title, context``, and ``answers`` where there are
-several. A seed question may come in several wordings under one id; the second one's Instance is ``<id>#2``, and its group the id. An
-Instance that was a QED record, and whose answers and text are what they were, is written as one, any other as a plain record. Spans that
-the paragraph has not where they say, and beginnings of sentences that do not rise within it, are noted as faults. Such beginnings are
-no sentences.
+answer. The spans of one annotator are one answer together, those of several annotators are alternatives. A plain record, as MuSiQue's seed
+questions are, is ``id, question, answer, title, context``, and ``answers`` where there are several alternatives. A seed question may come
+in several wordings under one id; the second one's Instance is ``<id>#2``, and its group the id. An Instance that was a QED record, and
+whose answers and text are what they were, is written as one, any other as a plain record, which has no place for several spans together.
+Spans that the paragraph has not where they say, and beginnings of sentences that do not rise within it, are noted as faults. Such
+beginnings are no sentences.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, NotRequired
 from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError
+from kgqa.formats.annotators import check_one_part, of_annotators
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults, noted_places
 from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text
 from kgqa.formats.json import stream
@@ -137,10 +139,10 @@ def from_record(record: Mapping[str, Any], where: str) -> Instance:
         return _from_qed(validated(record, QED, where), where)
     plain = validated(record, PLAIN, where)
     answer = plain.get("answer")
-    answers = [] if answer is None else [answer]
+    given = [[text] for text in ([] if answer is None else [answer]) + plain.get("answers", [])]
     notes = _notes(plain, PlainRecord, "id")
     title, text = plain.get("title"), plain["context"]
-    return _instance(plain["id"], plain["question"], [*answers, *plain.get("answers", [])], _paragraph(title, text), notes)
+    return _instance(plain["id"], plain["question"], given, _paragraph(title, text), notes)
 
 
 def _from_qed(record: QedRecord, where: str) -> Instance:
@@ -157,9 +159,8 @@ def _from_qed(record: QedRecord, where: str) -> Instance:
         notes["annotation"] = record["annotation"]
     if sound is None and starts is not None:
         notes[STARTS] = starts
-    strings = [span["string"] for spans in answers for span in spans]
-    several = len(answers[0]) > 1 if answers else False
-    return _instance(record["example_id"], record["question_text"], strings, paragraph, notes, several=several, faults=faults)
+    given = [list(dict.fromkeys(span["string"] for span in spans)) for spans in answers if spans]
+    return _instance(record["example_id"], record["question_text"], given, paragraph, notes, faults=faults)
 
 
 def _faults(answers: list[list[Span]], selected: Span | None, text: str, starts: list[int] | None) -> Iterator[Fault]:
@@ -194,20 +195,21 @@ def _notes(record: Mapping[str, Any], kind: type, name: str) -> dict[str, Any]:
 def _instance(
     identifier: int | str,
     question: str,
-    answers: list[str],
+    given: Sequence[Sequence[str]],
     paragraph: Paragraph,
     notes: dict[str, Any],
     *,
-    several: bool = False,
     faults: Sequence[Fault] = (),
 ) -> Instance:
-    """Who gives an answer says that the paragraph supports it. ``several``: the first annotator's answer is more than one span."""
+    """Who gives an answer, which may be several spans together, says that the paragraph supports it."""
+    answers, alternatives = of_annotators(given)
     return Instance(
         id=str(identifier),
         question=question,
         paragraphs=(replace(paragraph, supporting=True) if answers else paragraph,),
-        answers=tuple(dict.fromkeys(answers)),
-        answer_type="spans" if several else "span" if answers else "none",
+        answers=answers,
+        alternatives=alternatives,
+        answer_type=("none", "span", "spans")[min(len(given[0]), 2)] if given else "none",
         answerable=True,
         group=str(identifier),
         provenance=note_faults(faults, beside=note(NAME, notes)),
@@ -242,12 +244,15 @@ def _qed(instance: Instance, notes: Mapping[str, Any], name: str) -> dict[str, A
         again = from_record(record, f"instance {instance.id}")
     except InputError:
         return None
-    same = again.answers == instance.answers and again.paragraphs[0].supporting_sentences == paragraph.supporting_sentences
+    same = (again.answers, again.alternatives) == (instance.answers, instance.alternatives) and again.paragraphs[
+        0
+    ].supporting_sentences == paragraph.supporting_sentences
     # A place that never held does not hold now; one that no longer holds does not fit.
     return record if same and noted_places(again) == noted_places(instance) else None
 
 
 def _plain(instance: Instance, notes: Mapping[str, Any], name: str) -> dict[str, Any]:
+    check_one_part(instance, "a plain record")
     (paragraph,) = instance.paragraphs
     record: dict[str, Any] = {"id": name if notes.get("id") == name else number_or_text(name), "question": instance.question}
     if instance.answers:

@@ -103,7 +103,10 @@ class QuestionSet:
     @property
     def remarks(self) -> list[str]:
         """What whoever reads the set should be told once it was read: files passed over, and what is imperfect; a sentence each."""
-        return [*self._passed_over(), *filter(None, [self.faults.sentence])]
+        faults = self.faults
+        # Sets for retrieval are without answers, and nobody holds them back.
+        hidden = "" if self.format == "beir" else _hidden(faults)
+        return [*self._passed_over(), *filter(None, [hidden, faults.sentence])]
 
     def _passed_over(self) -> Iterator[str]:
         found = find_format(self.format)
@@ -128,6 +131,14 @@ class QuestionSet:
         """The Instances of all splits."""
         for split in self.files:
             yield from self.read(split)
+
+
+def _hidden(counts: FaultCounts) -> str:
+    """What is said of hidden answers, empty where there are none."""
+    if not counts.hidden:
+        return ""
+    asked = f"{counts.hidden:,} of {counts.questions:,} questions"
+    return f"The answers of {asked} are hidden: the set says neither what they are nor whether there are any."
 
 
 def open_dataset(

@@ -22,6 +22,7 @@ FILE_FORMATS = {
     "strategyqa": "kgqa.formats.strategyqa.format",
     "boolq": "kgqa.formats.boolq",
     "nq": "kgqa.formats.nq",
+    "quoref": "kgqa.formats.quoref",
     "squad": "kgqa.formats.squad",
     "squad2": "kgqa.formats.squad2",
     "drop": "kgqa.formats.drop",

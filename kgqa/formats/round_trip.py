@@ -1,13 +1,19 @@
-"""What is lost when questions are written and read again, counted part by part."""
+"""What is lost when questions are written and read again, counted part by part: gold, fields of an Instance, notes in its provenance."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
+from sys import intern
+from typing import Any, NamedTuple
 
-from kgqa.errors import BrokenInput
+from kgqa.errors import BrokenInput, GoldLost
+from kgqa.formats.gold import GOLD, gold_of
+from kgqa.formats.provenance import everything
 from kgqa.progress import Progress
 from kgqa.records import Instance
 
@@ -16,6 +22,7 @@ MORE = "more than there were"
 FIELDS = (
     "question",
     "answers",
+    "alternatives",
     "answer_id",
     "answer_type",
     "candidates",
@@ -24,7 +31,6 @@ FIELDS = (
     "decomposition",
     "answerable",
     "group",
-    "provenance",
 )
 OF_PARAGRAPHS = {
     "paragraph ids": "id",
@@ -37,16 +43,56 @@ OF_PARAGRAPHS = {
 }
 """Part of a question → the field of its paragraphs."""
 PARTS = (*FIELDS, *OF_PARAGRAPHS)
+WHOLE = frozenset({"faults", "strategyqa_paragraphs"})
+"""Notes that are counted as one: their fields are places and ids."""
+RECORD = frozenset({"absent_fields", "empty_fields", "null_fields", "given_facts"})
+"""What several formats note of how a record is put down."""
 _OF_QUESTION, _OF_PARAGRAPH = attrgetter(*FIELDS), attrgetter(*OF_PARAGRAPHS.values())
 
 
+@dataclass(slots=True)
+class Changes:
+    """In how many questions each part is not what it was."""
+
+    gold: Counter[str] = field(default_factory=Counter)
+    """Part of ``gold.GOLD`` → questions that have lost it."""
+    parts: Counter[str] = field(default_factory=Counter)
+    """One of ``PARTS``, ``LOST``, ``MORE``, ``"id"``, or ``note NAME.FIELD`` of a note that is not there any more → questions."""
+
+    def __iadd__(self, other: Changes) -> Changes:
+        """Those of other questions too."""
+        self.gold += other.gold
+        self.parts += other.parts
+        return self
+
+    def check_gold(self, where: str, to: str, total: int) -> None:
+        """GoldLost where gold was lost."""
+        if self.gold:
+            listed = ", ".join(f"{part} ({self.gold[part]:,} of {total:,})" for part in GOLD if part in self.gold)
+            raise GoldLost(
+                f"{where}: written as {to}, questions lose gold: {listed}; write native, which holds everything, or give --lossy to do "
+                "without it."
+            )
+
+
+class _Question(NamedTuple):
+    """What is known of a question that was written."""
+
+    number: int
+    parts: tuple[int, ...]
+    """A hash of each of ``PARTS``."""
+    gold: tuple[int | None, ...]
+    notes: tuple[tuple[str, int], ...]
+    """What each note is called, and its hash."""
+
+
 class Written:
-    """The questions of one split as they were written. Memory: some eighteen numbers (about 1 kB) each."""
+    """The questions of one split as they were written. Memory: some thirty numbers (about 1.5 kB) each."""
 
     def __init__(self) -> None:
         """None was written yet."""
-        self._digests: dict[str, tuple[int, ...]] = {}
-        """Id of a question → its number, and a hash of each of ``PARTS``."""
+        self._digests: dict[str, _Question] = {}
+        """By the ids of the questions."""
 
     def __len__(self) -> int:
         """How many they are."""
@@ -57,14 +103,15 @@ class Written:
         for instance in instances:
             if instance.id in self._digests:
                 raise BrokenInput(f"instance {instance.id}: this id is there twice; make the dataset again.")
-            self._digests[instance.id] = (len(self._digests), *_digests(instance))
+            self._digests[instance.id] = _question(len(self._digests), instance)
             progress.advance(1)
             yield instance
 
-    def changed_in(self, again: Iterable[Instance], progress: Progress) -> Counter[str]:
-        """In how many questions each part is not what it was, now that they are read ``again``; what is known of them is used up."""
+    def changed_in(self, again: Iterable[Instance], progress: Progress) -> Changes:
+        """What is not what it was, now that they are read ``again``; what is known of them is used up."""
         waiting, keys, back, place = self._digests, list(self._digests), set[str](), 0
-        changed = Counter[str]()
+        found = Changes()
+        changed = found.parts
         for instance in again:
             progress.advance(1)
             key = instance.id
@@ -77,11 +124,37 @@ class Written:
             else:
                 changed[MORE] += 1
                 continue
-            number, *old = waiting.pop(key)
-            place = number + 1
-            changed.update(part for part, digest, new in zip(PARTS, old, _digests(instance), strict=True) if digest != new)
+            old = waiting.pop(key)
+            place = old.number + 1
+            new = _question(place, instance)
+            changed.update(part for part, before, after in zip(PARTS, old.parts, new.parts, strict=True) if before != after)
+            found.gold.update(part for part, before, after in zip(GOLD, old.gold, new.gold, strict=True) if before not in (None, after))
+            # Formats of one family note the same under names of their own.
+            kept = {digest for _, digest in new.notes}
+            changed.update({f"note {name}": 1 for name, digest in old.notes if digest not in kept})
         changed[LOST] += len(waiting)
-        return +changed
+        found.parts = +changed
+        return found
+
+
+def _question(number: int, instance: Instance) -> _Question:
+    notes = everything(instance) if instance.provenance else {}
+    return _Question(number, tuple(_digests(instance)), tuple(gold_of(instance, notes)), tuple(_notes(notes)))
+
+
+def _notes(notes: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """What is noted, each field of a note for itself."""
+    for name, note in notes.items():
+        if not isinstance(note, dict) or name in WHOLE:
+            yield name, hash(_text(note))
+            continue
+        for inner, value in note.items():
+            # A name is there once in memory, however many questions have it.
+            yield intern(f"{name}.{inner}" if inner not in RECORD else f"{name}, form of the record"), hash(_text(value))
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _digests(instance: Instance) -> Iterator[int]:

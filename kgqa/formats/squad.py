@@ -1,9 +1,11 @@
 """SQuAD 1.1's JSON: one object of articles, their paragraphs, and questions that a span of the paragraph answers (Rajpurkar et al. 2016).
 
 A question has one paragraph, whose id is ``<article>/<paragraph>``, counted from 0 among those that have questions. Its answers are the
-texts of all annotators, each once; what each annotator marked, with its place, is noted, as are unknown fields of file, article, paragraph
-and question. ``answer_start`` may be null: a file that was put together again does not always know the place. A place where the paragraph
-has something else, and a question without answers, are kept as they are and noted as faults.
+texts of all annotators, each once, any of which is right; what each annotator marked, with its place, is noted, as are unknown fields of
+file, article, paragraph and question. ``answer_start`` may be null: a file that was put together again does not always know the place. A
+place where the paragraph has something else, and a question without answers, are kept as they are and noted as faults. The answers are
+hidden, as in test files, where a question has no field for them, or where no question of the file has any and none says that it is
+impossible.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import Any, Generic, NotRequired, TypeVar
 from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
+from kgqa.formats.annotators import check_one_part
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults, noted_places
 from kgqa.formats.json import stream
 from kgqa.formats.json.types import encoded
@@ -29,8 +32,8 @@ from kgqa.records import Instance, Paragraph
 PURPOSE = "SQuAD 1.1's JSON: articles, paragraphs, and questions that a span of the paragraph answers"
 SUFFIX = ".json"
 NAME = "squad"
-NAMES = (NAME, "squad2")
-"""Under which of them a note is; each of the two formats writes what the other noted."""
+NAMES = (NAME, "squad2", "quoref")
+"""Under which of them a note is; each of these formats writes what another noted."""
 VERSION = "1.1"
 BETWEEN = "\n\n"
 """Between the texts of a question with several paragraphs, which this format has no place for."""
@@ -51,7 +54,7 @@ class Question(Open):
 
     id: str
     question: str
-    answers: list[Answer]
+    answers: NotRequired[list[Answer]]
 
 
 class Context(Open, Generic[AnyQuestion]):
@@ -101,6 +104,8 @@ class Entry:
     text: str
     notes: dict[str, Any]
     """Unknown fields of its file, article and paragraph."""
+    hidden: bool = False
+    """Whether the answers are held back."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
@@ -111,12 +116,15 @@ def recognises(record: Mapping[str, Any]) -> bool:
 
 def first_question(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The first question, empty where there is none; None where the file is no SQuAD."""
-    if not isinstance(record.get("data"), list):
-        return None
+    return next(iter(questions_in(record)), {}) if isinstance(record.get("data"), list) else None
+
+
+def questions_in(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """All questions of what may be a file, as far as its form is one's."""
     found: list[Any] = [record]
     for field in ("data", "paragraphs", "qas"):
         found = [entry for value in found if isinstance(value, dict) for entry in _listed(value.get(field))]
-    return next((question for question in found if isinstance(question, dict)), {})
+    return [question for question in found if isinstance(question, dict)]
 
 
 def _listed(value: object) -> list[Any]:
@@ -126,14 +134,20 @@ def _listed(value: object) -> list[Any]:
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file, of which all is in memory. Raises InputError with the question and field."""
     for entry in entries(path, FILE):
-        absent = [Fault(kind="absent-answer", place="answers", detail="the question has none, which only SQuAD 2.0 allows")]
-        yield instance_of(entry, NAME, Question, faults=[] if entry.question["answers"] else absent)
+        yield instance_of(entry, NAME, Question, faults=absent_answer(entry))
+
+
+def absent_answer(entry: Entry) -> Iterator[Fault]:
+    """The fault of a question that has no answer in a file whose answers are not hidden."""
+    if not entry.hidden and not entry.question["answers"]:
+        yield Fault(kind="absent-answer", place="answers", detail="the question has none, which only SQuAD 2.0 allows")
 
 
 def entries(path: Path, kind: TypeAdapter[Any]) -> Iterator[Entry]:
     """The questions of a file of either format; InputError where an id is there twice or the file has none."""
     file = stream.document(path, kind)
     ids = Ids()
+    hidden = _all_hidden(file)
     number = -1
     for place, article in enumerate(file["data"]):
         contexts = [(at, context) for at, context in enumerate(article["paragraphs"]) if context["qas"]]
@@ -153,31 +167,42 @@ def entries(path: Path, kind: TypeAdapter[Any]) -> Iterator[Entry]:
                     paragraph_id=f"{number}/{count}",
                     text=context["context"],
                     notes={name: fields for name, fields in unknown.items() if fields},
+                    hidden=hidden or "answers" not in question,
                 )
     if number < 0:
         raise BrokenInput(f"{path.name}: the file holds no question; give one that does.")
 
 
-def instance_of(entry: Entry, name: str, kind: type, faults: Iterable[Fault] = ()) -> Instance:
-    """The Instance of a question of ``kind``, noted under ``name`` with its ``faults``; without answers, it has none in the paragraph."""
-    question = entry.question
-    answered = bool(question["answers"])
-    notes = {"answers": question["answers"], **entry.notes, "question": unknown_fields(question, kind)}
+def _all_hidden(file: Mapping[str, Any]) -> bool:
+    """Whether no question of a file has an answer, or says that there is none."""
+    questions = (question for article in file["data"] for context in article["paragraphs"] for question in context["qas"])
+    return not any(question.get("answers") or question.get("is_impossible") for question in questions)
+
+
+def instance_of(entry: Entry, name: str, kind: type, faults: Iterable[Fault] = (), *, parts: bool = False) -> Instance:
+    """The Instance of a question of ``kind``, noted under ``name`` with its ``faults``; without answers, it has none in the paragraph.
+
+    ``parts``: several answers are one together.
+    """
+    question, answers = entry.question, entry.question.get("answers", [])
+    answered = bool(answers)
+    notes = {"answers": question.get("answers"), **entry.notes, "question": unknown_fields(question, kind)}
     if "plausible_answers" in kind.__annotations__:
         notes["plausible_answers"] = question.get("plausible_answers")
-    if "is_impossible" in kind.__annotations__ and question["is_impossible"] == answered:
+    if "is_impossible" in kind.__annotations__ and question.get("is_impossible") == answered:
         notes["is_impossible"] = question["is_impossible"]
+    several = parts and len(texts(answers)) > 1
     return Instance(
         id=question["id"],
         question=question["question"],
-        paragraphs=(Paragraph(id=entry.paragraph_id, title=entry.title, text=entry.text, supporting=answered),),
-        answers=texts(question["answers"]),
-        answer_type="span" if answered else "none",
-        answerable=answered,
+        paragraphs=(Paragraph(id=entry.paragraph_id, title=entry.title, text=entry.text, supporting=None if entry.hidden else answered),),
+        answers=texts(answers),
+        answer_type="spans" if several else "span" if answered else "none",
+        answerable=answered or entry.hidden,
         group=question["id"],
         # An empty list of answers stays, so that a note is there.
         provenance=note_faults(
-            [*faults, *_misplaced(question["answers"], entry.text)],
+            [*faults, *_misplaced(answers, entry.text)],
             beside=note(name, {key: value for key, value in notes.items() if value or isinstance(value, list | bool)}),
         ),
     )
@@ -207,14 +232,21 @@ def write(instances: Iterable[Instance], path: Path) -> None:
 
 
 def to_question(instance: Instance) -> dict[str, Any]:
-    """The official question; BrokenInput where it has no answer, unless that was so in a file of this format."""
+    """The official question, without answers where these are hidden; BrokenInput where it has none, unless that was so in such a file, and
+    where its answer is several spans together."""
     had_none = not instance.answers and noted(instance, NAME).get("answers") == []
-    if not had_none and not (instance.answerable and instance.answers):
+    if not had_none and not instance.answerable:
         raise BrokenInput(
             f"instance {instance.id}: it has no answer, and SQuAD 1.1 holds answered questions only; leave it out, or write squad2."
         )
+    check_one_part(instance, "SQuAD")
     notes = notes_of(instance)
-    return {**notes.get("question", {}), "id": instance.id, "question": instance.question, "answers": marked(instance, notes)}
+    return {**notes.get("question", {}), "id": instance.id, "question": instance.question, **answers_field(instance, notes)}
+
+
+def answers_field(instance: Instance, notes: Notes) -> dict[str, Any]:
+    """``answers`` of a question, which one with hidden answers has only where it was there, and empty."""
+    return {} if instance.hidden and "answers" not in notes else {"answers": marked(instance, notes)}
 
 
 def notes_of(instance: Instance) -> Notes:

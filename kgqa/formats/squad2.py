@@ -1,7 +1,8 @@
 """SQuAD 2.0's JSON: as SQuAD 1.1's, with questions that their paragraph does not answer (Rajpurkar et al. 2018).
 
 Such a question has ``is_impossible`` and no answers. Its ``plausible_answers``, which only look right, are noted; its paragraph supports
-nothing. Where ``is_impossible`` and the answers contradict each other, the answers count, as in the official script.
+nothing. Where ``is_impossible`` and the answers contradict each other, the answers count, as in the official script. Answers are hidden
+where they are in SQuAD 1.1; ``is_impossible`` need not be there then.
 """
 
 from __future__ import annotations
@@ -12,10 +13,22 @@ from typing import Any, NotRequired
 
 from pydantic import TypeAdapter
 
-from kgqa.errors import BrokenInput
+from kgqa.errors import MissingInput
+from kgqa.formats.annotators import check_one_part
 from kgqa.formats.faults import Fault
 from kgqa.formats.json.validate import Open
-from kgqa.formats.squad import Answer, File, entries, first_question, has_noted_answers, instance_of, marked, notes_of, write_file
+from kgqa.formats.squad import (
+    Answer,
+    File,
+    answers_field,
+    entries,
+    first_question,
+    has_noted_answers,
+    instance_of,
+    marked,
+    notes_of,
+    write_file,
+)
 from kgqa.records import Instance
 
 PURPOSE = "SQuAD 2.0's JSON: as SQuAD 1.1's, with questions that their paragraph does not answer"
@@ -29,8 +42,8 @@ class Question(Open):
 
     id: str
     question: str
-    is_impossible: bool
-    answers: list[Answer]
+    is_impossible: NotRequired[bool]
+    answers: NotRequired[list[Answer]]
     plausible_answers: NotRequired[list[Answer]]
 
 
@@ -45,7 +58,9 @@ def recognises(record: Mapping[str, Any]) -> bool:
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file, of which all is in memory. Raises InputError with the question and field."""
     for entry in entries(path, FILE):
-        yield instance_of(entry, NAME, Question, faults=_contradiction(entry.question))
+        if not entry.hidden and "is_impossible" not in entry.question:
+            raise MissingInput(f"{entry.where}: the field 'is_impossible' is missing; every question with a field for answers has it.")
+        yield instance_of(entry, NAME, Question, faults=() if entry.hidden else _contradiction(entry.question))
 
 
 def _contradiction(question: Mapping[str, Any]) -> Iterator[Fault]:
@@ -55,15 +70,18 @@ def _contradiction(question: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:
-    """Write one file; BrokenInput for a question whose answer is not known. Memory: one article."""
+    """Write one file; BrokenInput for a question whose answer is several spans together. Memory: one article."""
     write_file(instances, path, to_question, version=VERSION)
 
 
 def to_question(instance: Instance) -> dict[str, Any]:
-    """The official question; BrokenInput where its paragraphs answer it, but the answer is not known."""
-    if instance.answerable and not instance.answers:
-        raise BrokenInput(f"instance {instance.id}: its answer is not known, and SQuAD 2.0 has no place for that; leave the question out.")
+    """The official question, which says nothing of answers that are hidden; BrokenInput where the answer is several spans together."""
+    check_one_part(instance, "SQuAD")
     notes = notes_of(instance)
+    if instance.hidden:
+        said: dict[str, Any] = {name: value for name, value in notes.items() if name in {"is_impossible", "plausible_answers"}}
+        shown = {"id": instance.id, "question": instance.question}
+        return {**notes.get("question", {}), **shown, **said, **answers_field(instance, notes)}
     same = has_noted_answers(instance, notes)
     impossible = notes.get("is_impossible", not instance.answerable) if same else not instance.answerable
     record = {**notes.get("question", {}), "id": instance.id, "question": instance.question, "is_impossible": impossible}

@@ -2,7 +2,8 @@
 
 Sentences are joined by a space, which HotpotQA's carry themselves. ``type``, ``entity_ids``, ``evidences`` and ``evidences_id`` are noted
 as they are. Some records of the official files have no paragraphs, and some supporting facts no sentence; these facts are noted. The
-aliases of answers, which version 1.1 of the official scorer takes, are in a file of their own that belongs to scoring.
+aliases of answers, which version 1.1 of the official scorer takes, are in a file of their own that belongs to scoring. What HotpotQA
+noted of a question is written too.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pydantic import Strict, TypeAdapter
 
 from kgqa.errors import MissingInput
 from kgqa.formats import hotpotqa
+from kgqa.formats.annotators import check_one_part
 from kgqa.formats.faults import note_faults
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Ids, Open, validated
@@ -86,7 +88,8 @@ def read(path: Path) -> Iterator[Instance]:
 
 def from_record(record: Record) -> Instance:
     """The Instance of an official record."""
-    paragraphs, supports = hotpotqa.paragraphs_of(record.get("context", ()), record.get("supporting_facts"), between=BETWEEN)
+    facts = None if hotpotqa.hides_gold(record) else record.get("supporting_facts")
+    paragraphs, supports = hotpotqa.paragraphs_of(record.get("context", ()), facts, between=BETWEEN)
     # Where a test file has a place for the answer, it is empty.
     answer = record.get("answer") or None
     notes = {key: value for key, value in record.items() if key not in NOT_NOTED and (key != "evidences" or value)}
@@ -111,7 +114,7 @@ def _empty(record: Record) -> dict[str, Any]:
     """As in ``Notes``; a list of facts is written otherwise, and the list of triples by which a record is known."""
     if all(map(record.get, MAY_BE_EMPTY)):
         return {}
-    written: dict[str, Any] = {"supporting_facts": []}
+    written: dict[str, Any] = {} if hotpotqa.hides_gold(record) and record.get("context") else {"supporting_facts": []}
     if "entity_ids" not in record:
         written["evidences"] = []
     if record.get("answer"):
@@ -122,10 +125,11 @@ def _empty(record: Record) -> dict[str, Any]:
 
 def to_record(instance: Instance) -> dict[str, Any]:
     """The official record; without triples or entity ids it has an empty list of triples, by which it is known."""
-    known_notes = validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
+    known_notes = validated(_notes_of(instance), NOTES, f"instance {instance.id}, provenance")
     notes = {key: value for key, value in known_notes.items() if key not in NOT_NOTED}
     if "entity_ids" not in notes:
         notes.setdefault("evidences", [])
+    check_one_part(instance, "2WikiMultihopQA")
     record: dict[str, Any] = {"_id": instance.id, "question": instance.question}
     if instance.paragraphs:
         record["context"] = [[paragraph.title or "", sentences_of(paragraph)] for paragraph in instance.paragraphs]
@@ -141,6 +145,17 @@ def to_record(instance: Instance) -> dict[str, Any]:
     record |= {field: empty[field] for field in MAY_BE_EMPTY if field in empty and not (record.get(field) or notes.get(field))}
     known = [field for field in Record.__annotations__ if field in record or field in notes]
     return {field: record.get(field, notes.get(field)) for field in known} | {k: v for k, v in notes.items() if k not in known}
+
+
+def _notes_of(instance: Instance) -> dict[str, Any]:
+    """This format's own notes, else HotpotQA's; there, a field that is one of this format's may hold anything."""
+    if own := noted(instance, NAME):
+        return own
+    theirs = dict(noted(instance, hotpotqa.NAME))
+    absent = {"supporting_facts": theirs.pop("absent_facts")} if "absent_facts" in theirs else {}
+    odd = {"type"} if not isinstance(theirs.get("type"), str) else set()
+    unfit = odd | {*hotpotqa.OF_TWOWIKI, "answer_id"}
+    return {field: value for field, value in theirs.items() if field not in unfit} | absent
 
 
 def sentences_of(paragraph: Paragraph) -> list[str]:

@@ -13,7 +13,8 @@ from kgqa.training.reader import Prediction
 
 
 def answer_score(instance: Instance, prediction: Prediction) -> float:
-    """Among candidates 1 for the right one; else SQuAD's F1 with the best of the answers, and of unanswerable questions 1 for saying so."""
+    """Among candidates 1 for the right one; else SQuAD's F1 with the best of the answers, of which one of several parts is these parts in
+    a row; and of unanswerable questions 1 for saying so."""
     if not instance.answerable or not instance.answers:
         return float(not prediction.answerable)
     if not prediction.answerable:
@@ -21,7 +22,7 @@ def answer_score(instance: Instance, prediction: Prediction) -> float:
     if instance.candidates:
         return float(prediction.candidate == instance.answer_id if instance.answer_id else prediction.answer == instance.answers[0])
     tokens = normalize(prediction.answer).split()
-    return max(token_overlap(tokens, normalize(answer).split()).f1 for answer in instance.answers)
+    return max(token_overlap(tokens, normalize(" ".join(parts)).split()).f1 for parts in instance.whole_answers)
 
 
 def support_score(instance: Instance, prediction: Prediction) -> float:

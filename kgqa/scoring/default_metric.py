@@ -11,7 +11,7 @@ from typing import Any
 from kgqa.errors import SettingsError
 from kgqa.formats import native
 from kgqa.formats.musique import TWIN
-from kgqa.formats.provenance import everything
+from kgqa.formats.provenance import everything, noted
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.records import Instance
 from kgqa.scoring.breakdown import SHAPE_IN_ID
@@ -26,14 +26,17 @@ WITHOUT_SCORER = "trivial"
 LOOKED_AT = 100
 """Questions of each split that may tell the metric; of many a reader has nothing to note."""
 
+SCORED_AS: Mapping[str, str] = MappingProxyType({"quoref": "drop"})
+"""Format → the metric whose script is its own, too."""
 OVERSIGHTS = 0.05
 """The share of empty answers up to which they are taken for oversights of DROP's authors; of IIRC's questions three in ten have none."""
 
 
 def default_metric(source: QuestionSet) -> tuple[str, str]:
     """A metric, and what it was taken from; SettingsError where nothing tells."""
-    if source.format in METRICS and source.format != "dire":
-        return _told_by(source, source.format, "the format of the set")
+    name = SCORED_AS.get(source.format, source.format)
+    if name in METRICS and name != "dire":
+        return _told_by(source, name, "the format of the set")
     first = _first(source)
     if any(instance.id.endswith(TWIN) for instance in first):
         return "musique", "the ids of its unanswerable questions"
@@ -55,9 +58,12 @@ def default_metric(source: QuestionSet) -> tuple[str, str]:
 
 
 def _told_by(source: QuestionSet, name: str, told: str) -> tuple[str, str]:
-    """As it was told; but IIRC's authors give their questions in DROP's form, too, where an empty answer means that there is none."""
+    """As it was told; but IIRC's authors give their questions in DROP's form, too, where an empty answer means that there is none, and
+    HotpotQA's questions in 2WikiMultihopQA's form have no triples to score."""
     if name == "drop" and _many_are_empty(_first(source)):
         return "iirc", "its empty answers, which mean none in IIRC's files"
+    if name == "twowiki" and not any(noted(instance, "twowiki").get("evidences") for instance in _first(source)):
+        return "hotpotqa", "its fields, as there are no evidence triples"
     return name, told
 
 
@@ -82,7 +88,7 @@ def _names(source: QuestionSet, provenances: Sequence[Mapping[str, Any]]) -> Ite
     """What formats and recipes call themselves in what they noted; whatever is no text was changed by hand and names nothing."""
     manifest = native.manifest_of(source.folder or source.path.parent) if isinstance(source.path, Path) else {}
     noted = (name for provenance in provenances for name in (provenance.get("recipe"), *provenance))
-    return (name for name in chain(noted, [manifest.get("from")]) if isinstance(name, str))
+    return (SCORED_AS.get(name, name) for name in chain(noted, [manifest.get("from")]) if isinstance(name, str))
 
 
 def _transform(provenance: Mapping[str, Any]) -> str:

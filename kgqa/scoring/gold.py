@@ -63,7 +63,7 @@ QANGAROO = TypeAdapter(QAngarooRecord)
 
 
 def squad_answers(instance: Instance) -> tuple[str, ...]:
-    """The answer and its aliases; none where the paragraphs do not give it."""
+    """The answer, and all others of one part that are right; none where the paragraphs do not give it."""
     if not instance.answerable:
         return ()
     single_answer(instance)
@@ -78,11 +78,12 @@ def hotpotqa_question(instance: Instance) -> hotpotqa.Question:
 def twowiki_question(instance: Instance) -> twowiki.Question:
     """HotpotQA's, and the triples with their entities' ids."""
     known = noted(instance, "twowiki")
+    answer = single_answer(instance)
     if "evidences" not in known:
         raise MissingInput(f"instance {instance.id}: it has no evidence triples, which are scored; name another --metric.")
     notes = validated(known, TWOWIKI, f"instance {instance.id}, provenance, 'twowiki'")
     return twowiki.Question(
-        answer=single_answer(instance),
+        answer=answer,
         answer_id=instance.answer_id,
         support=frozenset(support(instance)),
         evidence=tuple(notes["evidences"]),
@@ -252,5 +253,6 @@ def _check_marks(instance: Instance) -> None:
 
 def _answer(instance: Instance) -> str:
     if not instance.answers:
-        raise MissingInput(f"instance {instance.id}: it has no answer to compare with; give a file with answers, as those of a dev set.")
+        what = "its answer is hidden, so that there is nothing" if instance.hidden else "it has no answer"
+        raise MissingInput(f"instance {instance.id}: {what} to compare with; give a file with answers, as those of a dev set.")
     return instance.answers[0]

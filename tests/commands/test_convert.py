@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import kgqa
-from kgqa.errors import BrokenInput, EmptyResult, KgqaError, MissingInput, SettingsError, StorageError
+from kgqa.errors import BrokenInput, EmptyResult, GoldLost, KgqaError, MissingInput, SettingsError, StorageError
 from kgqa.formats import native
 from kgqa.formats.question_set import open_dataset
 from kgqa.formats.registry import FORMATS
@@ -65,10 +65,13 @@ def test_to_our_own_form_and_back_nothing_is_lost(tmp_path: Path) -> None:
 def test_what_a_format_cannot_hold_is_counted(seed_wikidata: Path, tmp_path: Path) -> None:
     dataset = seed_wikidata / "datasets" / "wikihop"
     counts = {split: pq.read_metadata(path).num_rows for split, path in native.split_files(dataset).items()}
-    done = kgqa.convert(dataset, to="hotpotqa", out=tmp_path / "h")
+    with pytest.raises(GoldLost, match=r"lose gold: .*candidates \("):
+        kgqa.convert(dataset, to="hotpotqa", out=tmp_path / "h")
+    assert not (tmp_path / "h").exists()
+    done = kgqa.convert(dataset, to="hotpotqa", out=tmp_path / "h", lossy=True)
     assert done.counts == counts
     total = sum(counts.values())
-    for part in ("candidates", "chains", "paragraph ids", "mentions", "answer_id", "provenance"):
+    for part in ("candidates", "chains", "paragraph ids", "mentions", "answer_id", "note recipe"):
         assert done.changed[part] == total
     assert done.changed["answers"] < total  # where there are aliases
     assert not {"question", "texts", "titles", "supporting paragraphs"} & set(done.changed)
@@ -136,7 +139,9 @@ def test_the_command_says_what_it_recognised_and_what_was_lost(seed_wikidata: Pa
     assert done.status == 0, done.err
     assert "From hotpotqa (recognised) to native: dev 2" in done.out
     assert "every question is as it was" in done.out
-    done = cli("convert", seed_wikidata / "datasets" / "wikihop", "--from", "native", "--to", "hotpotqa", "--out", tmp_path / "h")
+    done = cli(
+        "convert", seed_wikidata / "datasets" / "wikihop", "--from", "native", "--to", "hotpotqa", "--out", tmp_path / "h", "--lossy"
+    )
     assert "From native (as named) to hotpotqa" in done.out
     assert "chains" in done.out
 

@@ -271,7 +271,7 @@ def test_other_splits_need_no_answers(tmp_path: Path) -> None:
     (folder / "x_dev.json").write_text(json.dumps([hotpot("dev0"), hotpot("dev1")]), "utf-8")
     done = kgqa.evaluate(folder, write(tmp_path / "p.json", {"answer": {"dev0": "Sill", "test0": "Sill"}, "sp": {}}))
     assert (done.split, done.scores.official["em"], done.scores.extra) == ("dev", 0.5, ("test0",))
-    for said, error, part in (("test0", MissingInput, "instance test0: it has no answer"), ("x", BrokenInput, "no id is in both")):
+    for said, error, part in (("test0", MissingInput, "instance test0: its answer is hidden"), ("x", BrokenInput, "no id is in both")):
         with pytest.raises(error, match=part):
             kgqa.evaluate(folder, write(tmp_path / "p.json", {"answer": {said: "Sill"}, "sp": {}}))
 
@@ -403,7 +403,10 @@ def test_squad2_is_told_by_any_question_without_an_answer(tmp_path: Path) -> Non
 def test_a_set_without_triples_has_another_metric(tmp_path: Path, cli: Cli) -> None:
     gold, file = BY_METRIC["hotpotqa"].write(tmp_path)
     kgqa.convert(gold, to="twowiki", out=tmp_path / "out")
-    cli("evaluate", tmp_path / "out", write(file, {"answer": {"h1": "x"}, "sp": {}, "evidence": {}})).sentence(
+    done, same = kgqa.evaluate(tmp_path / "out", file), kgqa.evaluate(gold, file)
+    assert (done.metric, done.chosen_by) == ("hotpotqa", "its fields, as there are no evidence triples")
+    assert done.scores.official == same.scores.official
+    cli("evaluate", tmp_path / "out", write(file, {"answer": {"h1": "x"}, "sp": {}, "evidence": {}}), "--metric", "twowiki").sentence(
         "instance h1: it has no evidence triples, which are scored; name another --metric"
     )
 

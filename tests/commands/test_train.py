@@ -386,7 +386,7 @@ SETS: dict[str, tuple[Callable[[Path], Path], list[str]]] = {
     "empty train split": (lambda folder: write_set(folder / "s", train=[]), ["the train split has no question"]),
     "no answers": (
         lambda folder: write_set(folder / "s", train=without()),
-        ["none of the 4 training questions can be learned from", "it has no answer: 4"],
+        ["none of the 4 training questions can be learned from", "its answer is hidden: 4"],
     ),
     "answers nowhere": (lambda folder: write_set(folder / "s", train=without("xyz")), ["no paragraph states the answer: 4"]),
     "too long": (

@@ -66,6 +66,7 @@ def instances(
             paragraphs() if shown is None else shown, min_size=at_least, max_size=3, unique_by=lambda paragraph: paragraph.id
         ).map(tuple),
         answers=st.lists(TEXT, max_size=2).map(tuple),
+        alternatives=st.none() | st.lists(st.lists(TEXT, min_size=2, max_size=3).map(tuple), min_size=1, max_size=2).map(tuple),
         answer_id=st.none() | TEXT,
         answer_type=st.sampled_from(sorted(ANSWER_TYPES)),
         candidates=some(st.builds(Candidate, id=TEXT, text=TEXT)),

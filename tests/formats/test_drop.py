@@ -78,7 +78,8 @@ def test_of_any_question_the_essentials_come_back(tmp_path_factory: pytest.TempP
     for before, after in zip(held, again, strict=True):
         if all(before.answers) and before.answers:
             assert drop.gold_answers(after) == drop.gold_answers(before)
-            assert after.answers == (before.answers if before.answer_type == "spans" else before.answers[:1])
+            together = before.answer_type == "spans" and len(before.answers) > 1
+            assert after.answers == (before.answers if together else tuple(dict.fromkeys(before.answers)))
     drop.write(again, folder / "z.json")
     assert (folder / "y.json").read_bytes() == (folder / "z.json").read_bytes()
 
@@ -86,7 +87,7 @@ def test_of_any_question_the_essentials_come_back(tmp_path_factory: pytest.TempP
 def test_what_a_question_becomes() -> None:
     found = {instance.id: instance for instance in drop.read(EXAMPLES)}
     assert {key: (i.answers, i.answer_type) for key, i in found.items()} == {
-        "d1": (("3",), "number"),
+        "d1": (("3", "three"), "number"),
         "d2": (("20", "31"), "spans"),
         "d3": (("Aldern",), "span"),
         "d4": (("3 May 1990",), "span"),
@@ -210,7 +211,7 @@ def test_an_answer_that_is_not_there_is_no_empty_one(tmp_path: Path) -> None:
     unknown = next(instance for instance in drop.read(EXAMPLES) if instance.id == "d6")
     assert (unknown.answerable, unknown.answers, faults_of(unknown)) == (True, (), ())
     given = written({"d6": "260"}, tmp_path / "p.json")
-    with pytest.raises(MissingInput, match="instance d6: it has no answer to compare with"):
+    with pytest.raises(MissingInput, match="instance d6: its answer is hidden"):
         kgqa.evaluate(EXAMPLES, given)
 
 
@@ -270,4 +271,4 @@ def test_the_contrast_set_comes_back_and_is_scored(real_data: Path, tmp_path: Pa
     said = {key: answers[-1] for key, answers in raw.items()}
     ours = {instance.id: drop.gold_answers(instance) for instance in found}
     assert scores_of(ours, said) == scores_of(raw, said)
-    assert scores_of(ours, {instance.id: instance.answers for instance in found}).official == dict.fromkeys(NAMES, 100)
+    assert scores_of(ours, {instance.id: instance.whole_answers[0] for instance in found}).official == dict.fromkeys(NAMES, 100)

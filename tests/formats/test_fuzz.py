@@ -101,7 +101,9 @@ def check_conversion(example: Example, folder: Path, rng: Random) -> None:
     """All of what was asked for is there afterwards, or nothing."""
     out = folder.parent / "out"
     try:
-        done = kgqa.convert(folder / example.opened, to=rng.choice(tuple(FORMATS)), out=out, format=example.format)
+        done = kgqa.convert(
+            folder / example.opened, to=rng.choice(tuple(FORMATS)), out=out, format=example.format, lossy=rng.random() < 0.5
+        )
     except KgqaError:
         left = set[Path]()
     else:
@@ -162,6 +164,12 @@ REQUIRED: dict[str, tuple[tuple[str | int, ...], ...]] = {
     "musique_dev.jsonl": ((0, "id"), (0, "question"), (0, "paragraphs", 0, "idx"), (0, "paragraphs", 0, "paragraph_text")),
     "nq_dev.jsonl": ((0, "example_id"), (0, "question_text"), (0, "paragraph_text")),
     "qangaroo_dev.json": ((0, "id"), (0, "query"), (0, "answer"), (0, "candidates"), (0, "supports")),
+    "quoref_dev.json": (
+        ("data",),
+        ("data", 0, "paragraphs"),
+        ("data", 0, "paragraphs", 0, "context"),
+        ("data", 0, "paragraphs", 0, "qas", 0, "id"),
+    ),
     "squad2_dev.json": (
         ("data",),
         ("data", 0, "paragraphs"),
@@ -182,6 +190,7 @@ QUESTIONS: dict[str, tuple[str | int, ...]] = {
     "boolq_dev.json": ("data",),
     "drop_dev.json": ("*", "qa_pairs"),
     "iirc_dev.json": (0, "questions"),
+    "quoref_dev.json": ("data", 0, "paragraphs", 0, "qas"),
     "squad2_dev.json": ("data", 0, "paragraphs", 0, "qas"),
     "squad_dev.json": ("data", 0, "paragraphs", 0, "qas"),
 }

@@ -131,10 +131,10 @@ def test_what_the_flat_sets_say(tmp_path: Path) -> None:
     [
         (["Ada", "Bo"], ["span", "span"], ("Ada", "Bo"), (("Ada", "Bo"),)),
         (["Ada", "Bo", "Ada", "Bo"], ["span"] * 4, ("Ada", "Bo"), (("Ada", "Bo"), ("Ada", "Bo"))),
-        (["3", "4"], ["number", "number"], ("3",), (("3",), ("4",))),
-        (["3", "May 1990"], ["number", "date"], ("3",), (("3",), ("May 1990",))),
-        (["May 1990", "3"], ["date", "number"], ("May 1990",), (("May 1990",), ("3",))),
-        (["May 1990", "May"], ["date", "span"], ("May 1990",), (("May 1990",), ("May",))),
+        (["3", "4"], ["number", "number"], ("3", "4"), (("3",), ("4",))),
+        (["3", "May 1990"], ["number", "date"], ("3", "May 1990"), (("3",), ("May 1990",))),
+        (["May 1990", "3"], ["date", "number"], ("May 1990", "3"), (("May 1990",), ("3",))),
+        (["May 1990", "May"], ["date", "span"], ("May 1990", "May"), (("May 1990",), ("May",))),
     ],
 )
 def test_the_answers_of_drops_annotators(

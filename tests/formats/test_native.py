@@ -36,10 +36,10 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, drawn
 
 @given(sets(instances(), at_least=1))
 @settings(deadline=None)
-def test_an_older_file_has_no_grades(tmp_path_factory: pytest.TempPathFactory, drawn: list[Instance]) -> None:
+def test_an_older_file_has_neither_grades_nor_alternatives(tmp_path_factory: pytest.TempPathFactory, drawn: list[Instance]) -> None:
     path = tmp_path_factory.mktemp("native") / "train.parquet"
-    pq.write_table(columns.table_of(drawn).drop_columns(["grades"]), path)
-    older = [replace(instance, grades=None) for instance in drawn]
+    pq.write_table(columns.table_of(drawn).drop_columns(["grades", "alternatives"]), path)
+    older = [replace(instance, grades=None, alternatives=None) for instance in drawn]
     assert list(native.read(path)) == older
     assert native.find(path, drawn[0].id) == older[0]
     assert list(native.read_fields(path, "grades")) == [{"grades": None}] * len(drawn)

@@ -32,9 +32,9 @@ def summary(folder: Path) -> dict[str, Any]:
     shown: dict[str, list[dict[str, Any]]] = {}
     for name, part in (("", folder), ("masked ", folder / "masked")):
         for split, path in native.split_files(part).items():
-            instances = sorted(
-                (asdict(instance) for instance in native.read(path)), key=lambda instance: (len(str(instance)), instance["id"])
-            )
+            columns = pq.read_schema(path).names
+            rows = ({name: asdict(instance)[name] for name in columns} for instance in native.read(path))
+            instances = sorted(rows, key=lambda instance: (len(str(instance)), instance["id"]))
             shown[name + split] = instances[: 1 if name else SHOWN]
     removed = {f"{row['stage']}: {row['what']}: {row['reason']}": row["removed"] for row in manifest["funnel"] if row["removed"]}
     plain = {"counts": manifest["counts"], "removed": removed, "instances": shown, "digest": digest(folder)}

@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kgqa.checks.readers.disconnection import transformed
 from kgqa.formats.provenance import noted_sufficiency
 from kgqa.readers.answers import drawn_candidate
-from kgqa.readers.scores import lesson_score
+from kgqa.readers.scores import answer_score, lesson_score
 from kgqa.records import Candidate, Instance
 from kgqa.training.questions import of_list
 from kgqa.training.reader import Prediction
@@ -98,3 +99,14 @@ def test_where_no_candidate_is_mentioned_their_order_does_not_answer() -> None:
     assert len(chosen) > 2
     turned = replace(question(0), candidates=candidates[::-1])
     assert drawn_candidate(turned) == drawn_candidate(replace(turned, candidates=candidates))
+
+
+def test_one_part_of_an_answer_is_not_the_answer() -> None:
+    parts = asked_for("Ada Holm", "Bo Ek", answer_type="spans", alternatives=(("the two founders",),))
+    said = {text: answer_score(parts, Prediction(id=parts.id, answer=text)) for text in ("Ada Holm", "Bo Ek Ada Holm", "two founders")}
+    assert said == {"Ada Holm": pytest.approx(2 / 3), "Bo Ek Ada Holm": 1, "two founders": 1}
+    assert answer_score(asked_for("Ada Holm", "Holm", answer_type="span"), Prediction(id="q", answer="Holm")) == 1
+
+
+def asked_for(*answers: str, **more: Any) -> Instance:
+    return Instance(id="q", question="Who?", paragraphs=(), answers=answers, answerable=True, group="q", provenance=None, **more)

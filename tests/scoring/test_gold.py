@@ -173,7 +173,7 @@ def test_an_empty_answer_in_drops_form_is_none_to_iirc_and_none_that_counts_to_d
     assert gold.iirc_typed(asked_drop(EMPTY, EMPTY)) == (((), "date"), ((), "date"))
     assert gold.drop_typed(asked_drop(EMPTY, drop_answer("x"))) == (((), "date"), (("x",), "span"))
     for make in (gold.drop_typed, gold.iirc_typed):
-        with pytest.raises(MissingInput, match="instance d1: it has no answer to compare with"):
+        with pytest.raises(MissingInput, match="instance d1: its answer is hidden"):
             make(asked_drop(None))
     assert gold.drop_typed(asked_drop(EMPTY, EMPTY)) == (((), "date"), ((), "date"))
 
@@ -202,7 +202,7 @@ def test_an_iirc_set_in_drops_form_has_its_own_type_for_no_answer(tmp_path: Path
 def test_answers_that_are_not_known_are_no_gold() -> None:
     unknown = replace(read(hotpot("h1")), answers=(), answer_type="none")
     for make in (gold.squad_answers, gold.hotpotqa_question, gold.drop_answers, gold.iirc_answers, gold.musique_question):
-        with pytest.raises(MissingInput, match="instance h1: it has no answer to compare with"):
+        with pytest.raises(MissingInput, match="instance h1: its answer is hidden"):
             make(unknown)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NotRequired
 
 from kgqa.errors import BrokenInput
@@ -56,11 +56,16 @@ class Answer:
     answer_id: str | None
     answer_type: str
     answerable: bool
+    alternatives: tuple[tuple[str, ...], ...] | None = None
 
     @classmethod
     def found_in(cls, instance: Instance) -> Answer:
         """The answer that ``instance`` has."""
         return cls(**{field.name: getattr(instance, field.name) for field in fields(cls)})
+
+    def noted(self) -> dict[str, Any]:
+        """The fields as a note; where there are no alternatives it does not speak of them."""
+        return {name: value for name, value in asdict(self).items() if (name, value) != ("alternatives", None)}
 
     def given_to(self, instance: Instance) -> Instance:
         """The Instance with this answer."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -82,7 +82,7 @@ def from_record(task: Task, where: str) -> Instance:
         given = answers_of(predictions, found, where)
         faults += misplaced(predictions, "predictions", found)
     if given:
-        said["before"] = asdict(Answer.found_in(found)) if "answers" in data else None
+        said["before"] = Answer.found_in(found).noted() if "answers" in data else None
         found = most_given(given).given_to(found)
     return replace(found, provenance=note_faults(faults, beside=note(NAME, said, beside=provenance_of(_beyond(data), where))))
 
@@ -196,7 +196,9 @@ def _task(instance: Instance, said: Notes) -> dict[str, Any]:
     shown = instance
     if "before" in said:
         before: Any = said["before"] or {"answers": [], "answer_id": None, "answer_type": "none", "answerable": True}
-        shown = Answer(**{**before, "answers": tuple(before["answers"])}).given_to(instance)
+        several = before.get("alternatives")
+        parts = None if several is None else tuple(map(tuple, several))
+        shown = Answer(**{**before, "answers": tuple(before["answers"]), "alternatives": parts}).given_to(instance)
     data: dict[str, Any] = {} if said.get("unnamed") else {"id": instance.id}
     data["question"] = instance.question
     if said.get("text") and len(instance.paragraphs) == 1:

@@ -54,6 +54,7 @@ class Before(Closed):
     answer_id: str | None
     answer_type: Literal["candidate", "span", "spans", "number", "boolean", "none"]
     answerable: bool
+    alternatives: NotRequired[list[list[str]] | None]
 
 
 class Notes(Closed, total=False):

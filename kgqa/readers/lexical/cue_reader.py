@@ -52,7 +52,8 @@ class CueReader(LexicalReader):
         """EmptyResult where no training question has an answer."""
         if not self._texts:
             raise EmptyResult(
-                f"no training question has an answer, and the reader {self.name} learns from nothing else; give a set with answers."
+                f"no training question has an answer, or all are hidden, and the reader {self.name} learns from nothing else; "
+                "give a set with answers."
             )
         self._learned = AnswerCounts.of(self._counts, self._texts)
         self._counts, self._texts = Counts("cue", "answer"), {}

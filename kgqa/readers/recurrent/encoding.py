@@ -113,7 +113,7 @@ class Encoder:
         if not instance.answerable:
             return None if self.answerability else "the question has no answer, and this reader always gives one"
         if not instance.answers:
-            return "the question comes without its answer"
+            return "the answer of the question is hidden"
         if self.scores_candidates(instance):
             if gold == UNLABELLED:
                 return "the answer is none of the candidates"

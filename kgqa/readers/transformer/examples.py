@@ -29,6 +29,7 @@ NOT_STATED = "no paragraph states the answer"
 CUT = "no window holds all of the answer"
 NO_CANDIDATE = "no paragraph mentions the answer"
 NO_ANSWER = "it has no answer"
+HIDDEN = "its answer is hidden"
 NOT_AMONG = "its answer is none of its candidates"
 UNSUPPORTED = "nothing says which paragraphs support the answer"
 
@@ -132,6 +133,8 @@ def right_candidate(instance: Instance) -> int:
 
 def without_right(instance: Instance) -> str:
     """Why nothing is right, as a fault."""
+    if instance.hidden and instance.answer_id is None:
+        return HIDDEN
     return NOT_AMONG if instance.candidates and (instance.answers or instance.answer_id) else NO_ANSWER
 
 

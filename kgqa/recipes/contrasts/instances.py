@@ -56,6 +56,7 @@ class Parts:
             question=whole.question,
             paragraphs=paragraphs,
             answers=whole.answers if answered else (),
+            alternatives=whole.alternatives if answered else None,
             answer_id=whole.answer_id if answered else None,
             answer_type=whole.answer_type if answered else "none",
             candidates=whole.candidates,

@@ -23,6 +23,7 @@ ABSENT = ("absent_facts", "supporting_facts")
 PARTIAL = frozenset({"probe", "sufficiency", "probe-of-sufficiency"})
 """Transforms whose instances are no whole questions any more."""
 UNANSWERABLE = "the question has no answer"
+HIDDEN = "the answer of the question is hidden"
 UNMARKED = "the source does not say which facts support the answer"
 REASONS = {
     "absent": "a supporting fact is not among the paragraphs",
@@ -56,6 +57,8 @@ def without_answer(instance: Instance) -> Rejection | None:
     """The rejection of a question without an answer, or with an empty one."""
     if instance.answerable and any(map(str.strip, instance.answers)):
         return None
+    if instance.hidden:
+        return Rejection(reason=HIDDEN, detail="the set does not say it")
     return Rejection(reason=UNANSWERABLE, detail="no answer" if instance.answerable else "marked as unanswerable")
 
 

@@ -121,6 +121,7 @@ def _twin(instance: Instance, step: Step, paragraphs: tuple[Paragraph, ...], pla
         gone=removed,
         id=instance.id + TWIN,
         answers=(),
+        alternatives=None,
         answer_id=None,
         answer_type="none",
         answerable=False,

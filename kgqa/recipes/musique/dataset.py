@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgqa.formats.columns import SCHEMA, table_of
+from kgqa.formats.columns import OF_RECIPES, table_of
 from kgqa.formats.native import batched
 from kgqa.recipes.contrasts import pool
 from kgqa.recipes.contrasts.unanswerable import unanswerable
@@ -108,9 +108,9 @@ def _instances(split: str, tables: dict[str, pa.Table], maker: InstanceMaker, se
 
 
 def _write(path: Path, instances: Iterator[Instance]) -> None:
-    with pq.ParquetWriter(path, SCHEMA, **PARQUET) as writer:
+    with pq.ParquetWriter(path, OF_RECIPES, **PARQUET) as writer:
         for some in batched(instances, CHUNK):
-            writer.write_table(table_of(some))
+            writer.write_table(table_of(some, OF_RECIPES))
 
 
 def _write_full(path: Path, instances: list[Instance], called: Mapping[str, Sequence[str]], *, seed: int) -> int:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kgqa.formats.columns import SCHEMA
+from kgqa.formats.columns import OF_RECIPES
 from kgqa.recipes.qangaroo.card import dataset_card
 from kgqa.recipes.qangaroo.gates import GATES
 from kgqa.recipes.qangaroo.instances import Hidden, InstanceMaker, instance_ids, question_texts
@@ -36,7 +36,7 @@ def write_splits(folder: Path, samples: Samples, maker: InstanceMaker, *, run: R
         target.mkdir(parents=True, exist_ok=True)
         for number, split in enumerate(SPLITS):
             part = samples.select(samples.questions.split == number)
-            with pq.ParquetWriter(target / f"{split}.parquet", SCHEMA, compression="zstd", compression_level=1) as writer:
+            with pq.ParquetWriter(target / f"{split}.parquet", OF_RECIPES, compression="zstd", compression_level=1) as writer:
                 for first in range(0, len(part), CHUNK):
                     chunk = part.slice(first, min(first + CHUNK, len(part)))
                     table, more = maker.masked(chunk) if masked else (maker.plain(chunk), Hidden())

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from kgqa.arrays.column_draws import deal, shuffling
 from kgqa.arrays.narrow import narrow
 from kgqa.arrays.rows import Adjacency, Rows, row_bounds
-from kgqa.formats.columns import GRADE, MENTION, PARAGRAPH, SCHEMA
+from kgqa.formats.columns import GRADE, MENTION, OF_RECIPES, PARAGRAPH
 from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places, row_numbers
 from kgqa.recipes.qangaroo.evidence import path_texts
@@ -144,12 +144,12 @@ class InstanceMaker:
             "candidates": list_array(samples.candidates, choices, CANDIDATES),
             "chains": self._chains(samples),
             "grades": self._grades(samples),
-            "decomposition": pa.nulls(count, SCHEMA.field("decomposition").type),
+            "decomposition": pa.nulls(count, OF_RECIPES.field("decomposition").type),
             "answerable": pa.repeat(True, count),
             "group": ids,
             "provenance": self._provenance(samples),
         }
-        return pa.table(columns).cast(SCHEMA)
+        return pa.table(columns).cast(OF_RECIPES)
 
     def _supporting(self, samples: Samples, documents: Rows) -> npt.NDArray[np.bool_]:
         """For each shown document whether it is on a chain to the answer."""
@@ -169,7 +169,7 @@ class InstanceMaker:
     def _grades(self, samples: Samples) -> pa.Array:
         """Per candidate the grade of its best chain; null where chains are not graded."""
         if samples.grades is None:
-            return pa.nulls(len(samples), SCHEMA.field("grades").type)
+            return pa.nulls(len(samples), OF_RECIPES.field("grades").type)
         columns = [
             np.ascontiguousarray(samples.grades["confidence"]),
             pa.array(path_texts(samples.grades, self._relations["label"].to_pylist()), pa.string()),

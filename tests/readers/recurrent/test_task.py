@@ -99,7 +99,7 @@ def test_what_cannot_be_learned_from_says_why() -> None:
     assert found == [
         "no paragraph mentions the answer within 8,192 tokens",
         "the answer is none of the candidates",
-        "the question comes without its answer",
+        "the answer of the question is hidden",
         "the question has no answer, and this reader always gives one",
         None,
     ]

@@ -14,7 +14,7 @@ from kgqa.formats.provenance import noted
 from kgqa.recipes.contrasts.adversarial import COPIES, OWN_REASONS, adversarial
 from kgqa.recipes.contrasts.invariants import adversarial_broken
 from kgqa.recipes.contrasts.probe import probe
-from kgqa.recipes.contrasts.questions import UNANSWERABLE, UNMARKED
+from kgqa.recipes.contrasts.questions import HIDDEN, UNMARKED
 from kgqa.recipes.contrasts.sufficiency import sufficiency
 from kgqa.recipes.names import entities
 from kgqa.recipes.names.entities import Collector, Pool
@@ -95,7 +95,7 @@ def reason(instance: Instance, pool: Pool = POOL) -> str:
 
 def test_questions_without_answer_marks_statement_bridge_distractor_or_names_are_rejected() -> None:
     first, second, *others = SET[0].paragraphs
-    assert reason(replace(SET[0], answers=())) == UNANSWERABLE
+    assert reason(replace(SET[0], answers=())) == HIDDEN
     assert reason(replace(SET[0], paragraphs=(replace(first, supporting=None), second))) == UNMARKED
     assert reason(replace(SET[0], paragraphs=(first, second))) == OWN_REASONS["no distractor"]
     assert reason(replace(SET[0], answers=("yes",), answer_type="boolean")) == OWN_REASONS["not stated"]

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from kgqa.errors import SettingsError
 from kgqa.formats.provenance import noted
 from kgqa.recipes.contrasts.document_removal import REASONS, document_removal, document_removal_broken
-from kgqa.recipes.contrasts.questions import UNANSWERABLE
+from kgqa.recipes.contrasts.questions import HIDDEN, UNANSWERABLE
 from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance
 from tests.recipes.contrasts.drawing import asked
@@ -90,7 +90,7 @@ def test_a_mention_is_a_marked_one_or_the_text(marked: bool) -> None:
 @pytest.mark.parametrize(
     ("instance", "expected"),
     [
-        (chosen([FIRST, SECOND], answers=()), UNANSWERABLE),
+        (chosen([FIRST, SECOND], answers=()), HIDDEN),
         (asked([FIRST, SECOND]), REASONS["no candidates"]),
         (chosen([FIRST]), REASONS["nothing"]),
         (chosen([FIRST, OTHER]), REASONS["no answer"]),

@@ -12,7 +12,7 @@ from kgqa.formats.provenance import everything, noted
 from kgqa.recipes.contrasts.facts import support_of
 from kgqa.recipes.contrasts.gold_chain import gold_chain, gold_chain_broken
 from kgqa.recipes.contrasts.probe import probe
-from kgqa.recipes.contrasts.questions import REASONS, UNANSWERABLE, UNMARKED
+from kgqa.recipes.contrasts.questions import HIDDEN, REASONS, UNANSWERABLE, UNMARKED
 from kgqa.recipes.rejection import Rejection
 from kgqa.records import Grade, Instance
 from tests.recipes.contrasts.drawing import asked, faced, paragraph
@@ -92,7 +92,7 @@ def test_a_question_without_candidates_keeps_its_steps() -> None:
 @pytest.mark.parametrize(
     ("instance", "expected"),
     [
-        (chosen([FIRST, SECOND], answers=()), UNANSWERABLE),
+        (chosen([FIRST, SECOND], answers=()), HIDDEN),
         (chosen([]), UNMARKED),
         (chosen([OTHER]), UNMARKED),
         (chosen([FIRST, replace(SECOND, supporting=None)]), UNMARKED),

@@ -13,7 +13,7 @@ from kgqa.recipes.contrasts.facts import Question, facts_of, texts_of
 from kgqa.recipes.contrasts.invariants import BROKEN, sufficiency_broken
 from kgqa.recipes.contrasts.probe import probe
 from kgqa.recipes.contrasts.probe_of_sufficiency import probe_of_sufficiency
-from kgqa.recipes.contrasts.questions import REASONS, UNANSWERABLE, UNMARKED, question_of
+from kgqa.recipes.contrasts.questions import HIDDEN, REASONS, UNANSWERABLE, UNMARKED, question_of
 from kgqa.recipes.contrasts.sufficiency import sufficiency
 from kgqa.recipes.contrasts.trivial import trivial
 from kgqa.recipes.rejection import Rejection
@@ -37,7 +37,7 @@ def test_a_question_with_two_facts_and_one_distractor_will_do() -> None:
 @pytest.mark.parametrize(
     ("instance", "level", "expected"),
     [
-        (asked([A, B, C], answers=()), "paragraph", UNANSWERABLE),
+        (asked([A, B, C], answers=()), "paragraph", HIDDEN),
         (asked([A, B, C], answers=(" ",)), "paragraph", UNANSWERABLE),
         (asked([A, B, C], answerable=False), "paragraph", UNANSWERABLE),
         (asked([]), "paragraph", UNMARKED),

@@ -1,0 +1,128 @@
+"""The gold of a question, part by part, wherever an Instance keeps it: what scorers compare with, and no conversion may lose unseen.
+
+Two Instances whose parts are equal score alike with any predictions. What no scorer reads (places of answers, a file's own fields) is no
+gold; nor is what says nothing: the mark of a question's only paragraph, or names of an answer that is chosen from a list.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from kgqa.errors import BrokenInput
+from kgqa.formats import qangaroo
+from kgqa.formats.identifiers import looks_like_number
+from kgqa.records import Instance, Paragraph
+
+Notes = Mapping[str, Any]
+Part = Callable[[Instance, Notes], Any]
+ABSENT = MappingProxyType({"hotpotqa": "absent_facts", "twowiki": "supporting_facts"})
+"""Format → under which name it notes the supporting facts whose paragraph or sentence is not shown."""
+
+
+def _answers(instance: Instance, _: Notes) -> Any:
+    """The canonical answer, and all that are right; of a choice, what is chosen."""
+    chosen = _chosen(instance)
+    whole = instance.whole_answers if chosen is None else ((chosen,),)
+    return (whole[0], frozenset(whole)) if whole else None
+
+
+def _chosen(instance: Instance) -> str | None:
+    if instance.candidates is None or not instance.answers:
+        return None
+    try:
+        return str(qangaroo.to_record(replace(instance, paragraphs=()))["answer"])
+    except BrokenInput:
+        return instance.answers[0]
+
+
+def _answerable(instance: Instance, _: Notes) -> Any:
+    return "hidden" if instance.hidden else instance.answerable
+
+
+def _support(instance: Instance, notes: Notes) -> Any:
+    """The supporting sentences by number and title of their paragraph, as the scorers of MuSiQue and HotpotQA name them."""
+    paragraphs, absent = instance.paragraphs, _absent_facts(notes)
+    single = len(paragraphs) == 1 and not paragraphs[0].supporting_sentences
+    if instance.candidates is not None or (not absent and (single or all(paragraph.supporting is None for paragraph in paragraphs))):
+        return None
+    numbers = _numbers(instance)
+    marked = ((paragraph, sentence) for paragraph in paragraphs if paragraph.supporting for sentence in _sentences(paragraph))
+    shown = frozenset((numbers[paragraph.id], paragraph.title or "", sentence) for paragraph, sentence in marked)
+    unknown = tuple(numbers[paragraph.id] for paragraph in paragraphs if paragraph.supporting is None)
+    return shown, absent, unknown
+
+
+def _sentences(paragraph: Paragraph) -> tuple[int, ...] | range:
+    return paragraph.supporting_sentences or range(max(1, len(paragraph.sentences or ())))
+
+
+def _absent_facts(notes: Notes) -> frozenset[str]:
+    return frozenset(_text(fact) for name, field in ABSENT.items() for fact in _listed(_note(notes, name).get(field)))
+
+
+def _numbers(instance: Instance) -> dict[str, int]:
+    ids = [paragraph.id for paragraph in instance.paragraphs]
+    numbered = all(map(looks_like_number, ids))
+    return {id: int(id) if numbered else place for place, id in enumerate(ids)}  # noqa: A001 - what the field is called
+
+
+def _decomposition(instance: Instance, _: Notes) -> Any:
+    """The steps' questions and answers, and the numbers of their paragraphs."""
+    steps = instance.decomposition or ()
+    numbers = _numbers(instance) if steps else {}
+    return tuple((step.question, step.answer, numbers.get(step.paragraph_id or "", step.paragraph_id)) for step in steps) or None
+
+
+def _candidates(instance: Instance, _: Notes) -> Any:
+    """How candidates are shown, in any order."""
+    return None if instance.candidates is None else tuple(sorted(qangaroo.expressions(instance).values()))
+
+
+def _noted(name: str, *fields: str) -> Part:
+    """What a format notes in ``fields``, as far as something stands there."""
+
+    def part(_: Instance, notes: Notes) -> Any:
+        note = _note(notes, name)
+        found = {field: note[field] for field in fields if note.get(field)}
+        return _text(found) if found else None
+
+    return part
+
+
+def _note(notes: Notes, name: str) -> Notes:
+    note = notes.get(name)
+    return note if isinstance(note, dict) else {}
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+GOLD: Mapping[str, Part] = MappingProxyType(
+    {
+        "answers": _answers,
+        "whether there is an answer": _answerable,
+        "supporting facts": _support,
+        "steps of the decomposition": _decomposition,
+        "evidence triples": _noted("twowiki", "evidences", "evidences_id"),
+        "annotators' evidence": _noted("strategyqa", "evidence"),
+        "candidates": _candidates,
+        "people's verdicts": _noted("qangaroo", "annotations"),
+    }
+)
+"""What a part is called → what it is of an Instance with its notes, None where nothing is known of it."""
+
+
+def gold_of(instance: Instance, notes: Notes) -> Iterator[int | None]:
+    """A hash of each part of ``GOLD``, None where nothing is known of it, to be compared within one run; ``notes`` are its provenance."""
+    for part in GOLD.values():
+        value = part(instance, notes)
+        yield None if value is None else hash(value)
