@@ -88,14 +88,28 @@ def _is_hangul(data, at):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _may_have_hangul(data, begin, end):  # type: ignore[no-untyped-def]
+    """Whether a byte is one with which a Hangul letter begins; a loop over bytes that the compiler makes a few instructions of."""
+    found = np.uint8(0)
+    for at in range(begin, end):
+        found |= np.uint8(data[at] == 0xE1) | np.uint8(np.uint8(data[at] - np.uint8(0xEA)) < np.uint8(4))
+    return found != 0
+
+
+@kernel
 def mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges):  # type: ignore[no-untyped-def]
     """For each of ``count`` tokens (see :func:`kgqa.arrays.tokens.tokenize`) say in ``edges`` (uint8) whether a name may begin or end with it.
 
-    Return whether any may not; if none is Hangul, which ``edges`` are set is not defined. ``codes`` and ``roles`` are those of
+    Return whether any may not; where none is Hangul, ``edges`` stay as they were. ``codes`` and ``roles`` are those of
     :func:`particle_tables`. O(tokens).
     """
-    limited = False
+    if count == 0 or not _may_have_hangul(data, begin + starts[0], begin + ends[count - 1]):
+        return False
     first = 0
+    while first < count and not _is_hangul(data, begin + starts[first]):
+        first += 1
+    edges[:first] = BEGINS | ENDS
+    limited = False
     while first < count:
         if not _is_hangul(data, begin + starts[first]):
             edges[first] = BEGINS | ENDS

@@ -136,9 +136,12 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
         else:
             kind = class_at(character, classes)
             lower = character
-        goes_on = kind == run and (kind == WORD or kind == KATAKANA)
-        if kind > HANGUL or run == LEADING:
-            goes_on = run != SPACE and (kind == MARK or kind == JOINER or (run == LEADING and kind == IDEOGRAPH))
+        if run == SPACE:
+            goes_on = False
+        elif kind <= HANGUL and run != LEADING:
+            goes_on = kind == run and (kind == WORD or kind == KATAKANA)
+        else:
+            goes_on = kind == MARK or kind == JOINER or (run == LEADING and kind == IDEOGRAPH)
             if kind == JOINER and (run == IDEOGRAPH or run == LEADING):
                 run = np.uint8(LEADING)
             elif goes_on and kind == IDEOGRAPH:
@@ -171,6 +174,21 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
                     initial = part
         code = (code ^ np.uint64(lower)) * HASH_PRIME
         place += 1
+        if run == WORD:  # nearly all characters of most texts, and the space behind them
+            while at < end and data[at] < 0x80 and classes[data[at]] == WORD:
+                letter = data[at]
+                small = folded[letter]
+                if small != letter:
+                    spelling += mixed((np.uint64(place + 1) << np.uint64(32)) | np.uint64(letter))
+                code = (code ^ np.uint64(small)) * HASH_PRIME
+                place += 1
+                at += 1
+            if at < end and data[at] == 0x20:
+                ends[count] = at - begin
+                hashes[count], spellings[count], initials[count] = mixed(code), spelling, initial
+                count += 1
+                run = np.uint8(SPACE)
+                at += 1
     if run != SPACE:
         ends[count] = end - begin
         hashes[count], spellings[count], initials[count] = mixed(code), spelling, initial

@@ -196,14 +196,13 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
         free_from = 0
         for i in range(count):
             node = tokens[i]
-            if node < 0 or (i < free_from and not occurrences) or (limited and edges[i] & BEGINS == 0):
+            if node < 0 or (i < free_from and not occurrences):
                 continue
             depth = 0
             last = i
             spelling, step = spellings[i], TOKEN_STEP
             while True:
-                ends_here = not limited or edges[last] & ENDS
-                if ends_here and nodes[node].first_entry < nodes[node].last_entry and depth < NESTED:
+                if nodes[node].first_entry < nodes[node].last_entry and depth < NESTED:
                     stack_node[depth], stack_last[depth], stack_spelling[depth] = node, last, spelling
                     depth += 1
                 if last + 1 >= count or tokens[last + 1] < 0:
@@ -216,11 +215,15 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                 last += 1
                 spelling += step * spellings[last]
                 step *= TOKEN_STEP
+            if limited and depth and edges[i] & BEGINS == 0:
+                continue
             linked = i < free_from
             for level in range(depth - 1, -1, -1):
                 if linked and not occurrences:
                     break
                 last = stack_last[level]
+                if limited and edges[last] & ENDS == 0:
+                    continue
                 stop = ends[last]
                 numbered = stop + 1 < length and data[begin + stop] == 45 and 48 <= data[begin + stop + 1] <= 57  # as "-2"
                 links = not linked and (before_number or not numbered)
