@@ -46,7 +46,7 @@ Bopomofo, Yi; Javanese, Myanmar; Myanmar, Tai Viet; compatible ideographs; narro
 between its syllables, so that each is a run of letters."""
 KATAKANA_BLOCKS = ((0x30A1, 0x30FF), (0x31F0, 0x31FF), (0xFF66, 0xFF9D))
 """Of katakana, with the sign that lengthens a vowel."""
-_DEPENDENT = "ะาำๅะາຳ" + "ぁぃぅぇぉっゃゅょゎゕゖゝゞ" + "".join(map(chr, [*range(0x1160, 0x1200), *range(0xD7B0, 0xD7FC)]))
+DEPENDENT = "ะาำๅะາຳ" + "ぁぃぅぇぉっゃゅょゎゕゖゝゞ" + "".join(map(chr, [*range(0x1160, 0x1200), *range(0xD7B0, 0xD7FC)]))
 """Letters that go on with the one before them: vowel signs that Unicode does not class as marks, small kana, and the vowels and finals of
 Hangul that is written letter by letter."""
 _LEADING = "เแโใไເແໂໃໄ"
@@ -88,7 +88,7 @@ def _class(character: str) -> int:
         return SPACE
     if character in _JOINERS:
         return JOINER
-    if category[0] == "M" or character in _DEPENDENT:
+    if category[0] == "M" or character in DEPENDENT:
         return MARK
     if category[0] not in "LN":
         return SYMBOL
