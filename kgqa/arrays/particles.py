@@ -1,9 +1,11 @@
 """Which Hangul syllables may begin or end a name.
 
-Korean puts spaces between words, but writes particles and the copula together with the noun before them: 서울은, 서울에서는, 서울이다. A name
-begins where a run of syllables begins, and ends where the run does or where nothing but particles follows. So 서울 is in 서울에서, and not in
-서울대학교. Particles are a closed class; ``korean-particles.txt`` lists them and says where they are from. They are not asked to agree with
-the sound before them (은 after a consonant, 는 after a vowel), because texts with names put in do not.
+Korean puts spaces between words, but writes particles and the copula together with the noun before them: 서울은, 서울에서는, 서울이다.
+A name begins where a run of syllables begins, and ends where the run does or where nothing but particles follows. So 서울 is in 서울에서,
+and not in 서울대학교.
+
+Particles are a closed class; ``korean-particles.txt`` lists them and says where they are from. They are not asked to agree with the sound
+before them (은 after a consonant, 는 after a vowel), because texts with names put in do not.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def _pattern() -> re.Pattern[str]:
 @lru_cache(maxsize=1)
 def particle_tables() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint8]]:
     """The ascending codes of all particles, and whether others may follow each (bit 1) and whether it may be the last (bit 2)."""
-    roles = {word: _WITHIN | _LAST for word in LISTS["within"]}
+    roles = dict.fromkeys(LISTS["within"], _WITHIN | _LAST)
     roles |= {word: roles.get(word, 0) | _LAST for word in LISTS["last"]}
     bounds, hashes = token_hashes(pa.array(list(roles), pa.string()))
     assert int(np.diff(bounds).max()) == LONGEST, "particles.LONGEST is the length of the longest particle"
@@ -98,7 +100,7 @@ def _may_have_hangul(data, begin, end):  # type: ignore[no-untyped-def]
 
 @kernel
 def mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges):  # type: ignore[no-untyped-def]
-    """For each of ``count`` tokens (see :func:`kgqa.arrays.tokens.tokenize`) say in ``edges`` (uint8) whether a name may begin or end with it.
+    """For each of ``count`` tokens (see :func:`kgqa.arrays.tokens.tokenize`) say in ``edges`` (uint8) whether it may begin or end a name.
 
     Return whether any may not; where none is Hangul, ``edges`` stay as they were. ``codes`` and ``roles`` are those of
     :func:`particle_tables`. O(tokens).

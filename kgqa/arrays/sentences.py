@@ -26,7 +26,7 @@ def _is_full_stop(data, at):  # type: ignore[no-untyped-def]
     """Whether one of 。！？｡। begins at the byte; two more follow."""
     first, second, third = data[at], data[at + 1], data[at + 2]
     if first == 0xEF:
-        return (second == 0xBC and (third == 0x81 or third == 0x9F)) or (second == 0xBD and third == 0xA1)
+        return (second == 0xBC and third in (0x81, 0x9F)) or (second == 0xBD and third == 0xA1)
     return (first == 0xE3 and second == 0x80 and third == 0x82) or (first == 0xE0 and second == 0xA5 and third == 0xA4)
 
 
@@ -35,8 +35,8 @@ def _closes(data, at):  # type: ignore[no-untyped-def]
     """Whether one of 」』）”’》】 begins at the byte."""
     first, second, third = data[at], data[at + 1], data[at + 2]
     if first == 0xE3:
-        return second == 0x80 and (third == 0x8D or third == 0x8F or third == 0x8B or third == 0x91)
-    return (first == 0xEF and second == 0xBC and third == 0x89) or (first == 0xE2 and second == 0x80 and (third == 0x9D or third == 0x99))
+        return second == 0x80 and third in (0x8B, 0x8D, 0x8F, 0x91)
+    return (first == 0xEF and second == 0xBC and third == 0x89) or (first == 0xE2 and second == 0x80 and third in (0x99, 0x9D))
 
 
 @kernel

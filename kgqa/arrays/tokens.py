@@ -31,8 +31,8 @@ from kgqa.arrays.texts import decode, text_buffers
 
 SPACE, WORD, SYMBOL, IDEOGRAPH, KATAKANA, HANGUL, MARK, LEADING, JOINER = range(9)
 """Classes of characters. ``IDEOGRAPH``: any letter of a script without spaces; ``MARK`` goes on with whatever token is open; ``LEADING``: a
-vowel written before its consonant (Thai เ), which goes on with the token; ``JOINER``: a mark after which the next letter does, as one stands
-below the other (Khmer ្)."""
+vowel written before its consonant (Thai เ), which goes on with the token; ``JOINER``: a mark after which the next letter does, as one
+stands below the other (Khmer ្)."""
 TABLE_SIZE = 1 << 16
 """Beyond the Basic Multilingual Plane are ideographs (planes 2 and 3), and symbols (emoji) or letters of rare scripts: each is a token."""
 IDEOGRAPHS, IDEOGRAPHS_END = 0x20000, 0x40000
@@ -82,7 +82,7 @@ def character_tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32], np
     return classes, folded, plain
 
 
-def _class(character: str) -> int:
+def _class(character: str) -> int:  # noqa: PLR0911 - a table of cases
     code, category = ord(character), unicodedata.category(character)
     if character.isspace() or category in {"Cc", "Cf", "Zs"}:
         return SPACE
@@ -110,7 +110,7 @@ def class_at(character, classes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spellings, initials):  # type: ignore[no-untyped-def]
+def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spellings, initials):  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass, called for every byte
     """Split bytes ``begin`` to ``end`` of ``data`` (uint8, UTF-8) into tokens; return how many there are.
 
     ``starts`` and ``ends`` (int32, bytes counted from ``begin``), ``hashes`` (uint64, of the folded characters), ``spellings`` and
@@ -139,10 +139,10 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
         if run == SPACE:
             goes_on = False
         elif kind <= HANGUL and run != LEADING:
-            goes_on = kind == run and (kind == WORD or kind == KATAKANA)
+            goes_on = kind == run and kind in (WORD, KATAKANA)
         else:
-            goes_on = kind == MARK or kind == JOINER or (run == LEADING and kind == IDEOGRAPH)
-            if kind == JOINER and (run == IDEOGRAPH or run == LEADING):
+            goes_on = kind in (MARK, JOINER) or (run == LEADING and kind == IDEOGRAPH)
+            if kind == JOINER and run in (IDEOGRAPH, LEADING):
                 run = np.uint8(LEADING)
             elif goes_on and kind == IDEOGRAPH:
                 run = kind
@@ -161,7 +161,7 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
                 spellings[count] = initials[count] = np.uint64(0)
                 count += 1
                 continue
-            run = np.uint8(WORD) if kind == MARK or kind == JOINER else kind
+            run = np.uint8(WORD) if kind in (MARK, JOINER) else kind
             code = HASH_START
             spelling = initial = np.uint64(0)
             place = 0

@@ -5,6 +5,7 @@ The regular expressions are made from the same table of characters, so that a te
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -36,8 +37,8 @@ GLUE = "\x1f"
 """Stands in :func:`joined` between two Hangul syllables of one run, where a space is between other words."""
 _ASCII_WORD = re.compile(r"[0-9a-z]+")
 HAN_PER_WORD, OTHERS_PER_WORD = 1.6, 2.5
-"""How many letters make a word, on average: 1.6 in Chinese (the words of the Penn Chinese Treebank; Xue et al. 2005), two to three in hiragana
-and in Thai, whose vowel signs are not counted."""
+"""How many letters make a word, on average: 1.6 in Chinese (the words of the Penn Chinese Treebank; Xue et al. 2005), two to three in
+hiragana and in Thai, whose vowel signs are not counted."""
 HAN_FROM = 0x3100
 """Ideographs begin here among the letters that stand alone; before are those of the other scripts."""
 
@@ -78,7 +79,9 @@ def folded(text: str) -> str:
 def _variants() -> tuple[re.Pattern[str], dict[int, str]]:
     """Small letters and digits that are folded to other ones."""
     classes, folds, _ = character_tables()
-    small = (code for code in np.flatnonzero((classes == WORD) & (folds != np.arange(TABLE_SIZE))).tolist() if chr(code) == chr(code).lower())
+    small = (
+        code for code in np.flatnonzero((classes == WORD) & (folds != np.arange(TABLE_SIZE))).tolist() if chr(code) == chr(code).lower()
+    )
     table = {code: chr(folds[code]) for code in small}
     return re.compile(f"[{''.join(map(re.escape, map(chr, table)))}]"), table
 
@@ -232,29 +235,50 @@ def length(text: str) -> int:
     """
     if text.isascii():
         return len(text.split())
-    return int(lengths(pl.Series([text], dtype=pl.String))[0])
+    unspaced, apart, katakana, han, other = _counted()
+    if not unspaced.search(text):
+        return len(text.split())
+    made = len(han.findall(text)) / HAN_PER_WORD + len(other.findall(text)) / OTHERS_PER_WORD
+    return len(apart.findall(text)) + len(katakana.findall(text)) + math.floor(made + 0.5)
 
 
 def lengths(texts: pl.Series) -> pl.Series:
     """The :func:`length` of each text (int64)."""
-    han, other, katakana = _written_together()
+    han, other, katakana = (_spelt(part, "\\x{%x}") for part in _written_together())
     unspaced = texts.str.contains(f"[{han}{other}{katakana}]")
     every = f"{han}{other}{katakana}{DEPENDENT}"
     apart = texts.str.count_matches(rf"[^\s{every}]*[\p{{L}}\p{{N}}--[{every}]][^\s{every}]*")
     made = texts.str.count_matches(f"[{han}]") / HAN_PER_WORD + texts.str.count_matches(f"[{other}]") / OTHERS_PER_WORD
-    mixed = apart + texts.str.count_matches(f"[{katakana}]+") + made.round()
+    mixed = apart + texts.str.count_matches(f"[{katakana}]+") + (made + 0.5).floor()
     return texts.str.count_matches(r"\S+").zip_with(~unspaced, mixed.cast(pl.UInt32)).cast(pl.Int64)
 
 
+Ranges = list[tuple[int, int]]
+
+
 @lru_cache(maxsize=1)
-def _written_together() -> tuple[str, str, str]:
-    """Ideographs, other letters of scripts without spaces, and katakana, for a regular expression of polars."""
+def _counted() -> tuple[re.Pattern[str], ...]:
+    """What :func:`length` counts, for one text at a time, because polars takes a millisecond for each."""
+    han, other, katakana = (_spelt(part, "\\U%08x") for part in _written_together())
+    every = f"{han}{other}{katakana}"
+    apart = (
+        rf"(?:[^\W_{every}{DEPENDENT}]|[^\s{every}{DEPENDENT}](?=[^\s{every}{DEPENDENT}]*[^\W_{every}{DEPENDENT}]))[^\s{every}{DEPENDENT}]*"
+    )
+    return tuple(map(re.compile, (f"[{every}]", apart, f"[{katakana}]+", f"[{han}]", f"[{other}]")))
+
+
+@lru_cache(maxsize=1)
+def _written_together() -> tuple[Ranges, Ranges, Ranges]:
+    """Ideographs, other letters of scripts without spaces, and katakana."""
     codes = character_tables()[0]
     han = [(first, last) for first, last in _ranges(codes == IDEOGRAPH) if first >= HAN_FROM]
     other = [(first, last) for first, last in _ranges((codes == IDEOGRAPH) | (codes == LEADING)) if first < HAN_FROM]
-    parts = ([*han, (IDEOGRAPHS, IDEOGRAPHS_END - 1)], other, _ranges(codes == KATAKANA))
-    found = ["".join(f"\\x{{{first:x}}}-\\x{{{last:x}}}" for first, last in part) for part in parts]
-    return found[0], found[1], found[2]
+    return [*han, (IDEOGRAPHS, IDEOGRAPHS_END - 1)], other, _ranges(codes == KATAKANA)
+
+
+def _spelt(ranges: Ranges, form: str) -> str:
+    """What stands between the brackets of a regular expression, each character in some ``form``."""
+    return "".join(f"{form % first}-{form % last}" for first, last in ranges)
 
 
 @lru_cache(maxsize=1)
@@ -281,12 +305,10 @@ def unspaced_letters() -> str:
 def _letters(*kinds: int) -> str:
     """All characters of some classes, as what stands between the brackets of a regular expression."""
     bounds = _ranges(np.isin(character_tables()[0], kinds))
-    if IDEOGRAPH in kinds:
-        bounds.append((IDEOGRAPHS, IDEOGRAPHS_END - 1))
-    return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in bounds)
+    return _spelt([*bounds, (IDEOGRAPHS, IDEOGRAPHS_END - 1)] if IDEOGRAPH in kinds else bounds, "\\U%08x")
 
 
-def _ranges(is_one: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _ranges(is_one: npt.NDArray[np.bool_]) -> Ranges:
     """The first and the last of each run of characters."""
     change = np.flatnonzero(np.diff(is_one.astype(np.int8), prepend=0, append=0))
     return [(int(first), int(end) - 1) for first, end in change.reshape(-1, 2)]

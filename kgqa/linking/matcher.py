@@ -1,4 +1,7 @@
-"""Documents → mentions: longest match on token boundaries (of Hangul, before particles), from left to right, and every occurrence of what can be a candidate."""
+"""Documents → mentions: longest match from left to right, and every occurrence of what can be a candidate.
+
+Names begin and end where tokens do; in Hangul with a word, or before its particles (:mod:`kgqa.arrays.particles`).
+"""
 
 from __future__ import annotations
 

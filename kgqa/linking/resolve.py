@@ -180,7 +180,8 @@ def _decided(
     subject: npt.NDArray[np.int32],
     settings: LinkingSettings,
 ) -> tuple[Spans, dict[str, int]]:
-    """The most probable entity of each place, unless a rule takes it; ``beside``: what stands before and after, and what is written small."""
+    """The most probable entity of each place, unless a rule takes it; ``beside``: what stands before and after, what is written
+    small."""
     first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
     most = np.maximum.reduceat(belief, first)
     top = np.flatnonzero(belief == most[pairs.place])  # the better claim comes first, so that it wins a draw
@@ -194,9 +195,7 @@ def _decided(
     weak = (belief[best] < settings.belief) | close
     longer = settings.head_nouns & ((after == HEAD_NOUN) | (before == COMPOUND))
     few = max(settings.hubs * len(subject), FEW)
-    common = _bridges_anything(
-        entity, pairs.document[best], level[best] >= SUBJECT, small, everyday[best], ~weak & ~longer, subject, few
-    )
+    common = _bridges_anything(entity, pairs.document[best], level[best] >= SUBJECT, small, everyday[best], ~weak & ~longer, subject, few)
     reasons = {
         "longer name": longer,
         "shared name": weak & several & ~longer,
@@ -230,8 +229,8 @@ def _bridges_anything(
     subject: npt.NDArray[np.int32],
     few: float,
 ) -> npt.NDArray[np.bool_]:
-    """Mentions of what joins documents that have nothing in common: a ``small`` everyday word in more than ``few`` documents; or anything in
-    ten times as many that hardly ever has to do with their subjects, as months have, but only where subjects are known.
+    """Mentions of what joins documents that have nothing in common: a ``small`` everyday word in more than ``few`` documents; or anything
+    in ten times as many that hardly ever has to do with their subjects, as months have, but only where subjects are known.
 
     Of the latter a fact that joins it to the subject makes an exception for what is written with a capital, or has none. No fact makes one
     for a common word: "the world's oldest" means the Earth in no text, whatever else is known of the Earth.

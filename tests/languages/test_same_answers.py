@@ -57,10 +57,19 @@ def test_adversarial_gives_no_untrue_reason(code: str, tmp_path: Path) -> None:
 
 
 @EVERY
-def test_the_audit_finds_every_answer(code: str, tmp_path: Path) -> None:
-    found = kgqa.audit(write_set(LANGUAGES[code], tmp_path))
-    shares = {check.name: check for check in found.results}
-    assert shares["absent-answers"].value == 0
+def test_the_audit_finds_the_same(code: str, tmp_path: Path) -> None:
+    figures = []
+    for language in ("en", code):
+        folder = tmp_path / language
+        folder.mkdir(exist_ok=True)
+        found = kgqa.audit(write_set(LANGUAGES[language], folder), out=folder / "audit")
+        figures.append({each.check: each.figure for each in found.findings if each.check != BY_SHARED_WORDS})
+    assert figures[0] == figures[1]
+    assert figures[0]["absent-answers"] == 0
+
+
+BY_SHARED_WORDS = "support-not-needed"
+"""Here a paragraph is chosen by the words that it shares with the question, which are others in each language ("was", "的")."""
 
 
 @EVERY
@@ -91,12 +100,12 @@ def test_compose_finds_the_same_texts_too_short_and_too_long(code: str, bounds: 
         ("큰한솔은", "한솔", False),
         ("2019년에", "2019", True),
         ("BTS는", "BTS", True),
-        ("서울 시청", "서울시청", False),
+        ("서울 시청", "서울시청", True),
         ("パリの橋", "パリ", True),
         ("パリスの橋", "パリ", False),
         ("スタイル", "タイ", False),
         ("言った", "言", False),
-        ("เมืองนาน", "นา", False),
+        ("นาน", "น", False),
         ("ไปเชียงใหม่แล้ว", "เชียงใหม่", True),
         ("王小明的桥", "王小明", True),
         ("王 小 明", "王小明", True),

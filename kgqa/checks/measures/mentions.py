@@ -1,7 +1,8 @@
 """Mentions that are not where a name of their entity stands.
 
 A mention has to lie in its text and to begin and end where a token does, in the sense of ``kgqa.arrays.tokens``: never within a word, nor
-with white space at an edge; scripts without spaces, and Hangul, have a boundary at every character. Then its text is compared with the entity's names.
+with white space at an edge; scripts without spaces, and Hangul, have a boundary at every character. Then its text is compared with the
+entity's names.
 Nobody knows all names of an entity ("Deutschland", "the capital"), so a text that is none of the known ones is wrong only where something
 in the question speaks against it. Known names are told by votes: a candidate or answer of the entity's id has two, each mention one.
 Doubted is a text with one vote, of an entity that has a text with two or more, and unless it is a variant of that (:func:`_is_variant`).
@@ -132,4 +133,3 @@ def _is_displaced(paragraph: Paragraph, mention: Mention, name: str, start: int)
     # Elsewhere it may be one of two names ("Basle", "Basel"), unless it looks like none and the name is not marked where it stands.
     marked = any(other.start <= start and end <= other.end for other in paragraph.mentions or () if other is not mention)
     return not marked and shape_of(said) != shape_of(name)
-

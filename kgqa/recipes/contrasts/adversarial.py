@@ -36,8 +36,8 @@ OWN_REASONS = {
     "no bridge": "no bridge entity connects the paragraph that states the answer with another supporting one",
     "no distractor": "there is no distractor whose place a new paragraph could take",
     "no kind": "nothing tells what kind of thing the answer or the bridge entity is, so that no other of its kind can be found",
-    "language": "the texts are not English: adversarial tells by English words what kind of thing the answer and the bridge entity are, so that "
-    "it cannot be made in another language unless the question has candidates",
+    "language": "the texts are not English: adversarial tells by English words what kind of thing the answer and the bridge entity are, "
+    "so that it cannot be made in another language unless the question has candidates",
     "no entity": "the set has no other entity of the same kind",
     "title": "the paragraph that states the answer is about a third thing, of which the set has no other of the same kind",
     "left": "the copy still states the answer or the bridge entity in another spelling, or has no place for the false answer",

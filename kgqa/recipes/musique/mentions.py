@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from kgqa.arrays.growth import grown
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.particles import BEGINS, ENDS, mark_edges, particle_tables
+from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import character_tables, tokenize
 from kgqa.arrays.words import places
 from kgqa.linking.trie import build_trie, find_child, find_token

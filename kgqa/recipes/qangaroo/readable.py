@@ -17,9 +17,9 @@ import pyarrow as pa
 from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import HASH_PRIME, HASH_START, mixed, table_size
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.particles import BEGINS, ENDS, mark_edges, particle_tables
 from kgqa.arrays.rows import Adjacency, IntArray, Rows, row_bounds
 from kgqa.arrays.texts import decode, text_buffers
-from kgqa.arrays.particles import BEGINS, ENDS, mark_edges, particle_tables
 from kgqa.arrays.tokens import TOKEN_STEP, character_tables, spellings, token_hashes, tokenize
 from kgqa.linking.dictionary import FREE, INITIAL
 from kgqa.recipes.qangaroo.corpus import Places
@@ -114,8 +114,8 @@ def _scan(
 ) -> tuple[IntArray, IntArray]:
     entities = int(max(forms.entity.max(initial=0), candidates.max(initial=0))) + 1
     return _find(  # type: ignore[no-any-return]
-        *text_buffers(texts), *character_tables(), *particle_tables(), forms.slots, forms.firsts, forms.offsets, forms.entity, forms.case, forms.spelling,
-        sample, offsets, candidates, entities,
+        *text_buffers(texts), *character_tables(), *particle_tables(), forms.slots, forms.firsts, forms.offsets,
+        forms.entity, forms.case, forms.spelling, sample, offsets, candidates, entities,
     )  # fmt: skip
 
 
