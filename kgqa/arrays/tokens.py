@@ -1,9 +1,18 @@
 """Text → tokens, each with the place where it stands and a hash of its folded characters.
 
-A token is a run of letters, digits and combining marks, or one other visible character; ideographs and kana, which are written without
-spaces, are a token each. White space separates and is otherwise ignored, so that "( ER)-negative" and "(ER)-negative" are the same tokens;
-control and format characters count as white space. Folding lower-cases letters one by one and makes typographic quotation marks and dashes
-equal to the plain ones. Tables of both live in :func:`character_tables`; the kernels see only arrays.
+Tokens are words as Unicode's word boundaries (UAX #29) have them where a script puts spaces between words, and characters where none does.
+Which of the two holds is told by each character's own script, so a text may mix them:
+
+- a run of letters, digits and combining marks is a token, and so is a run of katakana;
+- ideographs, hiragana, and what Thai, Lao, Khmer, Myanmar and their like are written with are a token each, with the marks and vowel
+  signs that belong to them, so that no token begins in the middle of a syllable's spelling;
+- a Hangul syllable is a token; which of them may begin or end a name is told by :mod:`kgqa.arrays.particles`;
+- any other visible character is a token.
+
+White space separates and is otherwise ignored, so that "( ER)-negative" and "(ER)-negative" are the same tokens; control and format
+characters count as white space. Folding lower-cases letters one by one, makes no difference between a dotted and a dotless i (Turkish İ, I,
+i, ı) or the two small sigmas, and makes typographic quotation marks, dashes and wide forms equal to the plain ones. Tables of all that live
+in :func:`character_tables`; the kernels see only arrays. :mod:`kgqa.arrays.words` has the same tokens for single texts.
 """
 
 from __future__ import annotations
@@ -20,12 +29,35 @@ from kgqa.arrays.hashes import HASH_PRIME, HASH_START, mixed
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.texts import decode, text_buffers
 
-SPACE, WORD, SYMBOL, IDEOGRAPH = 0, 1, 2, 3
+SPACE, WORD, SYMBOL, IDEOGRAPH, KATAKANA, HANGUL, MARK, LEADING, JOINER = range(9)
+"""Classes of characters. ``IDEOGRAPH``: any letter of a script without spaces; ``MARK`` goes on with whatever token is open; ``LEADING``: a
+vowel written before its consonant (Thai เ), which goes on with the token; ``JOINER``: a mark after which the next letter does, as one
+stands below the other (Khmer ្)."""
 TABLE_SIZE = 1 << 16
-"""Characters beyond the Basic Multilingual Plane are symbols (emoji) or letters of rare scripts: each is a token of its own."""
+"""Beyond the Basic Multilingual Plane are ideographs (planes 2 and 3), and symbols (emoji) or letters of rare scripts: each is a token."""
+IDEOGRAPHS, IDEOGRAPHS_END = 0x20000, 0x40000
+"""The planes of ideographs."""
+UNSPACED = (
+    (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x1950, 0x19DF), (0x1A20, 0x1AAF), (0x1B00, 0x1B7F), (0x2E80, 0xA4CF),
+    (0xA980, 0xA9FF), (0xAA60, 0xAADF), (0xF900, 0xFAFF), (0xFF66, 0xFF9D),
+)  # fmt: skip
+"""Blocks of the scripts that put no spaces between words: Thai, Lao; Myanmar; Khmer; Tai Le, New Tai Lue; Tai Tham; Balinese; Han, kana,
+Bopomofo, Yi; Javanese, Myanmar; Myanmar, Tai Viet; compatible ideographs; narrow katakana. Tibetan is no such script here: a sign stands
+between its syllables, so that each is a run of letters."""
+KATAKANA_BLOCKS = ((0x30A1, 0x30FF), (0x31F0, 0x31FF), (0xFF66, 0xFF9D))
+"""Of katakana, with the sign that lengthens a vowel."""
+DEPENDENT = "ะาำๅะາຳ" + "ぁぃぅぇぉっゃゅょゎゕゖゝゞ" + "".join(map(chr, [*range(0x1160, 0x1200), *range(0xD7B0, 0xD7FC)]))
+"""Letters that go on with the one before them: vowel signs that Unicode does not class as marks, small kana, and the vowels and finals of
+Hangul that is written letter by letter."""
+_LEADING = "เแโใไເແໂໃໄ"
+"""Unicode's property Logical_Order_Exception."""
+_JOINERS = "\u1039\u17d2\u1a60\u1b44\ua9c0"
 
-PLAIN = {"’": "'", "‘": "'", "ʼ": "'", "′": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-", "µ": "μ"}
-"""Typographic variants of one character; they are equal even where case must match."""
+PLAIN = {
+    "’": "'", "‘": "'", "ʼ": "'", "′": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-", "µ": "μ",
+    "ı": "i", "ς": "σ", **{chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F)},
+}  # fmt: skip
+"""Variants of one character; they are equal even where case must match."""
 
 TOKEN_STEP = np.uint64(0xD1342543DE82EF95)
 """What a sum over tokens is multiplied by for each of them, so that the same tokens in another order make another sum."""
@@ -43,19 +75,42 @@ def character_tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32], np
     for code in range(TABLE_SIZE):
         character = PLAIN.get(chr(code), chr(code))
         plain[code] = ord(character)
-        category = unicodedata.category(character)
-        if character.isspace() or category in {"Cc", "Cf", "Zs"}:
-            classes[code] = SPACE
-        elif category[0] in "LNM":
-            classes[code] = IDEOGRAPH if category == "Lo" and 0x2E80 <= code <= 0xA4CF else WORD
-        # A sign such as Ⓐ has a small form, but it is no letter; one that becomes two characters (İ) keeps its case.
+        classes[code] = _class(character)
+        # A sign such as Ⓐ has a small form, but it is no letter; the only one that becomes two characters is the dotted capital I.
         lower = character.lower() if classes[code] == WORD else character
-        folded[code] = ord(lower if len(lower) == 1 else character)
+        folded[code] = ord(lower[0])
     return classes, folded, plain
 
 
+def _class(character: str) -> int:  # noqa: PLR0911 - a table of cases
+    code, category = ord(character), unicodedata.category(character)
+    if character.isspace() or category in {"Cc", "Cf", "Zs"}:
+        return SPACE
+    if character in _JOINERS:
+        return JOINER
+    if category[0] == "M" or character in DEPENDENT:
+        return MARK
+    if category[0] not in "LN":
+        return SYMBOL
+    if 0xAC00 <= code <= 0xD7A3 or 0x1100 <= code <= 0x115F or 0xA960 <= code <= 0xA97C:
+        return HANGUL
+    if any(first <= code <= last for first, last in KATAKANA_BLOCKS):
+        return KATAKANA
+    if (category[0] == "L" or category == "Nl") and any(first <= code <= last for first, last in UNSPACED):
+        return LEADING if character in _LEADING else IDEOGRAPH
+    return WORD
+
+
+@kernel(inline=True)
+def class_at(character, classes):  # type: ignore[no-untyped-def]
+    """The class of a character of any plane."""
+    if character < TABLE_SIZE:
+        return classes[character]
+    return np.uint8(IDEOGRAPH if IDEOGRAPHS <= character < IDEOGRAPHS_END else SYMBOL)
+
+
 @kernel
-def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spellings, initials):  # type: ignore[no-untyped-def]
+def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spellings, initials):  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass, called for every byte
     """Split bytes ``begin`` to ``end`` of ``data`` (uint8, UTF-8) into tokens; return how many there are.
 
     ``starts`` and ``ends`` (int32, bytes counted from ``begin``), ``hashes`` (uint64, of the folded characters), ``spellings`` and
@@ -65,7 +120,7 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
     """
     count = 0
     at = begin
-    inside = False
+    run = np.uint8(SPACE)
     code = spelling = initial = np.uint64(0)
     place = 0
     while at < end:
@@ -79,37 +134,62 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
             kind = classes[character]
             lower = folded[character]
         else:
-            kind = SYMBOL
+            kind = class_at(character, classes)
             lower = character
-        if kind == WORD:
-            if not inside:
-                inside = True
-                starts[count] = start - begin
-                code = HASH_START
-                spelling = initial = np.uint64(0)
-                place = 0
-            if lower != character:
-                written = plain[character]
-                if written != lower:
-                    part = mixed((np.uint64(place + 1) << np.uint64(32)) | np.uint64(written))
-                    spelling += part
-                    if place == 0:
-                        initial = part
-            code = (code ^ np.uint64(lower)) * HASH_PRIME
-            place += 1
-            continue
-        if inside:
-            ends[count] = start - begin
-            hashes[count], spellings[count], initials[count] = mixed(code), spelling, initial
-            count += 1
-            inside = False
-        if kind != SPACE:
+        if run == SPACE:
+            goes_on = False
+        elif kind <= HANGUL and run != LEADING:
+            goes_on = kind == run and kind in (WORD, KATAKANA)
+        else:
+            goes_on = kind in (MARK, JOINER) or (run == LEADING and kind == IDEOGRAPH)
+            if kind == JOINER and run in (IDEOGRAPH, LEADING):
+                run = np.uint8(LEADING)
+            elif goes_on and kind == IDEOGRAPH:
+                run = kind
+        if not goes_on:
+            if run != SPACE:
+                ends[count] = start - begin
+                hashes[count], spellings[count], initials[count] = mixed(code), spelling, initial
+                count += 1
+                run = np.uint8(SPACE)
+            if kind == SPACE:
+                continue
             starts[count] = start - begin
-            ends[count] = at - begin
-            hashes[count] = mixed((HASH_START ^ np.uint64(lower)) * HASH_PRIME)
-            spellings[count] = initials[count] = np.uint64(0)
-            count += 1
-    if inside:
+            if kind == SYMBOL:
+                ends[count] = at - begin
+                hashes[count] = mixed((HASH_START ^ np.uint64(lower)) * HASH_PRIME)
+                spellings[count] = initials[count] = np.uint64(0)
+                count += 1
+                continue
+            run = np.uint8(WORD) if kind in (MARK, JOINER) else kind
+            code = HASH_START
+            spelling = initial = np.uint64(0)
+            place = 0
+        if lower != character:
+            written = plain[character]
+            if written != lower:
+                part = mixed((np.uint64(place + 1) << np.uint64(32)) | np.uint64(written))
+                spelling += part
+                if place == 0:
+                    initial = part
+        code = (code ^ np.uint64(lower)) * HASH_PRIME
+        place += 1
+        if run == WORD:  # nearly all characters of most texts, and the space behind them
+            while at < end and data[at] < 0x80 and classes[data[at]] == WORD:
+                letter = data[at]
+                small = folded[letter]
+                if small != letter:
+                    spelling += mixed((np.uint64(place + 1) << np.uint64(32)) | np.uint64(letter))
+                code = (code ^ np.uint64(small)) * HASH_PRIME
+                place += 1
+                at += 1
+            if at < end and data[at] == 0x20:
+                ends[count] = at - begin
+                hashes[count], spellings[count], initials[count] = mixed(code), spelling, initial
+                count += 1
+                run = np.uint8(SPACE)
+                at += 1
+    if run != SPACE:
         ends[count] = end - begin
         hashes[count], spellings[count], initials[count] = mixed(code), spelling, initial
         count += 1
@@ -133,7 +213,7 @@ def tokenize_all(data, offsets, classes, folded, plain, signs, written):  # type
         for k in range(count):
             if not signs:
                 character, _ = decode(data, offsets[i] + starts[k])
-                if character >= TABLE_SIZE or classes[character] == SYMBOL:
+                if class_at(character, classes) == SYMBOL:
                     continue
             out[at] = hashes[k]
             at += 1

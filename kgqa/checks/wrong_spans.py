@@ -8,10 +8,10 @@ from itertools import chain, pairwise
 
 import numpy as np
 
+from kgqa.arrays.words import within_word
 from kgqa.checks.batch import Batch, Floats
 from kgqa.checks.check import ShareCheck
 from kgqa.checks.measures.mentions import mention_faults
-from kgqa.checks.measures.words import within_word
 from kgqa.checks.owned_faults import listed, owned, told
 from kgqa.formats.faults import Fault
 from kgqa.records import Instance, Paragraph

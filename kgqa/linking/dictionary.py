@@ -165,7 +165,8 @@ def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSe
     lower = pl.col("name").str.to_lowercase()
     article = pl.col("entity").is_in(about)
     table = table.with_columns(
-        letters=pl.col("name").str.replace_all(r"[^\p{L}\p{N}]", "").str.len_chars(),
+        # A Hangul syllable is written with two letters or more.
+        letters=pl.col("name").str.replace_all(r"[^\p{L}\p{N}]", "").str.len_chars() + pl.col("name").str.count_matches("[가-힣]"),
         word=pl.col("name").str.contains(r"^[\p{L}\p{M}\p{N}'’-]+$"),
         small=lower.str.slice(0, 1) + pl.col("name").str.slice(1),
         article=article,

@@ -22,8 +22,9 @@ from kgqa.settings.linking import LinkingSettings
 from kgqa.settings.source import DocumentSettings
 from kgqa.sources.tables import arrow, frame
 
-WORD_OR_SIGN = r"[\p{L}\p{N}]+(?:[-'./][\p{L}\p{N}]+)*|[^\s\p{L}\p{N}]"
-"""What counts as a token of a text's length: words with their hyphens, and single signs, as the published MedHop texts are split."""
+WORD_OR_SIGN = r"[\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]|[\p{L}\p{N}]+(?:[-'./][\p{L}\p{N}]+)*|[^\s\p{L}\p{N}]"
+"""What counts as a token of a text's length: words with their hyphens, and single signs, as the published MedHop texts are split; of
+scripts without spaces each letter."""
 UNUSED_REASONS = {
     "excluded article": "the settings leave out the article about this entity (documents.exclude_about)",
     "too long": "the text has more tokens than allowed (documents.max_tokens)",

@@ -1,4 +1,7 @@
-"""Documents → mentions: longest match on token boundaries, from left to right, and every occurrence of what can be a candidate."""
+"""Documents → mentions: longest match from left to right, and every occurrence of what can be a candidate.
+
+Names begin and end where tokens do; in Hangul with a word, or before its particles (:mod:`kgqa.arrays.particles`).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ import pyarrow as pa
 from kgqa.arrays.growth import grown
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.narrow import check_fits
+from kgqa.arrays.particles import BEGINS, ENDS, mark_edges, particle_tables
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import TOKEN_STEP, character_tables, tokenize
 from kgqa.linking.definitions import defined_from
@@ -97,7 +101,6 @@ def match(
     """
     check_fits(max(len(texts), len(dictionary.entity)), "documents or names", "make the dataset from fewer")
     data, offsets = text_buffers(texts)
-    classes, folded, plain = character_tables()
     trie = dictionary.trie
     entries = np.empty(len(dictionary.entity), ENTRY)
     for name in ENTRY.names or ():
@@ -108,7 +111,7 @@ def match(
     nodes["first_entry"][ending] = dictionary.offsets[trie.nodes["group"][ending]]
     nodes["last_entry"][ending] = dictionary.offsets[trie.nodes["group"][ending] + 1]
     flags = words if words is not None else np.zeros(len(trie.nodes), np.uint8)
-    tables = (classes, folded, plain, trie.vocabulary, nodes, trie.transitions, entries, flags)
+    tables = (*character_tables(), *particle_tables(), trie.vocabulary, nodes, trie.transitions, entries, flags)
 
     def run(bounds: tuple[int, int]) -> tuple[npt.NDArray[np.int32], ...]:
         return _match_batch(data, offsets, *bounds, *tables, occurrences, before_number)  # type: ignore[no-any-return]
@@ -169,7 +172,7 @@ def _spans(parts: list[npt.NDArray[np.int32]]) -> Spans:
 @kernel
 def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass over the bytes; splitting it would hide the order
     data, offsets, first_document, last_document,
-    classes, folded, plain, vocabulary, nodes, transitions, entries, flags,
+    classes, folded, plain, codes, roles, vocabulary, nodes, transitions, entries, flags,
     occurrences, before_number,
 ):  # fmt: skip
     longest = 1
@@ -177,7 +180,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
         longest = max(longest, offsets[document + 1] - offsets[document])
     starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
     spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
-    tokens = np.empty(longest, np.int32)
+    tokens, edges = np.empty(longest, np.int32), np.empty(longest, np.uint8)
     continuation = np.zeros(longest + 1, np.int32)
     mentions, mention_count = np.empty((4096, 6), np.int32), 0
     found, found_count = np.empty((4096, 4), np.int32), 0
@@ -191,6 +194,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
         count = tokenize(data, begin, begin + length, classes, folded, plain, starts, ends, hashes, spellings, initials)
         for i in range(count):
             tokens[i] = find_token(hashes[i], vocabulary)
+        limited = mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges)
         first_mention, first_found, first_defined = mention_count, found_count, defined_count
         free_from = 0
         for i in range(count):
@@ -214,11 +218,15 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                 last += 1
                 spelling += step * spellings[last]
                 step *= TOKEN_STEP
+            if limited and depth and edges[i] & BEGINS == 0:
+                continue
             linked = i < free_from
             for level in range(depth - 1, -1, -1):
                 if linked and not occurrences:
                     break
                 last = stack_last[level]
+                if limited and edges[last] & ENDS == 0:
+                    continue
                 stop = ends[last]
                 numbered = stop + 1 < length and data[begin + stop] == 45 and 48 <= data[begin + stop + 1] <= 57  # as "-2"
                 links = not linked and (before_number or not numbered)

@@ -71,7 +71,7 @@ class Measures:
     noun: npt.NDArray[np.bool_]
     """Whether it is one word that the tables or its article write small."""
     everyday: npt.NDArray[np.bool_]
-    """Whether it is one everyday word."""
+    """Whether it is one everyday word, or an article and one ("the world")."""
 
 
 def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64], settings: LinkingSettings) -> Measures:
@@ -126,8 +126,13 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
         proper=np.where(exact, least_small < 0.3, least_zipf < np.where(alias & single, RARE - 1.5, RARE + 0.5)),
         common=~exact,
         noun=single & (table["case"].to_numpy() == INITIAL),
-        everyday=single & (least_zipf >= 4.0),
+        everyday=(single | ((number == 2) & _has_article(table, settings))) & (least_zipf >= 4.0),
     )
+
+
+def _has_article(table: pl.DataFrame, settings: LinkingSettings) -> npt.NDArray[np.bool_]:
+    """Whether each name begins with the definite article."""
+    return table["name"].str.contains(f"^(?:{settings.articles}) ").to_numpy() if settings.articles else np.zeros(len(table), np.bool_)
 
 
 def _bearers(table: pl.DataFrame) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:

@@ -42,8 +42,8 @@ PLACE_RULES = {
     "shared name": "the name there belongs to several entities, and none of them is probable enough (linking.belief)",
     "doubtful": "the words there probably mean something else than the entity (linking.belief)",
     "longer name": "the name stands before the last word of other entities' names, or is the part of a compound (linking.head_nouns)",
-    "everyday bridge": "the word is everyday and in many documents, or in very many whose subjects it has nothing to do with, and no fact "
-    "joins its entity to this document's (linking.hubs)",
+    "everyday bridge": "the word is common and in many documents, or it is in very many whose subjects it has nothing to do with, and no "
+    "fact joins its entity to this one's (linking.hubs)",
 }
 """Rule → the sentence that the funnel shows."""
 
@@ -81,7 +81,13 @@ def resolve(
     )  # fmt: skip
     belief = beliefs(places, features, known.start, start_beside())
     less = features[:, list(START).index("another has more claim")][name] > 0
-    return _decided(pairs, belief, level, (before, after, letter), known.everyday[name], less, subject, settings)
+    small = (letter == SMALL) & has_case(dictionary.names["name"]).to_numpy()[name]
+    return _decided(pairs, belief, level, (before, after, small), known.everyday[name], less, subject, settings)
+
+
+def has_case(names: pl.Series) -> pl.Series:
+    """Of each name whether it has letters of a script with capitals; of others, that they are written small says nothing."""
+    return names.str.to_lowercase() != names.str.to_uppercase()
 
 
 def _said(pairs: Pairs, name: npt.NDArray[np.int64], dictionary: Dictionary, texts: pl.Series) -> npt.NDArray[np.int8]:
@@ -168,28 +174,28 @@ def _decided(
     pairs: Pairs,
     belief: npt.NDArray[np.float64],
     level: npt.NDArray[np.uint8],
-    beside: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]],
+    beside: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.bool_]],
     everyday: npt.NDArray[np.bool_],
     less: npt.NDArray[np.bool_],
     subject: npt.NDArray[np.int32],
     settings: LinkingSettings,
 ) -> tuple[Spans, dict[str, int]]:
-    """The most probable entity of each place, unless a rule takes it."""
+    """The most probable entity of each place, unless a rule takes it; ``beside``: what stands before and after, what is written
+    small."""
     first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
     most = np.maximum.reduceat(belief, first)
     top = np.flatnonzero(belief == most[pairs.place])  # the better claim comes first, so that it wins a draw
     best = top[np.diff(pairs.place[top], prepend=-1) > 0]
     several = np.bincount(pairs.place, minlength=len(best))[pairs.place[best]] > 1
-    before, after, letter = (part[best] for part in beside)
+    before, after, small = beside[0][best], beside[1][best], beside[2][best]
     entity = pairs.entity[best]
     others = belief.copy()
     others[best] = 0.0
     close = np.where(less[best], CLAIMED, MARGIN) * np.maximum.reduceat(others, first) > belief[best]
     weak = (belief[best] < settings.belief) | close
     longer = settings.head_nouns & ((after == HEAD_NOUN) | (before == COMPOUND))
-    small = (letter == SMALL) & everyday[best]
     few = max(settings.hubs * len(subject), FEW)
-    common = _bridges_anything(entity, pairs.document[best], level[best] >= SUBJECT, small, ~weak & ~longer, subject, few)
+    common = _bridges_anything(entity, pairs.document[best], level[best] >= SUBJECT, small, everyday[best], ~weak & ~longer, subject, few)
     reasons = {
         "longer name": longer,
         "shared name": weak & several & ~longer,
@@ -218,15 +224,20 @@ def _bridges_anything(
     document: npt.NDArray[np.int32],
     to_subject: npt.NDArray[np.bool_],
     small: npt.NDArray[np.bool_],
+    everyday: npt.NDArray[np.bool_],
     linked: npt.NDArray[np.bool_],
     subject: npt.NDArray[np.int32],
     few: float,
 ) -> npt.NDArray[np.bool_]:
-    """Mentions of what joins documents that have nothing in common: a ``small`` everyday word in more than ``few`` documents; or
-    anything in ten times as many that hardly ever has to do with their subjects, as months have, but only where subjects are known.
+    """Mentions of what joins documents that have nothing in common: a ``small`` everyday word in more than ``few`` documents; or anything
+    in ten times as many that hardly ever has to do with their subjects, as months have, but only where subjects are known.
+
+    Of the latter a fact that joins it to the subject makes an exception for what is written with a capital, or has none. No fact makes one
+    for a common word: "the world's oldest" means the Earth in no text, whatever else is known of the Earth.
     """
     count = int(entity.max(initial=-1)) + 1
     number = _documents(entity, document, linked, count)
     joined = _documents(entity, document, linked & to_subject & (subject[document] != entity), count)
     everywhere = (number > WIDER * few) & (joined < SELDOM * number) & (joined.sum() > SELDOM * number.sum())
-    return linked & ~to_subject & ((small & (number > few)[entity]) | everywhere[entity])  # type: ignore[no-any-return]
+    words = small & everyday & (number > few)[entity]
+    return linked & (words | (everywhere[entity] & (small | ~to_subject)))  # type: ignore[no-any-return]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from kgqa.arrays.draws import draw
+from kgqa.arrays.words import begins, ends
 from kgqa.records import Candidate, Instance, Paragraph
 
 OPTIONS = ("yes", "no")
@@ -18,14 +19,28 @@ def occurrences(answer: str, text: str) -> list[tuple[int, int]]:
     if not answer.strip():
         return []
     exact, loose = _patterns(answer)
-    return [match.span() for match in exact.finditer(text)] or [match.span() for match in loose.finditer(text)]
+    return _whole(exact, text) or _whole(loose, text)
+
+
+def _whole(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+    """Where the pattern stands on the boundaries of words, from left to right and apart; an underscore goes on with a letter."""
+    found: list[tuple[int, int]] = []
+    match = pattern.search(text)
+    while match is not None:
+        start, end = match.span()
+        is_begun = start > 0 and text[start - 1] == "_" and text[start].isalnum()
+        goes_on = text[end : end + 1] == "_" and text[end - 1].isalnum()
+        is_whole = not is_begun and not goes_on and begins(text, start) and ends(text, end)
+        if is_whole:
+            found.append((start, end))
+        match = pattern.search(text, end if is_whole else start + 1)
+    return found
 
 
 @lru_cache(maxsize=4096)
 def _patterns(answer: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     body = r"\s+".join(map(re.escape, answer.split()))
-    left, right = r"(?<!\w)" if answer.strip()[0].isalnum() else "", r"(?!\w)" if answer.strip()[-1].isalnum() else ""
-    return re.compile(left + body + right), re.compile(left + body + right, re.IGNORECASE)
+    return re.compile(body), re.compile(body, re.IGNORECASE)
 
 
 def is_option(instance: Instance) -> bool:

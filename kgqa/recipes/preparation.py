@@ -166,7 +166,7 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
         Stage(name="read_sources", version=1, doing="Reading sources", depends_on=depends_on_settings("source"), run=read_sources),
         Stage(
             name="link_mentions",
-            version=4,
+            version=5,
             doing="Linking mentions",
             depends_on=lambda run: [depends_on_settings("linking", "documents")(run), depends_on(run)],
             run=partial(link, candidates=candidates),

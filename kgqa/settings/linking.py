@@ -30,9 +30,9 @@ class LinkingSettings(Settings):
     belief: float = Field(default=0.4, ge=0, lt=1)
     """How probable it must be that a place means the entity; more makes fewer mentions, of which more are right; 0: all places link."""
     hubs: Share = 0.002
-    """An everyday word that is written small and stands in more than this share of the documents links only where a fact joins its entity
-    to the document's subject, and so does what stands in ten times as many and hardly ever has to do with their subjects (months);
-    1: always."""
+    """An everyday word that is written small and stands in more than this share of the documents never links, nor does what stands in ten
+    times as many and hardly ever has to do with their subjects (months), unless it has a capital and a fact joins it to the document's;
+    1: all link."""
     head_nouns: bool = True
     """Whether a name makes no mention before a word that ends other entities' names ("insulin receptor") or after "anti-" and the like."""
     minimum_letters: dict[str, Positive] = Field(default={})

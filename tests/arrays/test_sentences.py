@@ -19,6 +19,9 @@ DIVIDED = {
     "lines": ["A list\n", "of items\n", "\n", "with a gap"],
     "a full stop and a line": ["One.\n", "Two!\n", "three."],
     "accents": ["Élan vital é um conceito. ", "Ética vem depois. ", "Łódź jest w Polsce."],
+    "no spaces": ["江州在河阳的东边。", "它有三座桥吗？", "有！", "他说：“桥很旧。”", "没有人听见。"],
+    "no spaces, in a mixed text": ["橋は古い。 ", "It is old. ", "『古い。』", "終わり。"],
+    "danda": ["यह पुल पुराना है। ", "वह नया है।"],
     "no division": ["Nothing ends here"],
     "an abbreviation, which divides too often": ["Dr. ", "Smith met Mr. ", "Jones."],
 }
@@ -42,6 +45,12 @@ def by_the_rule(text: str) -> list[int]:
         left = text[at + 1 :]
         if letter == "\n" and len(left.encode()) > 1:
             found.add(at + 1)
+        if letter in "。！？":
+            begins = at + 1
+            while text[begins : begins + 1] in tuple(" 」”"):
+                begins += 1
+            if text[begins : begins + 1] not in ("", "\n", "。", "！", "？"):
+                found.add(begins)
         if letter in ".!?" and left[:1] == " " and len(left.encode()) > 1:
             initial = letter == "." and "A" <= text[at - 1 : at] <= "Z" and (at == 1 or text[at - 2] in " .(")
             if not initial and not "a" <= left[1] <= "z":
@@ -49,7 +58,7 @@ def by_the_rule(text: str) -> list[int]:
     return sorted(found)
 
 
-TEXTS = st.lists(st.text(st.sampled_from("abzAZ.!? \n(é東😀1"), max_size=25), max_size=6)
+TEXTS = st.lists(st.text(st.sampled_from("abzAZ.!? \n(é東😀1。！」”"), max_size=25), max_size=6)
 
 
 @given(texts=TEXTS)

@@ -6,8 +6,15 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kgqa.arrays.tokens import KATAKANA_BLOCKS, UNSPACED
+from kgqa.arrays.words import begins, ends
+
 SAME = {"’": "'", "‘": "'", "ʼ": "'", "′": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-", "µ": "μ"}
-"""Typographic variants, equal even where case must match."""
+SAME |= {"ı": "i", "ς": "σ", **{chr(0xFF00 + place): chr(0x20 + place) for place in range(1, 95)}}
+"""Variants, equal even where case must match: typographic ones, the dotless i, the final sigma, wide forms."""
+SMALL_KANA = "ぁぃぅぇぉっゃゅょゎゕゖゝゞ"
+VOWELS_AFTER, VOWELS_BEFORE = "ะาำๅະາຳ", "เแโใไເແໂໃໄ"
+STACKING = "\u1039\u17d2\u1a60\u1b44\ua9c0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,27 +28,57 @@ class Token:
 
 
 def fold(character: str) -> str:
-    """The small form of a letter, if that is one character."""
-    small = character.lower()
-    return small if len(small) == 1 else character
+    """The small form of a letter; of the dotted capital I the i without what its small form has beside."""
+    return character.lower()[0]
+
+
+def sort(raw: str) -> str:
+    """What a character is: "space", "sign", a "mark" that goes on with a token, or the kind of token that it begins."""
+    code, character = ord(raw), SAME.get(raw, raw)
+    category = unicodedata.category(character)
+    if code > 0xFFFF:
+        return "unspaced" if 0x20000 <= code < 0x40000 else "sign"
+    if character.isspace() or category in {"Cc", "Cf", "Zs"}:
+        return "space"
+    if character in STACKING:
+        return "stacking"
+    if category[0] == "M" or character in SMALL_KANA + VOWELS_AFTER or 0x1160 <= code < 0x1200 or 0xD7B0 <= code < 0xD7FC:
+        return "mark"
+    if category[0] not in "LN":
+        return "sign"
+    if "HANGUL SYLLABLE" in unicodedata.name(character, "") or "HANGUL CHOSEONG" in unicodedata.name(character, ""):
+        return "hangul"
+    if any(first <= code <= last for first, last in KATAKANA_BLOCKS):
+        return "katakana"
+    if (category[0] == "L" or category == "Nl") and any(first <= ord(character) <= last for first, last in UNSPACED):
+        return "leading" if character in VOWELS_BEFORE else "unspaced"
+    return "word"
+
+
+def goes_on(open_: str, kind: str) -> bool:
+    """Whether a character of this kind belongs to the token before it."""
+    if not open_ or kind in ("space", "sign"):
+        return False
+    return kind in ("mark", "stacking") or (kind == open_ and kind in ("word", "katakana")) or (open_ == "leading" and kind == "unspaced")
 
 
 def tokens(text: str) -> list[Token]:
-    """Runs of letters, digits and marks; every other visible character, ideograph and character beyond the BMP on its own."""
+    """Runs of letters, digits and marks, runs of katakana, the letters of scripts without spaces, Hangul syllables, signs."""
     found: list[Token] = []
-    inside = False
+    open_ = ""
     for at, raw in enumerate(text):
-        character = SAME.get(raw, raw)
-        category = unicodedata.category(character)
-        beyond = ord(raw) > 0xFFFF
-        if not beyond and (character.isspace() or category in {"Cc", "Cf", "Zs"}):
-            inside = False
+        character, kind = SAME.get(raw, raw), sort(raw)
+        if kind == "space":
+            open_ = ""
             continue
-        word = not beyond and category[0] in "LNM" and not (category == "Lo" and 0x2E80 <= ord(raw) <= 0xA4CF)
-        before = found.pop() if word and inside else Token(start=at, end=at, written="", folded="")
-        folded = before.folded + (fold(character) if word else character)
-        found.append(Token(start=before.start, end=at + 1, written=before.written + character, folded=folded))
-        inside = word
+        goes = goes_on(open_, kind)
+        before = found.pop() if goes else Token(start=at, end=at, written="", folded="")
+        small = fold(character) if kind not in ("sign", "unspaced", "leading", "katakana", "hangul") else character
+        found.append(Token(start=before.start, end=at + 1, written=before.written + character, folded=before.folded + small))
+        if kind == "stacking" and open_ in ("unspaced", "leading"):
+            open_ = "leading"
+        elif not goes or kind == "unspaced":
+            open_ = {"sign": "", "mark": "word", "stacking": "word"}.get(kind, kind)
     return found
 
 
@@ -81,6 +118,8 @@ def match(texts: Sequence[str], names: Sequence[Name], *, before_number: bool) -
                 place = words[first : last + 1]
                 start, end = place[0].start, place[-1].end
                 numbered = text[end : end + 1] == "-" and text[end + 1 : end + 2] in tuple("0123456789")
+                if not (begins(text, start) and ends(text, end)):
+                    continue
                 fitting = [name for name in known.get(tuple(token.folded for token in place), []) if name.fits(place)]
                 occurrences += [(document, start, end, entity) for entity in {name.entity for name in fitting if name.candidate}]
                 if fitting and first >= free_from and (before_number or not numbered):

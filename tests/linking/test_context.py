@@ -110,13 +110,16 @@ def test_a_ligand_in_its_receptors_name_is_no_mention() -> None:
     assert len(found(link(RECEPTORS, text))) == 5
 
 
-def test_an_everyday_word_in_many_documents_links_only_beside_its_subject() -> None:
-    names: Names = [("y", "year", "label"), ("c", "calendar reform", "title")]
-    about = {"c": "The calendar reform changed the year."}
-    linked = wiki(names, *["That year was long."] * 60, about=about, facts=[("c", "y")], belief=0.0)
-    assert found(linked) == []
-    assert ("y", 32) in found(linked, "about c")
-    assert linked.report["places: everyday bridge"] == 60
+@pytest.mark.parametrize("name", ["world", "the world"])
+def test_no_fact_makes_a_mention_of_an_everyday_word_in_many_documents(name: str) -> None:
+    names: Names = [("p", "Planet", "label"), ("p", name, "alias"), ("c", "Calendar Hall", "title")]
+    about = {"c": "The Calendar Hall is the oldest in the world."}
+    for facts in ([], [("c", "p")]):
+        linked = wiki(names, *["In the world he was young."] * 60, about=about, facts=facts, belief=0.0)
+        assert [entity for entity, _ in found(linked, "about c")] == ["c"]
+        assert found(linked) == []
+        assert linked.report["places: everyday bridge"] == 61
+    assert len(found(wiki(names, *["In the world he was young."] * 60, about=about, belief=0.0, hubs=1.0))) == 1
 
 
 def test_an_everyday_word_is_counted_once_in_a_document() -> None:
@@ -195,3 +198,21 @@ def test_strange_names_are_no_error(names: Names) -> None:
 
 def test_one_document_and_no_facts_are_enough() -> None:
     assert found(link([("a", "Zed Anchor", "title")], "Zed Anchor", language="en", belief=0.5)) == [("a", 0)]
+
+
+def test_no_fact_makes_a_mention_of_a_common_phrase_that_is_everywhere() -> None:
+    names: Names = [("e", "Earth", "label"), ("e", "the world", "label"), ("v", "Valdoria", "label")]
+    names += [(f"s{i}", f"Person {i}", "title") for i in range(250)]
+    about = {f"s{i}": f"Person {i} of Valdoria was the oldest in the world." for i in range(250)}
+    facts = [(f"s{i}", "v") for i in range(0, 250, 10)]
+    linked = wiki(names, about=about, facts=[*facts, ("s3", "e")], belief=0.0)
+    assert "e" not in {entity for entity, _ in found(linked, "about s3")}
+    assert linked.report["places: everyday bridge"] == 250
+
+
+def test_what_has_no_capitals_keeps_the_fact_that_makes_it_a_mention() -> None:
+    names: Names = [("m", "五月", "label"), ("v", "江州", "label"), *((f"s{i}", f"人物{i}", "title") for i in range(250))]
+    about = {f"s{i}": f"人物{i}五月离开江州。" for i in range(250)}
+    facts = [(f"s{i}", "v") for i in range(0, 250, 10)]
+    linked = wiki(names, about=about, facts=[*facts, ("s3", "m")], belief=0.0)
+    assert "m" in {entity for entity, _ in found(linked, "about s3")}

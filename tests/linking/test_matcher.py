@@ -183,7 +183,7 @@ def found_in(text: str, *names: str, case: str = "free", before_number: bool = T
         ("Sa\u0303o Paulo", ["Sa\u0303o Paulo"], ["Sa\u0303o Paulo"]),
         ("我在東京都", ["東京"], ["東京"]),
         ("call ☎️ me", ["☎️"], ["☎️"]),
-        ("İstanbul", ["istanbul"], []),
+        ("İstanbul'da, ISPARTA", ["istanbul", "ısparta"], ["İstanbul", "ISPARTA"]),
         ("STRAẞE", ["straße"], ["STRAẞE"]),
     ],
 )

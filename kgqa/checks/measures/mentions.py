@@ -1,7 +1,8 @@
 """Mentions that are not where a name of their entity stands.
 
 A mention has to lie in its text and to begin and end where a token does, in the sense of ``kgqa.arrays.tokens``: never within a word, nor
-with white space at an edge; scripts without spaces have a boundary at every character. Then its text is compared with the entity's names.
+with white space at an edge; scripts without spaces, and Hangul, have a boundary at every character. Then its text is compared with the
+entity's names.
 Nobody knows all names of an entity ("Deutschland", "the capital"), so a text that is none of the known ones is wrong only where something
 in the question speaks against it. Known names are told by votes: a candidate or answer of the entity's id has two, each mention one.
 Doubted is a text with one vote, of an entity that has a text with two or more, and unless it is a variant of that (:func:`_is_variant`).
@@ -11,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kgqa.arrays.tokens import SPACE, WORD
+from kgqa.arrays.tokens import SPACE
+from kgqa.arrays.words import KINDS, places, within_word
 from kgqa.checks.measures.shapes import shape_of
-from kgqa.checks.measures.words import KINDS, tokens_of, within_word, words_of
+from kgqa.checks.measures.words import tokens_of, words_of
 from kgqa.records import Instance, Mention, Paragraph
 
 ESTABLISHED = 2
@@ -41,11 +43,11 @@ def _count(paragraph: Paragraph, votes: Votes) -> Iterator[Mention]:
         if not 0 <= start < end <= length:
             yield mention
             continue
-        first, last = kinds[text[start]], kinds[text[end - 1]]
         if (
-            SPACE in (first, last)
-            or (first == WORD and start and kinds[text[start - 1]] == WORD)
-            or (last == WORD and end < length and kinds[text[end]] == WORD)
+            kinds[text[start]] == SPACE
+            or kinds[text[end - 1]] == SPACE
+            or (start and kinds[text[start - 1]] and within_word(text, start))
+            or (end < length and kinds[text[end]] and within_word(text, end))
         ):
             yield mention
             continue
@@ -104,7 +106,7 @@ def _name_fault(paragraph: Paragraph, mention: Mention, names: Sequence[str], ow
     if owner is not None and not any(_is_variant(text, name) for name in names):
         return f"a name of {owner}; this entity is called “{names[0]}”"
     for name in names:
-        for start in _places(name, paragraph.text):
+        for start, _ in places(name, paragraph.text):
             if _is_displaced(paragraph, mention, name, start):
                 return f"this entity is called “{name}”, which stands at {start} to {start + len(name)}"
     return ""
@@ -131,12 +133,3 @@ def _is_displaced(paragraph: Paragraph, mention: Mention, name: str, start: int)
     # Elsewhere it may be one of two names ("Basle", "Basel"), unless it looks like none and the name is not marked where it stands.
     marked = any(other.start <= start and end <= other.end for other in paragraph.mentions or () if other is not mention)
     return not marked and shape_of(said) != shape_of(name)
-
-
-def _places(name: str, text: str) -> Iterator[int]:
-    """Where a name stands in a text, on the boundaries of words."""
-    start = text.find(name) if name else -1
-    while start >= 0:
-        if not within_word(text, start) and not within_word(text, start + len(name)):
-            yield start
-        start = text.find(name, start + 1)

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-_IDEOGRAPH = "\u2e80-\ua4cf"
-_FORM = re.compile(rf"___MASK\d+___|[{_IDEOGRAPH}]|[^\W_{_IDEOGRAPH}]+|[^\w\s]|_")
+from kgqa.arrays.words import unspaced_letters
+
+_ALONE = unspaced_letters()
+_FORM = re.compile(rf"___MASK\d+___|[{_ALONE}]|[^\W_{_ALONE}]+|[^\w\s]|_")
 _RELATION = re.compile(r"(?<![\w])[^\W\d_]+(?:_[^\W_]+)+(?![\w])")
 
 

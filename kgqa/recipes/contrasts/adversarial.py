@@ -20,6 +20,7 @@ from kgqa.recipes.contrasts.instances import note_of, showing
 from kgqa.recipes.contrasts.links import Link, Supporting, links, spellings, titles, with_short
 from kgqa.recipes.contrasts.questions import UNMARKED, whole, without_answer
 from kgqa.recipes.contrasts.substitution import Name, Template, person
+from kgqa.recipes.names.english import are_english
 from kgqa.recipes.names.entities import Entity, Named, Pool
 from kgqa.recipes.names.kinds import PERSON, Kind, answer_kinds, title_kinds
 from kgqa.recipes.names.statements import Stated, Text, names, shown, stated, states, title_and_text
@@ -35,6 +36,8 @@ OWN_REASONS = {
     "no bridge": "no bridge entity connects the paragraph that states the answer with another supporting one",
     "no distractor": "there is no distractor whose place a new paragraph could take",
     "no kind": "nothing tells what kind of thing the answer or the bridge entity is, so that no other of its kind can be found",
+    "language": "the texts are not English: adversarial tells by English words what kind of thing the answer and the bridge entity are, "
+    "so that it cannot be made in another language unless the question has candidates",
     "no entity": "the set has no other entity of the same kind",
     "title": "the paragraph that states the answer is about a third thing, of which the set has no other of the same kind",
     "left": "the copy still states the answer or the bridge entity in another spelling, or has no place for the false answer",
@@ -102,7 +105,8 @@ def _plan(instance: Instance, pool: Pool) -> Plan | Rejection:
             return Plan(link, supporting, kinds, kinds if link.is_answer else asked)
         bridges.append(link.bridge[0])
     if bridges:
-        return Rejection(reason=OWN_REASONS["no kind"], detail=f"{answer}; {', '.join(dict.fromkeys(bridges))}")
+        is_read = are_english([instance.question, *(entry.paragraph.text for entry in supporting)])
+        return Rejection(reason=OWN_REASONS["no kind" if is_read else "language"], detail=f"{answer}; {', '.join(dict.fromkeys(bridges))}")
     return Rejection(reason=OWN_REASONS["no bridge"], detail=", ".join(entry.paragraph.id for entry in stating))
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from kgqa.arrays.draws import Reservoir, draw
-from kgqa.recipes.names.statements import Stated, Text, mentions, shown, title_and_text, words
+from kgqa.arrays.words import words
+from kgqa.recipes.names.statements import Stated, Text, mentions, shown, title_and_text
 from kgqa.records import Instance, Paragraph
 
 SIZE = 20_000

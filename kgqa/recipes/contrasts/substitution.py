@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
+from kgqa.arrays.words import begins, ends
 from kgqa.recipes.names.entities import Entity
 from kgqa.recipes.names.statements import placed, stated
 from kgqa.records import Mention, Paragraph
@@ -123,7 +124,7 @@ def _found(text: str, spellings: Iterable[tuple[str, int, bool]]) -> list[Place]
         start = where.find(looked_for)
         while start >= 0:
             end = start + len(looked_for)
-            is_word = not (small[start - 1 : start].isalnum() or small[end : end + 1].isalnum())
+            is_word = begins(text, start) and ends(text, end)
             if is_word and (text[start].isupper() or not spelling[0].isupper()):
                 found.append(Place(start, end, name, is_surname))
             start = where.find(looked_for, end)
@@ -135,7 +136,7 @@ def _small(text: str) -> str:
     try:
         return text.encode("latin-1").translate(_SMALL).decode("latin-1")  # thirty times as fast as str.lower where letters have accents
     except UnicodeEncodeError:
-        return text.replace("\u0130", "i").lower()
+        return text.replace("\u0130", "i").lower().replace("\u0131", "i")
 
 
 def _apart(places: Iterable[Place]) -> list[Place]:

@@ -15,6 +15,7 @@ from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import paired
 from kgqa.arrays.sentences import sentence_starts
+from kgqa.arrays.words import lengths
 from kgqa.recipes.musique.composers.forms import NO_RELATION
 from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP
@@ -137,7 +138,8 @@ def _named(facts: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFrame:
 
 def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> pl.DataFrame:
     """``document``, ``about``, ``links`` (how many entities it names), ``title``, ``text``: those that a question can stand on."""
-    documents = frame(tables["documents"]).with_columns(words=pl.col("text").str.count_matches(r"\S+"))
+    documents = frame(tables["documents"])
+    documents = documents.with_columns(words=lengths(documents["text"]))
     short, long = documents["words"] < settings.min_words, documents["words"] > settings.max_words
     rows.append(_row("documents", "short", int(short.sum()), int((~short).sum()), "musique.single_hop.min_words"))
     rows.append(_row("documents", "long", int(long.sum()), int((~short & ~long).sum()), "musique.single_hop.max_words"))

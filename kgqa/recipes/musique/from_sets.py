@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 import polars as pl
 import pyarrow as pa
 
+from kgqa.arrays.words import length
 from kgqa.formats.question_set import QuestionSet
 from kgqa.metrics.normalize import normalize
 from kgqa.recipes.musique.from_graph import STAGE
@@ -22,7 +22,6 @@ from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.musique import SingleHopSettings
 from kgqa.sources.tables import arrow
 
-_WORD = re.compile(r"\S+")
 SETTINGS = {"short": "musique.single_hop.min_words", "long": "musique.single_hop.max_words"}
 """Reason → the setting that governs it."""
 
@@ -69,7 +68,7 @@ class _Collected:
         """A key of ``REASONS``, or empty."""
         if not instance.answerable or not instance.answers or instance.answer_type not in {"span", "candidate"}:
             return "unanswered"
-        words = sum(1 for _ in _WORD.finditer(shown.text))
+        words = length(shown.text)
         answer = _plain(instance.answers[0])
         found = {
             "short": words < self.settings.min_words,

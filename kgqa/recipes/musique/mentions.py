@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +10,10 @@ import pyarrow as pa
 
 from kgqa.arrays.growth import grown
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.particles import BEGINS, ENDS, mark_edges, particle_tables
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import character_tables, tokenize
+from kgqa.arrays.words import places
 from kgqa.linking.trie import build_trie, find_child, find_token
 
 Numbers = npt.NDArray[np.int32]
@@ -32,13 +33,9 @@ class Mentions:
     """Whether the place is a part of a longer one, as York in New York."""
 
 
-_LETTER = r"[^\W_\u2e80-\ua4cf]"
-"""What goes on with a word: letters and figures, but for ideographs and kana, which are written without spaces."""
-
-
 def everywhere(text: str, name: str) -> list[tuple[int, int]]:
     """All places of a name in one text, as it is written and as words of its own, in characters."""
-    return [place.span() for place in re.finditer(rf"(?<!{_LETTER}){re.escape(name)}(?!{_LETTER})", text)]
+    return list(places(name, text))
 
 
 def find_names(names: pa.Array, texts: pa.Array) -> tuple[Mentions, Numbers]:
@@ -48,7 +45,7 @@ def find_names(names: pa.Array, texts: pa.Array) -> tuple[Mentions, Numbers]:
     """
     trie, group = build_trie(names)
     data, offsets = text_buffers(texts)
-    found = _find(data, offsets, *character_tables(), trie.vocabulary, trie.nodes, trie.transitions)
+    found = _find(data, offsets, *character_tables(), *particle_tables(), trie.vocabulary, trie.nodes, trie.transitions)
     text, name, start, end = (np.ascontiguousarray(column) for column in found.T)
     order = np.lexsort((-end, start, text))
     text, name, start, end = text[order], name[order], start[order], end[order]
@@ -56,24 +53,27 @@ def find_names(names: pa.Array, texts: pa.Array) -> tuple[Mentions, Numbers]:
 
 
 @kernel
-def _find(data, offsets, classes, folded, plain, vocabulary, nodes, transitions):  # type: ignore[no-untyped-def]
+def _find(data, offsets, classes, folded, plain, codes, roles, vocabulary, nodes, transitions):  # type: ignore[no-untyped-def]
     longest = 1
     for text in range(len(offsets) - 1):
         longest = max(longest, offsets[text + 1] - offsets[text])
     starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
     spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
-    tokens = np.empty(longest, np.int32)
+    tokens, edges = np.empty(longest, np.int32), np.empty(longest, np.uint8)
     out = np.empty((1024, 4), np.int32)
     found = 0
     for text in range(len(offsets) - 1):
         count = tokenize(data, offsets[text], offsets[text + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
         for i in range(count):
             tokens[i] = find_token(hashes[i], vocabulary)
+        limited = mark_edges(data, offsets[text], count, starts, ends, hashes, codes, roles, edges)
         for i in range(count):
+            if limited and edges[i] & BEGINS == 0:
+                continue
             node = tokens[i]
             at = i
             while node >= 0:
-                if nodes[node].group >= 0:
+                if nodes[node].group >= 0 and (not limited or edges[at] & ENDS):
                     if found == len(out):
                         out = grown(out, found + 1)
                     out[found, 0], out[found, 1], out[found, 2], out[found, 3] = text, nodes[node].group, starts[i], ends[at]

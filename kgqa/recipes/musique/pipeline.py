@@ -319,7 +319,7 @@ FROM_GRAPH = (
     *map(_in_workspace, preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False)),
     Stage(
         name="single_hop",
-        version=2,
+        version=3,
         doing="Asking single-hop questions",
         depends_on=_asked("templates", "neutral", "unasked", "single_hop"),
         run=single_hop_from_graph,
@@ -327,7 +327,7 @@ FROM_GRAPH = (
     *COMPOSITION,
 )
 FROM_SETS = (
-    Stage(name="single_hop", version=2, doing="Reading single-hop questions", depends_on=_asked("single_hop"), run=single_hop_from_sets),
+    Stage(name="single_hop", version=3, doing="Reading single-hop questions", depends_on=_asked("single_hop"), run=single_hop_from_sets),
     *COMPOSITION,
 )
 

@@ -1,4 +1,7 @@
-"""Whether a text states an answer: on the tokens that scorers compare, and on plain words."""
+"""Whether a text states an answer: on the tokens that scorers compare, and on plain words.
+
+Scorers know no words but those between spaces and signs. Plain words are those of :mod:`kgqa.arrays.words`, in any script.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kgqa.arrays.words import begins, ends, folded, joined, stand
 from kgqa.metrics.normalize import normalize
 from kgqa.records import Mention, Paragraph
 
 CLOSED = frozenset({"yes", "no"})
 """Answers that no text states."""
-_WORD = re.compile(r"[^\W_]+")
 _ASCII = re.compile(rb"[0-9a-z]+")
 _ARTICLES = frozenset({"a", "an", "the"})
 _PUNCTUATION = string.punctuation.encode()
@@ -33,14 +36,14 @@ class Stated:
     normalized: str
     """As scorers see it, so that ``U.S.`` is found as ``US``; empty where nothing is left of it."""
     words: str
-    """Its letters and digits, so that ``Paris`` is found in ``Paris-based``; empty where it has none."""
+    """Its words (:func:`kgqa.arrays.words.joined`), so that ``Paris`` is found in ``Paris-based``; empty where it has none."""
     spelled: str
     """It as it was given: what a text mostly has. Empty where its words need not be those of a text that has it."""
 
     def states(self, wanted: Iterable[Stated]) -> bool:
         """Whether a text of these words alone states one of the ``wanted``."""
-        for name in wanted:  # noqa: SIM110 - for a few names any() takes three times as long
-            if (name.normalized and name.normalized in self.normalized) or (name.words and name.words in self.words):
+        for name in wanted:
+            if (name.normalized and name.normalized in self.normalized) or (name.words and stand(name.words, self.words)):
                 return True
         return False
 
@@ -54,13 +57,12 @@ def names(answers: Iterable[str]) -> tuple[Stated, ...]:
 @lru_cache(maxsize=1 << 15)
 def stated(answer: str) -> Stated | None:
     """What to look for to find ``answer``; None for yes, no, and what is punctuation and articles alone."""
-    normalized, plain = normalize(answer), _plain_words(answer)
+    normalized, plain = normalize(answer), joined(answer, but=_ARTICLES)
     if normalized in CLOSED or not (normalized or plain):
         return None
-    runs = set(_ASCII.findall((plain or normalized).encode(*_CODEC)))
+    runs = set(_ASCII.findall((plain or folded(normalized)).encode(*_CODEC)))
     clues = tuple(sorted(runs, key=lambda run: (-len(run), run)))
-    # A capital sigma is the one letter whose small form depends on what is around it: another one in a text than here.
-    spelled = answer.strip() if plain and "\u03a3" not in answer else ""
+    spelled = answer.strip() if plain else ""
     return Stated(clues[0] if clues else b"", clues, f" {normalized} " if normalized else "", f" {plain} " if plain else "", spelled)
 
 
@@ -87,8 +89,8 @@ class Text:
         if any(name.normalized in self._normalized for name in close if name.normalized):
             return True
         if not self._words:
-            self._words = f" {_plain_words(self._text)} "
-        return any(name.words in self._words for name in close if name.words)
+            self._words = f" {joined(self._text, but=_ARTICLES)} "
+        return any(stand(name.words, self._words) for name in close if name.words)
 
 
 def states(text: str, wanted: Iterable[Stated]) -> bool:
@@ -139,8 +141,8 @@ def _plain(text: str) -> bytes:
     try:
         encoded = text.encode("latin-1")  # a copy of what Python holds; any other encoding takes twenty times as long
     except UnicodeEncodeError:
-        # Beyond Latin-1 are the two letters, a dotted I and the Kelvin sign, whose small form holds an ASCII letter.
-        encoded = text.replace("\u0130", "i").replace("\u212a", "k").encode(*_CODEC)
+        # The dot of an i that is a letter of its own is left out, as no word of a name has it (``folded``).
+        encoded = folded(text).replace("\u0307", "").encode(*_CODEC)
     return encoded.translate(_SMALL, _PUNCTUATION)
 
 
@@ -150,14 +152,4 @@ def _spelled(name: Stated, text: str) -> bool:
     Most names that a text states are found so, without a reading of it. Only the first place is looked at; the readings find the rest.
     """
     begin = text.find(name.spelled) if name.spelled else -1
-    end = begin + len(name.spelled)
-    return begin >= 0 and not text[begin - 1 : begin].isalnum() and not text[end : end + 1].isalnum()
-
-
-def words(text: str) -> list[str]:
-    """Its letters and digits, in small letters; an underscore is neither."""
-    return _WORD.findall(text.lower())
-
-
-def _plain_words(text: str) -> str:
-    return " ".join([word for word in words(text) if word not in _ARTICLES])
+    return begin >= 0 and begins(text, begin) and ends(text, begin + len(name.spelled))

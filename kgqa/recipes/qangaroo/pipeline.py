@@ -73,7 +73,7 @@ STAGES = (
     ),
     Stage(
         name="mine_rules",
-        version=2,
+        version=3,
         doing="Mining rules",
         depends_on=lambda run: _settings(run).evidence.model_dump(mode="json", include={"use", "min_support", "min_confidence"}),
         run=mine_rules,

@@ -17,6 +17,7 @@ import pyarrow as pa
 from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import HASH_PRIME, HASH_START, mixed, table_size
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.particles import BEGINS, ENDS, mark_edges, particle_tables
 from kgqa.arrays.rows import Adjacency, IntArray, Rows, row_bounds
 from kgqa.arrays.texts import decode, text_buffers
 from kgqa.arrays.tokens import TOKEN_STEP, character_tables, spellings, token_hashes, tokenize
@@ -113,8 +114,8 @@ def _scan(
 ) -> tuple[IntArray, IntArray]:
     entities = int(max(forms.entity.max(initial=0), candidates.max(initial=0))) + 1
     return _find(  # type: ignore[no-any-return]
-        *text_buffers(texts), *character_tables(), forms.slots, forms.firsts, forms.offsets, forms.entity, forms.case, forms.spelling,
-        sample, offsets, candidates, entities,
+        *text_buffers(texts), *character_tables(), *particle_tables(), forms.slots, forms.firsts, forms.offsets,
+        forms.entity, forms.case, forms.spelling, sample, offsets, candidates, entities,
     )  # fmt: skip
 
 
@@ -168,7 +169,7 @@ def _passing_over(data, begin, tokens, plain, starts, ends, hashes, written, ini
 
 @kernel
 def _find(  # type: ignore[no-untyped-def]
-    data, offsets, classes, folded, plain, slots, firsts, entry_offsets, entity, case, spelling,
+    data, offsets, classes, folded, plain, codes, roles, slots, firsts, entry_offsets, entity, case, spelling,
     samples, candidate_offsets, candidates, entities,
 ):  # fmt: skip
     longest = 1
@@ -176,7 +177,7 @@ def _find(  # type: ignore[no-untyped-def]
         longest = max(longest, offsets[text + 1] - offsets[text])
     starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
     written, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
-    stamp = np.full(entities, -1, np.int64)
+    edges, stamp = np.empty(longest, np.uint8), np.full(entities, -1, np.int64)
     texts, rows, count, current = np.empty(1 << 12, np.int32), np.empty((1 << 12, 3), np.int32), 0, np.int64(-1)
     for text in range(len(offsets) - 1):
         sample = samples[text]
@@ -187,8 +188,11 @@ def _find(  # type: ignore[no-untyped-def]
         begin = offsets[text]
         tokens = tokenize(data, begin, offsets[text + 1], classes, folded, plain, starts, ends, hashes, written, initials)
         tokens = _passing_over(data, begin, tokens, plain, starts, ends, hashes, written, initials)
+        limited = mark_edges(data, begin, tokens, starts, ends, hashes, codes, roles, edges)
         first_here = count
         for i in range(tokens):
+            if limited and edges[i] & BEGINS == 0:
+                continue
             bit = hashes[i] & ((np.uint64(1) << FIRST) - np.uint64(1))
             if (firsts[bit >> np.uint64(6)] >> (bit & np.uint64(63))) & np.uint64(1) == 0:
                 continue
@@ -200,7 +204,7 @@ def _find(  # type: ignore[no-untyped-def]
                     break
                 spelt += step * written[last]
                 step *= TOKEN_STEP
-                if group == PREFIX:
+                if group == PREFIX or (limited and edges[last] & ENDS == 0):
                     continue
                 for entry in range(entry_offsets[group], entry_offsets[group + 1]):
                     if sample >= 0 and stamp[entity[entry]] != sample:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import example, given, strategies as st
 
 from kgqa.metrics.normalize import normalize
 from kgqa.recipes.names.statements import Text, names, paragraph_states, states, stating_places
+from tests.linking import oracle
 from tests.metrics.drawing import texts
 from tests.recipes.contrasts.drawing import paragraph
 
@@ -67,7 +66,8 @@ def plainly_states(text: str, answer: str) -> bool:
 
 
 def words_of(text: str) -> str:
-    return " ".join(word for word in re.split(r"[\W_]+", text.lower()) if word not in ("", "a", "an", "the"))
+    found = [token.folded for token in oracle.tokens(text) if oracle.sort(token.written[0]) != "sign"]
+    return " ".join(word for word in found if word not in ("a", "an", "the"))
 
 
 def respelled(answer: str) -> st.SearchStrategy[str]:

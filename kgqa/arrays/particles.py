@@ -1,0 +1,138 @@
+"""Which Hangul syllables may begin or end a name.
+
+Korean puts spaces between words, but writes particles and the copula together with the noun before them: 서울은, 서울에서는, 서울이다.
+A name begins where a run of syllables begins, and ends where the run does or where nothing but particles follows. So 서울 is in 서울에서,
+and not in 서울대학교.
+
+Particles are a closed class; ``korean-particles.txt`` lists them and says where they are from. They are not asked to agree with the sound
+before them (은 after a consonant, 는 after a vowel), because texts with names put in do not.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kgqa.arrays.hashes import HASH_PRIME, HASH_START, mixed
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.search import lower_bound
+from kgqa.arrays.tokens import token_hashes
+from kgqa.resources import word_lists
+
+LISTS = word_lists(Path(__file__).with_name("korean-particles.txt"))
+LONGEST = 5
+"""Syllables of a particle."""
+BEGINS, ENDS = 1, 2
+"""What a token may do to a name, as bits."""
+_WITHIN, _LAST = 1, 2
+
+
+@lru_cache(maxsize=1 << 14)
+def are_particles(syllables: str) -> bool:
+    """Whether the text, which has no spaces, is a chain of particles.
+
+    >>> are_particles("에서는"), are_particles("대학교")
+    (True, False)
+    """
+    return _pattern().fullmatch(syllables) is not None
+
+
+@lru_cache(maxsize=1)
+def _pattern() -> re.Pattern[str]:
+    within, last = ("|".join(LISTS[name]) for name in ("within", "last"))
+    return re.compile(f"(?:{within})*(?:{within}|{last})")
+
+
+@lru_cache(maxsize=1)
+def particle_tables() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint8]]:
+    """The ascending codes of all particles, and whether others may follow each (bit 1) and whether it may be the last (bit 2)."""
+    roles = dict.fromkeys(LISTS["within"], _WITHIN | _LAST)
+    roles |= {word: roles.get(word, 0) | _LAST for word in LISTS["last"]}
+    bounds, hashes = token_hashes(pa.array(list(roles), pa.string()))
+    assert int(np.diff(bounds).max()) == LONGEST, "particles.LONGEST is the length of the longest particle"
+    codes = _codes(bounds, hashes)
+    order = np.argsort(codes)
+    return codes[order], np.array(list(roles.values()), np.uint8)[order]
+
+
+@kernel(inline=True)
+def _with(code, syllable):  # type: ignore[no-untyped-def]
+    return mixed((code ^ syllable) * HASH_PRIME)
+
+
+@kernel
+def _codes(bounds, hashes):  # type: ignore[no-untyped-def]
+    out = np.empty(len(bounds) - 1, np.uint64)
+    for i in range(len(out)):
+        code = HASH_START
+        for k in range(bounds[i], bounds[i + 1]):
+            code = _with(code, hashes[k])
+        out[i] = code
+    return out
+
+
+@kernel(inline=True)
+def _is_hangul(data, at):  # type: ignore[no-untyped-def]
+    """Whether a Hangul syllable (U+AC00 to U+D7A3) or a first letter written alone begins at the byte."""
+    first = data[at]
+    if first < 0xE1 or first > 0xED:
+        return False
+    if first == 0xE1:
+        return data[at + 1] == 0x84 or (data[at + 1] == 0x85 and data[at + 2] < 0xA0)
+    if first == 0xEA:
+        return data[at + 1] >= 0xB0 or (data[at + 1] == 0xA5 and 0xA0 <= data[at + 2] <= 0xBC)
+    return 0xEA < first < 0xED or (first == 0xED and (data[at + 1] < 0x9E or (data[at + 1] == 0x9E and data[at + 2] <= 0xA3)))
+
+
+@kernel
+def _may_have_hangul(data, begin, end):  # type: ignore[no-untyped-def]
+    """Whether a byte is one with which a Hangul letter begins; a loop over bytes that the compiler makes a few instructions of."""
+    found = np.uint8(0)
+    for at in range(begin, end):
+        found |= np.uint8(data[at] == 0xE1) | np.uint8(np.uint8(data[at] - np.uint8(0xEA)) < np.uint8(4))
+    return found != 0
+
+
+@kernel
+def mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges):  # type: ignore[no-untyped-def]
+    """For each of ``count`` tokens (see :func:`kgqa.arrays.tokens.tokenize`) say in ``edges`` (uint8) whether it may begin or end a name.
+
+    Return whether any may not; where none is Hangul, ``edges`` stay as they were. ``codes`` and ``roles`` are those of
+    :func:`particle_tables`. O(tokens).
+    """
+    if count == 0 or not _may_have_hangul(data, begin + starts[0], begin + ends[count - 1]):
+        return False
+    first = 0
+    while first < count and not _is_hangul(data, begin + starts[first]):
+        first += 1
+    edges[:first] = BEGINS | ENDS
+    limited = False
+    while first < count:
+        if not _is_hangul(data, begin + starts[first]):
+            edges[first] = BEGINS | ENDS
+            first += 1
+            continue
+        last = first
+        while last + 1 < count and starts[last + 1] == ends[last] and _is_hangul(data, begin + starts[last + 1]):
+            last += 1
+        edges[last] = ENDS
+        for i in range(last - 1, first - 1, -1):
+            edges[i] = 0
+            code = HASH_START
+            for k in range(i + 1, min(last, i + LONGEST) + 1):
+                code = _with(code, hashes[k])
+                at = lower_bound(codes, 0, len(codes), code)
+                if at == len(codes) or codes[at] != code:
+                    continue
+                if k == last or (roles[at] & _WITHIN and edges[k] & ENDS):
+                    edges[i] = ENDS
+                    break
+        edges[first] |= BEGINS
+        limited = limited or last > first
+        first = last + 1
+    return limited

@@ -1,0 +1,314 @@
+"""The tokens of :mod:`kgqa.arrays.tokens`, of single texts in Python: words, boundaries, lengths.
+
+The regular expressions are made from the same table of characters, so that a text has the same tokens here and in the kernels.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from kgqa.arrays.particles import are_particles
+from kgqa.arrays.tokens import (
+    DEPENDENT,
+    HANGUL,
+    IDEOGRAPH,
+    IDEOGRAPHS,
+    IDEOGRAPHS_END,
+    JOINER,
+    KATAKANA,
+    LEADING,
+    MARK,
+    PLAIN,
+    SPACE,
+    SYMBOL,
+    TABLE_SIZE,
+    WORD,
+    character_tables,
+)
+
+GLUE = "\x1f"
+"""Stands in :func:`joined` between two Hangul syllables of one run, where a space is between other words."""
+_ASCII_WORD = re.compile(r"[0-9a-z]+")
+HAN_PER_WORD, OTHERS_PER_WORD = 1.6, 2.5
+"""How many letters make a word, on average: 1.6 in Chinese (the words of the Penn Chinese Treebank; Xue et al. 2005), two to three in
+hiragana and in Thai, whose vowel signs are not counted."""
+HAN_FROM = 0x3100
+"""Ideographs begin here among the letters that stand alone; before are those of the other scripts."""
+
+
+class _Kinds(dict[str, int]):
+    """Character → its class, looked up when it is first met."""
+
+    def __missing__(self, character: str) -> int:
+        code = ord(character)
+        beyond = IDEOGRAPH if IDEOGRAPHS <= code < IDEOGRAPHS_END else SYMBOL
+        kind = self[character] = int(character_tables()[0][code]) if code < TABLE_SIZE else beyond
+        return kind
+
+
+KINDS = _Kinds()
+"""Character → its class (:mod:`kgqa.arrays.tokens`)."""
+_RUNS = frozenset({WORD, KATAKANA})
+_GOES_ON = frozenset({MARK, JOINER})
+_SYLLABLE = frozenset({HANGUL, MARK, JOINER})
+
+
+def folded(text: str) -> str:
+    """The text in small letters as linking folds them; signs stay as they are.
+
+    >>> folded("İstanbul ＮＨＫ")
+    'istanbul nhk'
+    """
+    lower = text.lower()
+    if text.isascii():
+        return lower
+    if "i\u0307" in lower and "\u0130" in text:
+        lower = lower.replace("i\u0307", "i")
+    variants, table = _variants()
+    return lower.translate(table) if variants.search(lower) else lower
+
+
+@lru_cache(maxsize=1)
+def _variants() -> tuple[re.Pattern[str], dict[int, str]]:
+    """Small letters and digits that are folded to other ones."""
+    classes, folds, _ = character_tables()
+    small = (
+        code for code in np.flatnonzero((classes == WORD) & (folds != np.arange(TABLE_SIZE))).tolist() if chr(code) == chr(code).lower()
+    )
+    table = {code: chr(folds[code]) for code in small}
+    return re.compile(f"[{''.join(map(re.escape, map(chr, table)))}]"), table
+
+
+def words(text: str) -> list[str]:
+    """Its words in small letters, without signs: runs of letters and digits, and the characters of scripts without spaces.
+
+    >>> words("Paris-based 王小明, 한솔은")
+    ['paris', 'based', '王', '小', '明', '한', '솔', '은']
+    """
+    return _ASCII_WORD.findall(text.lower()) if text.isascii() else _patterns()[0].findall(folded(text))
+
+
+def tokens(text: str) -> list[str]:
+    """The same with the signs, each of which is a token.
+
+    >>> tokens("U.S. 中")
+    ['u', '.', 's', '.', '中']
+    """
+    return [PLAIN.get(token, token) for token in _patterns()[1].findall(folded(text))]
+
+
+def joined(text: str, *, but: frozenset[str] = frozenset()) -> str:
+    """:func:`words` with a space between two, or :data:`GLUE` between Hangul syllables of one run; those in ``but`` are left out.
+
+    >>> joined("서울은 the 中", but=frozenset({"the"})).replace(GLUE, "|")
+    '서|울|은 中'
+    """
+    if not has_hangul(text):
+        return " ".join([word for word in words(text) if word not in but])
+    parts: list[str] = []
+    before = -1
+    for match in _patterns()[0].finditer(folded(text)):
+        word = match[0]
+        if word in but:
+            continue
+        is_hangul = KINDS[word[0]] == HANGUL
+        if parts:
+            parts.append(GLUE if is_hangul and match.start() == before else " ")
+        parts.append(word)
+        before = match.end() if is_hangul else -1
+    return "".join(parts)
+
+
+def has_hangul(text: str) -> bool:
+    """Whether a letter of it is Hangul."""
+    return not text.isascii() and _hangul().search(text) is not None
+
+
+@lru_cache(maxsize=1)
+def _hangul() -> re.Pattern[str]:
+    return re.compile(f"[{_letters(HANGUL)}]")
+
+
+def stand(name: str, text: str) -> bool:
+    """Whether the words of ``name`` stand in ``text`` next to each other; both as :func:`joined` gives them, with a space before and after.
+
+    >>> stand(" 서\x1f울 ", " 서\x1f울\x1f은 "), stand(" 서\x1f울 ", " 서\x1f울\x1f대\x1f학 ")
+    (True, False)
+    """
+    if GLUE not in text:
+        return (name.replace(GLUE, " ") if GLUE in name else name) in text
+    plain, name = text.replace(GLUE, " "), name.replace(GLUE, " ")
+    is_first, is_last = KINDS[name[1]] == HANGUL, has_hangul(name[-2:])
+    at = plain.find(name)
+    while at >= 0:
+        end = at + len(name) - 1
+        if not (is_first and text[at] == GLUE) and not (is_last and text[end] == GLUE and not _ends(text, end)):
+            return True
+        at = plain.find(name, at + 1)
+    return False
+
+
+def _ends(text: str, at: int) -> bool:
+    return are_particles(text[at + 1 : text.find(" ", at + 1)].replace(GLUE, ""))
+
+
+def within_word(text: str, at: int) -> bool:
+    """Whether the characters before and after a place belong to one token."""
+    if not 0 < at < len(text):
+        return False
+    before, after = KINDS[text[at - 1]], KINDS[text[at]]
+    if before == after and after in _RUNS:
+        return True
+    if after in _GOES_ON:
+        return before not in (SPACE, SYMBOL)
+    if after == IDEOGRAPH and (before == LEADING or before in _GOES_ON):
+        return _joins(text, at)
+    return before in _GOES_ON and after in _RUNS and _run_of(text, at) == after
+
+
+def _run_of(text: str, at: int) -> int:
+    """The class of the token that the marks before a place go on with; that of a word where they begin one."""
+    start = at - 1
+    while start >= 0 and KINDS[text[start]] in _GOES_ON:
+        start -= 1
+    kind = KINDS[text[start]] if start >= 0 else SPACE
+    return WORD if kind in (SPACE, SYMBOL) else kind
+
+
+def _joins(text: str, at: int) -> bool:
+    """Whether a letter goes on with what stands before it: a vowel that is written first, or a sign that joins."""
+    run = _run_of(text, at)
+    marks = at - 1
+    while KINDS[text[marks]] == MARK:
+        marks -= 1
+    return run == LEADING or (run == IDEOGRAPH and KINDS[text[marks]] == JOINER)
+
+
+def begins(text: str, at: int) -> bool:
+    """Whether a name may begin at a place of a text: where a token does, but not inside a run of Hangul."""
+    return not within_word(text, at) and not _within_hangul(text, at)
+
+
+def ends(text: str, at: int) -> bool:
+    """Whether a name may end there: where a token does; of a run of Hangul no more than particles may follow.
+
+    >>> ends("서울에서는", 2), ends("서울대학교", 2)
+    (True, False)
+    """
+    if within_word(text, at):
+        return False
+    if not _within_hangul(text, at):
+        return True
+    end = at
+    while end < len(text) and KINDS[text[end]] in _SYLLABLE:
+        end += 1
+    return are_particles(text[at:end])
+
+
+def _within_hangul(text: str, at: int) -> bool:
+    return 0 < at < len(text) and KINDS[text[at]] == HANGUL and _run_of(text, at) == HANGUL
+
+
+def places(name: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where ``text`` has ``name`` as it is written, on the boundaries that :func:`begins` and :func:`ends` tell; in characters, apart."""
+    at = text.find(name) if name else -1
+    while at >= 0:
+        end = at + len(name)
+        fits = begins(text, at) and ends(text, end)
+        if fits:
+            yield at, end
+        at = text.find(name, end if fits else at + 1)
+
+
+def length(text: str) -> int:
+    """How long a text is, in words: what stands between spaces, and of scripts without spaces as many words as their characters make.
+
+    >>> length("Wind Bridge was built by Hansol."), length("风桥由工程师王小明建造。"), length("바람다리는 한솔이 만들었다.")
+    (6, 7, 3)
+    """
+    if text.isascii():
+        return len(text.split())
+    unspaced, apart, katakana, han, other = _counted()
+    if not unspaced.search(text):
+        return len(text.split())
+    made = len(han.findall(text)) / HAN_PER_WORD + len(other.findall(text)) / OTHERS_PER_WORD
+    return len(apart.findall(text)) + len(katakana.findall(text)) + math.floor(made + 0.5)
+
+
+def lengths(texts: pl.Series) -> pl.Series:
+    """The :func:`length` of each text (int64)."""
+    han, other, katakana = (_spelt(part, "\\x{%x}") for part in _written_together())
+    unspaced = texts.str.contains(f"[{han}{other}{katakana}]")
+    every = f"{han}{other}{katakana}{DEPENDENT}"
+    apart = texts.str.count_matches(rf"[^\s{every}]*[\p{{L}}\p{{N}}--[{every}]][^\s{every}]*")
+    made = texts.str.count_matches(f"[{han}]") / HAN_PER_WORD + texts.str.count_matches(f"[{other}]") / OTHERS_PER_WORD
+    mixed = apart + texts.str.count_matches(f"[{katakana}]+") + (made + 0.5).floor()
+    return texts.str.count_matches(r"\S+").zip_with(~unspaced, mixed.cast(pl.UInt32)).cast(pl.Int64)
+
+
+Ranges = list[tuple[int, int]]
+
+
+@lru_cache(maxsize=1)
+def _counted() -> tuple[re.Pattern[str], ...]:
+    """What :func:`length` counts, for one text at a time, because polars takes a millisecond for each."""
+    han, other, katakana = (_spelt(part, "\\U%08x") for part in _written_together())
+    every = f"{han}{other}{katakana}"
+    apart = (
+        rf"(?:[^\W_{every}{DEPENDENT}]|[^\s{every}{DEPENDENT}](?=[^\s{every}{DEPENDENT}]*[^\W_{every}{DEPENDENT}]))[^\s{every}{DEPENDENT}]*"
+    )
+    return tuple(map(re.compile, (f"[{every}]", apart, f"[{katakana}]+", f"[{han}]", f"[{other}]")))
+
+
+@lru_cache(maxsize=1)
+def _written_together() -> tuple[Ranges, Ranges, Ranges]:
+    """Ideographs, other letters of scripts without spaces, and katakana."""
+    codes = character_tables()[0]
+    han = [(first, last) for first, last in _ranges(codes == IDEOGRAPH) if first >= HAN_FROM]
+    other = [(first, last) for first, last in _ranges((codes == IDEOGRAPH) | (codes == LEADING)) if first < HAN_FROM]
+    return [*han, (IDEOGRAPHS, IDEOGRAPHS_END - 1)], other, _ranges(codes == KATAKANA)
+
+
+def _spelt(ranges: Ranges, form: str) -> str:
+    """What stands between the brackets of a regular expression, each character in some ``form``."""
+    return "".join(f"{form % first}-{form % last}" for first, last in ranges)
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What finds words, and what finds words and signs."""
+    marks = _letters(MARK, JOINER)
+    mark, joiner, letter, leading = (f"[{_letters(kind)}]" for kind in (MARK, JOINER, IDEOGRAPH, LEADING))
+    word = "|".join(
+        (
+            f"[{_letters(WORD)}{marks}][{_letters(WORD)}{marks}]*",
+            f"[{_letters(KATAKANA)}][{_letters(KATAKANA)}{marks}]*",
+            f"[{_letters(HANGUL)}][{marks}]*",
+            f"(?:{leading}[{marks}]*{letter}?|{letter}){mark}*(?:{joiner}{mark}*{letter}?{mark}*)*",
+        )
+    )
+    return re.compile(word), re.compile(f"{word}|[^{_letters(SPACE)}]")
+
+
+def unspaced_letters() -> str:
+    """What stands between the brackets of a regular expression for one character of a script without spaces, or of Hangul."""
+    return _letters(IDEOGRAPH, KATAKANA, HANGUL, LEADING)
+
+
+def _letters(*kinds: int) -> str:
+    """All characters of some classes, as what stands between the brackets of a regular expression."""
+    bounds = _ranges(np.isin(character_tables()[0], kinds))
+    return _spelt([*bounds, (IDEOGRAPHS, IDEOGRAPHS_END - 1)] if IDEOGRAPH in kinds else bounds, "\\U%08x")
+
+
+def _ranges(is_one: npt.NDArray[np.bool_]) -> Ranges:
+    """The first and the last of each run of characters."""
+    change = np.flatnonzero(np.diff(is_one.astype(np.int8), prepend=0, append=0))
+    return [(int(first), int(end) - 1) for first, end in change.reshape(-1, 2)]

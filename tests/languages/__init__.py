@@ -1,0 +1,1 @@
+"""The same small set and the same small graph in several languages."""

@@ -1,0 +1,124 @@
+"""What contrasts, the audit, generate and compose say of a set does not depend on the language in which it is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kgqa
+from kgqa.errors import KgqaError
+from kgqa.formats.question_set import open_dataset
+from kgqa.recipes.musique.from_sets import set_questions
+from kgqa.recipes.musique.pool import REASONS
+from kgqa.recipes.names.statements import names, paragraph_states, states
+from kgqa.records import Instance
+from kgqa.settings.musique import SingleHopSettings
+from tests.languages.drawing import LANGUAGES, write_set, write_single_hops, write_source
+
+EVERY = pytest.mark.parametrize("code", LANGUAGES)
+
+
+def contrast_of(kind: str, code: str, folder: Path) -> list[Instance]:
+    kgqa.contrast(kind, write_set(LANGUAGES[code], folder), out=folder / kind)
+    return list(open_dataset(folder / kind).instances())
+
+
+@EVERY
+def test_an_unanswerable_twin_states_one_step_less(code: str, tmp_path: Path) -> None:
+    made = contrast_of("unanswerable", code, tmp_path)
+    twins = [each for each in made if not each.answerable]
+    assert len(twins) == 6
+    for twin in twins:
+        wanted = [names([step.answer or ""]) for step in twin.decomposition or ()]
+        assert not all(any(paragraph_states(shown, name) for shown in twin.paragraphs) for name in wanted)
+
+
+@EVERY
+def test_the_half_of_a_probe_with_the_answer_has_it(code: str, tmp_path: Path) -> None:
+    made = contrast_of("probe", code, tmp_path)
+    assert (len(made), sum(each.answerable for each in made)) == (12, 6)
+
+
+@EVERY
+def test_what_suffices_is_answerable_and_trivial_copies_are(code: str, tmp_path: Path) -> None:
+    made = contrast_of("sufficiency", code, tmp_path)
+    assert (len(made), sum(each.answerable for each in made)) == (18, 6)
+    assert len(contrast_of("trivial", code, tmp_path)) == 18
+
+
+@EVERY
+def test_adversarial_gives_no_untrue_reason(code: str, tmp_path: Path) -> None:
+    with pytest.raises(KgqaError) as raised:
+        contrast_of("adversarial", code, tmp_path)
+    said = "nothing tells what kind of thing" if code == "en" else "the texts are not English"
+    assert said in str(raised.value)
+    assert "no supporting paragraph states the answer" not in str(raised.value)
+
+
+@EVERY
+def test_the_audit_finds_the_same(code: str, tmp_path: Path) -> None:
+    figures = []
+    for language in ("en", code):
+        folder = tmp_path / language
+        folder.mkdir(exist_ok=True)
+        found = kgqa.audit(write_set(LANGUAGES[language], folder), out=folder / "audit")
+        figures.append({each.check: each.figure for each in found.findings if each.check != BY_SHARED_WORDS})
+    assert figures[0] == figures[1]
+    assert figures[0]["absent-answers"] == 0
+
+
+BY_SHARED_WORDS = "support-not-needed"
+"""Here a paragraph is chosen by the words that it shares with the question, which are others in each language ("was", "的")."""
+
+
+@EVERY
+def test_generate_finds_the_same_samples(code: str, tmp_path: Path) -> None:
+    toml = write_source(LANGUAGES[code], tmp_path, english=code == "en")
+    kgqa.generate(toml, recipe="paper", source=tmp_path / "source", workspace=tmp_path / "work", workers=1)
+    made = [each.question.split(" ", 1)[1] for each in open_dataset(tmp_path / "work" / "datasets" / "househop").instances()]
+    assert sorted(map(LANGUAGES[code].works.index, made)) == SAMPLES
+
+
+SAMPLES = [0, 1, 2, 3, 4, 5]
+
+
+@EVERY
+@pytest.mark.parametrize(("bounds", "reason"), [((6, 20), ""), ((25, 99), REASONS["short"]), ((1, 4), REASONS["long"])])
+def test_compose_finds_the_same_texts_too_short_and_too_long(code: str, bounds: tuple[int, int], reason: str, tmp_path: Path) -> None:
+    given = open_dataset(write_single_hops(LANGUAGES[code], tmp_path))
+    kept, _, refused, _ = set_questions([given], SingleHopSettings(min_words=bounds[0], max_words=bounds[1]))
+    assert (len(kept), refused["reason"].to_pylist()) == ((0, [reason] * 6) if reason else (6, []))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        ("한솔은 왔다", "한솔", True),
+        ("한솔에서는", "한솔", True),
+        ("한솔시에서", "한솔", False),
+        ("큰한솔은", "한솔", False),
+        ("2019년에", "2019", True),
+        ("BTS는", "BTS", True),
+        ("서울 시청", "서울시청", True),
+        ("パリの橋", "パリ", True),
+        ("パリスの橋", "パリ", False),
+        ("スタイル", "タイ", False),
+        ("言った", "言", False),
+        ("ไปเชียงใหม่แล้ว", "เชียงใหม่", True),
+        ("王小明的桥", "王小明", True),
+        ("王 小 明", "王小明", True),
+        ("ABC公司成立", "ABC", True),
+        ("Istanbul'da", "İstanbul", True),
+        ("İSTANBUL'DA", "İstanbul", True),
+        ("ISPARTA", "Isparta", True),
+        ("ısparta", "Isparta", True),
+        ("ＮＨＫの本", "NHK", True),
+        ("हिन्दी में", "हिन्द", False),
+        ("ΠΑΡΙΣ", "Πάρις", False),
+        ("ΟΔΟΣ", "οδος", True),
+        ("བོད་ཀྱི་", "བོད", True),
+    ],
+)
+def test_a_name_is_found_on_the_boundaries_of_its_script(text: str, name: str, expected: bool) -> None:
+    assert states(text, names([name])) is expected
