@@ -51,8 +51,10 @@ class Worker:
             buffer = min(BUFFER_BYTES, memory // 2)
             asked = Asked(what="to open the graph", options=False)
             self._send({"path": sys.path, "graph": str(graph.absolute()), "buffer": buffer, "threads": threads, "memory": memory}, asked)
-            if error := self._receive(asked, time.monotonic() + OPENING_SECONDS, OPENING_SECONDS).get("error"):
+            opened = self._receive(asked, time.monotonic() + OPENING_SECONDS, OPENING_SECONDS)
+            if error := opened.get("error"):
                 raise StoreError(f"{graph}: the graph cannot be opened in a process of its own: {error}.")
+            self.walls: list[str] = opened["walls"]
         except BaseException:
             self.close()
             raise

@@ -1,6 +1,8 @@
 """The program of a process that answers queries on an embedded graph; see :mod:`kgqa.store.apart`, which starts it.
 
-It is run by its path and imports nothing of kgqa, so that it starts in a fraction of a second. Requests and replies go over one socket:
+It is run by its path and imports nothing of kgqa but :mod:`kgqa.store.wall`, also by its path, so that it starts in a fraction of a
+second. Before it answers it gives up every right that it does not need: what it cannot do no query can make it do. Requests and replies go
+over one socket:
 ``(seconds, text, arguments, rows, bytes)`` comes, a dictionary goes back, then pieces of the rows, each an Arrow stream, then an empty one.
 """
 
@@ -11,8 +13,13 @@ import resource
 import sys
 import threading
 from multiprocessing.connection import Connection
-from typing import Any
+from pathlib import Path
+from runpy import run_path
+from typing import Any, TextIO
 
+OPENED = ("", ".wal", ".shadow")
+"""Ends of the files that the engine reads when it opens a graph."""
+WARM_BYTES = 32 << 20
 PIECE = 1 << 20
 """Bytes of rows that are sent at a time."""
 
@@ -21,20 +28,27 @@ def main() -> None:
     """Open the graph, then answer until nobody asks any more."""
     socket = Connection(int(sys.argv[1]))
     start = socket.recv()
+    wall = run_path(str(Path(__file__).with_name("wall.py")))
     sys.path[:] = start["path"]
-    # Whoever started us holds the other end of our standard input: when it closes, nobody waits for an answer.
-    threading.Thread(target=_end_with_whoever_asks, daemon=True).start()
     try:
         import ladybug
-        import pyarrow  # noqa: F401 - while there is memory
+        import pyarrow as pa
 
+        # Before nothing can be loaded any more all libraries are there that an answer needs.
+        _warm_up(ladybug.Database(":memory:", buffer_pool_size=WARM_BYTES, max_num_threads=1))
+        _stream(pa.table({"n": [1]}))
+        status = _status()
+        walls = wall["confine"](start["graph"] + end for end in OPENED)
+        # Whoever started us holds the other end of our standard input: when it closes, nobody waits for an answer.
+        threading.Thread(target=_end_with_whoever_asks, daemon=True).start()
         database = ladybug.Database(start["graph"], read_only=True, buffer_pool_size=start["buffer"], max_num_threads=start["threads"])
         ladybug.Connection(database).close()
-    except (ImportError, RuntimeError) as error:
+    except (ImportError, OSError, RuntimeError) as error:
         socket.send({"error": str(error)})
         return
-    _limit_memory(start["memory"])
-    socket.send({})
+    _limit_memory(start["memory"], status)
+    walls += wall["seal"]()
+    socket.send({"walls": sorted(set(walls))})
     while True:
         try:
             request = socket.recv()
@@ -44,6 +58,15 @@ def main() -> None:
         connection = ladybug.Connection(database, num_threads=start["threads"])
         _answer(socket, connection, *request)
         connection.close()
+
+
+def _warm_up(database: Any) -> None:
+    import ladybug
+
+    connection = ladybug.Connection(database)
+    connection.execute("RETURN $n AS n", {"n": [1]}).get_as_arrow(-1)
+    connection.close()
+    database.close()
 
 
 def _answer(socket: Connection, connection: Any, seconds: float, text: str, values: dict[str, Any], rows: int | None, most: int) -> None:
@@ -85,13 +108,23 @@ def _stream(table: Any) -> Any:
     return sink.getvalue()
 
 
-def _limit_memory(most: int) -> None:
+def _status() -> TextIO | None:
+    """What the system says of this process, opened while it still can be."""
+    try:
+        return open("/proc/self/status", encoding="ascii")
+    except OSError:
+        return None
+
+
+def _limit_memory(most: int, status: TextIO | None) -> None:
     """Let the system refuse what goes beyond ``most`` bytes more than now; where it cannot, whoever started us looks on.
 
     Not RLIMIT_AS: the engine reserves 8 TB of addresses when it opens a graph.
     """
+    if status is None:
+        return
     try:
-        with open("/proc/self/status", encoding="ascii") as status:
+        with status:
             held = next(int(line.split()[1]) for line in status if line.startswith("VmData:")) << 10
         resource.setrlimit(resource.RLIMIT_DATA, (held + most, held + most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -2,17 +2,19 @@
 
 The engines refuse to write to a graph that is open for reading, but that is not enough: the embedded one still exports files, reads others
 and changes settings, and a server runs procedures. So a statement that a user brings, on the command line or in a domain's own file, is cut
-into tokens here, by the rules that both engines share, and held to a list: where a clause may begin, one that reads must stand.
+into tokens (:mod:`kgqa.store.tokens`) and held to a list: where a clause may begin, one that reads must stand. What runs is written from
+those tokens.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from kgqa.errors import QueryError, suggestion
 from kgqa.store.queries import Query
+from kgqa.store.tokens import Token, tokens_of, written
 
 BEGINNINGS = ("MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN")
 """What a statement, and each part of a UNION, may begin with."""
@@ -43,19 +45,10 @@ PROCEDURES = {
 SHOWN = ("INDEX", "INDEXES", "CONSTRAINT", "CONSTRAINTS")
 SHOW_KINDS = ("ALL", "RANGE", "TEXT", "FULLTEXT", "POINT", "LOOKUP", "VECTOR", "UNIQUE", "KEY", "NODE", "RELATIONSHIP", "PROPERTY")
 """What may stand between SHOW and them."""
-_TOKEN = re.compile(
-    r"""(?P<space>[^\S\r]+|\r\n|//[^\r\n]*|/\*.*?\*/)
-    |(?P<value>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:``|[^`])*`|\$\s*(?:\w+|`(?:``|[^`])*`)
-     |0[xX][0-9a-fA-F]+|0[oO][0-7]+|[0-9]+(?:_[0-9]+)*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
-    |(?P<word>[^\W\d]\w*)
-    |(?P<sign>.)""",
-    re.DOTALL | re.VERBOSE,
-)
 WIDEST = 1 << 63
 """The first number that no engine holds."""
 DIGITS = 25
 """Numbers with more are not read at all, which Python refuses beyond some thousands."""
-_UNCLOSED = {"'": "quotation mark", '"': "quotation mark", "`": "backtick", "/": "comment"}
 
 
 def check_reads_only(text: str, parameters: Collection[str] | None = None, *, store: str = "") -> tuple[str, str]:
@@ -63,22 +56,16 @@ def check_reads_only(text: str, parameters: Collection[str] | None = None, *, st
 
     ``parameters`` are the names for which there are values (None: whatever it names), and it must name those alone: the embedded engine
     would take another for null. With ``store`` it may also call what only tells what is there (``PROCEDURES``), show indexes and
-    constraints, and begin with EXPLAIN or PROFILE. Returns that word in capitals, or an empty text, and the statement without it.
+    constraints, and begin with EXPLAIN or PROFILE. Returns that word in capitals, or an empty text, and the statement without it, written
+    again from the tokens that were checked (:mod:`kgqa.store.tokens`): an engine gets this, never ``text``.
     """
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise QueryError("the query is not UTF-8; write it in UTF-8.") from None
-    if re.search(r"\\u", text, re.IGNORECASE):
-        # Neo4j reads such an escape before anything else, also in the middle of a word.
-        raise QueryError("the query contains a \\u escape; write the character itself.")
-    tokens = list(_tokens(text))
+    tokens = tokens_of(text)
     plan = _word(tokens, 0) if store and _word(tokens, 0) in PLANS else ""
     if plan:
         del tokens[0]
-        text = text[next(match.end() for match in _TOKEN.finditer(text) if match.lastgroup != "space") :]
     if not tokens:
         raise QueryError("the query is empty; give a Cypher query that begins with MATCH.")
+    statement = written(tokens)
     _check_parameters(tokens, parameters)
     if store and _word(tokens, 0) == "CALL":
         tokens = _after_call(tokens, store)
@@ -86,7 +73,7 @@ def check_reads_only(text: str, parameters: Collection[str] | None = None, *, st
         tokens = _after_show(tokens)
     if tokens:
         _check_words(tokens)
-    return plan, text
+    return plan, statement
 
 
 def cypher_parameters(given: Iterable[str]) -> dict[str, object]:
@@ -125,31 +112,27 @@ def _integer(digits: str) -> int:
     return number
 
 
-def limited(text: str, rows: int) -> str:
-    """``text`` with a LIMIT of so many ``rows`` at its end, where it is one that :func:`check_reads_only` lets pass, ends without and could
-    take one: an engine that makes all rows before it gives the first then makes no more than these.
+def limited(statement: str, rows: int) -> str:
+    """``statement`` with a LIMIT of so many ``rows`` at its end, where it is one that :func:`check_reads_only` returned, ends without and
+    could take one: an engine that makes all rows before it gives the first then makes no more than these.
     """
-    last, depth, begins, end = "", 0, "", 0
-    for match in _TOKEN.finditer(text):
-        if match.lastgroup == "space" or match[0] == ";":
-            continue
-        end, word = match.end(), match[0].upper() if match.lastgroup == "word" else ""
-        begins = begins or word or match[0]
-        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(match[0], 0) if match.lastgroup == "sign" else 0
-        if not depth and word in {"RETURN", "LIMIT", "UNION"}:
+    last, depth, tokens = "", 0, tokens_of(statement)
+    for at, (kind, part, _) in enumerate(tokens):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(part, 0) if kind == "sign" else 0
+        if not depth and (word := _word(tokens, at)) in {"RETURN", "LIMIT", "UNION"}:
             last = last if last == "UNION" else word  # a LIMIT would be that of the last part alone
-    return f"{text[:end]}\nLIMIT {rows}" if last == "RETURN" and begins in BEGINNINGS else text
+    return f"{statement}\nLIMIT {rows}" if last == "RETURN" and _word(tokens, 0) in BEGINNINGS else statement
 
 
-def _word(tokens: list[tuple[str, str]], at: int) -> str:
+def _word(tokens: list[Token], at: int) -> str:
     """The word there, in capitals; empty where there is none."""
     return tokens[at][1].upper() if at < len(tokens) and tokens[at][0] == "word" else ""
 
 
-def _check_parameters(tokens: list[tuple[str, str]], parameters: Collection[str] | None) -> None:
+def _check_parameters(tokens: list[Token], parameters: Collection[str] | None) -> None:
     if parameters is None:
         return
-    named = [part[1:].strip().strip("`") for kind, part in tokens if kind == "value" and part.startswith("$")]
+    named = [part[1:].strip("`").replace("``", "`") for kind, part, _ in tokens if kind == "value" and part.startswith("$")]
     for name in named:
         if name not in parameters:
             hint = suggestion(name, list(parameters)) if parameters else f"give one, as {name}=VALUE."
@@ -159,7 +142,7 @@ def _check_parameters(tokens: list[tuple[str, str]], parameters: Collection[str]
             raise QueryError(f"there is a value for the parameter {name!r}, which the query does not name; write ${name}, or leave it out.")
 
 
-def _after_call(tokens: list[tuple[str, str]], store: str) -> list[tuple[str, str]]:
+def _after_call(tokens: list[Token], store: str) -> list[Token]:
     """What follows ``CALL name(…) YIELD …``; raises QueryError for a procedure that is not among ``PROCEDURES``."""
     at, name = 1, ""
     while at < len(tokens) and (tokens[at][0] == "word" or tokens[at][1] == "."):
@@ -180,7 +163,7 @@ def _after_call(tokens: list[tuple[str, str]], store: str) -> list[tuple[str, st
     return _after_yield(tokens, at)
 
 
-def _after_show(tokens: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _after_show(tokens: list[Token]) -> list[Token]:
     """What follows ``SHOW INDEXES YIELD …``; raises QueryError for what says more than what is indexed and constrained."""
     at = 1
     while _word(tokens, at) in SHOW_KINDS:
@@ -192,7 +175,7 @@ def _after_show(tokens: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return _after_yield(tokens, at + 1)
 
 
-def _after_yield(tokens: list[tuple[str, str]], at: int) -> list[tuple[str, str]]:
+def _after_yield(tokens: list[Token], at: int) -> list[Token]:
     """What follows ``YIELD name AS other, …``, if that stands there; where more stands in it, that is left, and begins no clause."""
     if _word(tokens, at) != "YIELD":
         return tokens[at:]
@@ -203,36 +186,18 @@ def _after_yield(tokens: list[tuple[str, str]], at: int) -> list[tuple[str, str]
     return tokens[at:]
 
 
-def check_own_query(query: Query) -> None:
-    """:func:`check_reads_only` for a query from a user's file; what it raises names query and file."""
+def check_own_query(query: Query) -> Query:
+    """The query of a user's file with the text that :func:`check_reads_only` returns; what it raises names query and file."""
     try:
-        check_reads_only(query.text)
+        return replace(query, text=check_reads_only(query.text)[1])
     except QueryError as error:
         raise QueryError(f"query {query.name} ({query.file}): {error}") from None
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    """Kind (``value``, ``word`` or ``sign``) and text of each token but white space, comments and a semicolon at the end."""
-    ended = False
-    for match in _TOKEN.finditer(text):
-        kind, part = str(match.lastgroup), match[0]
-        if kind == "space":
-            continue
-        if ended:
-            raise QueryError("the query has more than one statement; give one statement at a time.")
-        if part == "\r":
-            raise QueryError("the query has a carriage return without a line feed, which engines do not read alike; use line feeds.")
-        if kind == "sign" and part in _UNCLOSED and (part != "/" or text.startswith("/*", match.start())):
-            raise QueryError(f"the query has a {_UNCLOSED[part]} that nothing closes; close it.")
-        ended = part == ";"
-        if not ended:
-            yield kind, part
-
-
-def _check_words(tokens: list[tuple[str, str]]) -> None:
+def _check_words(tokens: list[Token]) -> None:
     """Walk along the statement; ``complete`` is whether a name, a value or a bracket has just ended, so that a clause may begin."""
     complete, begins, before = False, True, ("", "")
-    for at, (kind, part) in enumerate(tokens):
+    for at, (kind, part, _) in enumerate(tokens):
         word = part.upper() if kind == "word" else ""
         after_number = before[1] == "." and at > 1 and tokens[at - 2][1][-1].isdigit() and tokens[at - 2][0] == "value"
         is_name = before[1] in {".", ":"} and before[0] == "sign" and not after_number

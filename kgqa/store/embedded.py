@@ -130,10 +130,12 @@ class EmbeddedStore:
 
     def read(self, text: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answer:
         """The rows of any Cypher that only reads, from a process apart; see :class:`~kgqa.store.base.GraphStore`."""
-        plan, _ = check_reads_only(text, parameters or {}, store=self.name)
+        plan, text = check_reads_only(text, parameters or {}, store=self.name)
         check_values(parameters or {}, one_kind=True)
         limits = limits or Limits()
-        if limits.rows is not None and not plan:
+        if plan:
+            text = f"{plan} {text}"
+        elif limits.rows is not None:
             text = limited(text, limits.rows + 1)
         try:
             answer = self._apart(text, parameters or {}, limits, Asked(what="the query"))
@@ -143,7 +145,7 @@ class EmbeddedStore:
         return replace(answer, rows=_without_objects(answer.rows))
 
     def _run_own(self, query: Query, arguments: Mapping[str, Value] | None, seconds: float | None) -> pa.Table:
-        check_own_query(query)
+        query = check_own_query(query)
         limits = OWN_LIMITS if seconds is None else replace(OWN_LIMITS, seconds=seconds)
         asked = Asked(what=f"query {query.name} ({query.file})", options=False)
         try:

@@ -96,7 +96,7 @@ class Neo4jStore:
             return paths.answer(self, query, values, seconds=seconds)
         if not query.own:
             return as_declared(self._rows(query, values, seconds or self._seconds), query)
-        check_own_query(query)
+        query = check_own_query(query)
         limits = OWN_LIMITS if seconds is None else replace(OWN_LIMITS, seconds=seconds)
         asked = Asked(what=f"query {query.name} ({query.file})", options=False, seconds=limits.seconds)
         answer = self._first_rows(query.text, values, asked, limits, query)
