@@ -105,7 +105,8 @@ class Traps:
         self._socket.setblocking(False)
         self.extension = folder / "x.lbug_extension"
         self.names: dict[str, object] = {
-            "file": self._canary / "f", "folder": self._canary / "d", "port": self._socket.getsockname()[1], "extension": self.extension,
+            "file": self._canary / "f.csv",
+            "folder": self._canary / "d", "port": self._socket.getsockname()[1], "extension": self.extension,
         }  # fmt: skip
         compiler = shutil.which("cc")
         if compiler:
@@ -305,7 +306,7 @@ def _run(engine: Engine, traps: Traps, batch: list[str], outcome: Outcome) -> No
             outcome.faults.append(f"{result}: {text!r}")
     outcome.faults += [f"{what} by one of a batch: {_culprits(engine, traps, batch)}" for what in [*traps.sprung(), *engine.faults()]]
     for text, meant in _literals(batch):
-        (result,) = engine.run([text])
+        result = engine.run([text])[0]
         if result != meant:
             outcome.faults.append(f"read as {result!r} in place of {meant!r}: {text!r}")
 
@@ -321,7 +322,11 @@ def _culprits(engine: Engine, traps: Traps, batch: list[str]) -> list[str]:
 
 def _literals(batch: list[str]) -> Iterator[tuple[str, tuple[list[str], list[str]]]]:
     """Queries that give the texts and names in a batch back, by hundreds, and what they are to give."""
-    values = sorted({token.text for text in batch for token in tokens_of(text) if token.text[0] in "'\"`"})
+    found = set[str]()
+    for text in batch:
+        with suppress(QueryError):  # where another check let a text pass
+            found |= {token.text for token in tokens_of(text) if token.text[0] in "'\"`"}
+    values = sorted(found)
     for at in range(0, len(values), 100):
         some = values[at : at + 100]
         strings = [value if value[0] != "`" else f"'{number}'" for number, value in enumerate(some)]
