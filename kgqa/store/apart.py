@@ -146,3 +146,10 @@ def _resident(process: int) -> int:
         return int(shown.stdout or 0) << 10
     except (OSError, ValueError, IndexError):
         return 0
+
+
+def walls() -> list[str]:
+    """The walls (:mod:`kgqa.store.wall`) that this system puts around a user's query on an embedded graph."""
+    command = [sys.executable, "-I", "-S", str(PROGRAM.with_name("wall.py"))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=OPENING_SECONDS)  # noqa: S603 - our own file
+    return done.stdout.split()
