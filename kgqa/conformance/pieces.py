@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from kgqa.store.apart import walls
 from kgqa.store.embedded import ENGINE_VERSION
 
 PYTHON = ((3, 11), (3, 13))
@@ -47,7 +48,7 @@ class Piece:
 
 def pieces(workspace: Path) -> list[Piece]:
     """Everything, in the order in which people care."""
-    return [_python(), *_packages(), _memory(), _disk(workspace), _java(), _docker()]
+    return [_python(), *_packages(), _memory(), _disk(workspace), _walls(), _java(), _docker()]
 
 
 def _python() -> Piece:
@@ -84,6 +85,17 @@ def _disk(workspace: Path) -> Piece:
     free = shutil.disk_usage(folder).free
     return Piece(
         name="free disk", found=f"{free / 2**30:.1f} GiB", good=free >= DISK, needed_for=f"tables, graph and datasets in {workspace}; 2 GiB"
+    )
+
+
+def _walls() -> Piece:
+    found = walls()
+    return Piece(
+        name="walls",
+        found=", ".join(found),
+        good=bool({"landlock", "seccomp"} & set(found)),
+        needed_for="Cypher of yours or of a domain on the embedded store can write, load and connect to nothing, even if the check of its "
+        "text fails; landlock or seccomp of Linux. Without them, run no Cypher of people whom you do not trust",
     )
 
 
