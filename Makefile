@@ -9,7 +9,7 @@ PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 # Tests start some hundred processes, and each would compile kgqa anew.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo demo-readers neo4j favourites words test test-all test-real lint types bench golden clean
+.PHONY: help demo demo-readers neo4j favourites words test test-all test-thorough test-real lint types bench golden clean
 
 help:  ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -58,7 +58,10 @@ words: $(VENV)/.tools  ## Make the list of English words anew, which decides wha
 test: $(VENV)/.tools $(NEO4J)/.complete  ## Install everything the tests need, and run those that take under six minutes.
 	$(PYTEST) -m 'not slow and not real_data' $(ARGS)
 
-test-all: $(VENV)/.tools $(NEO4J)/.complete  ## Run all tests, those that are slow and those on real data too, and random ones at length.
+test-all: $(VENV)/.tools $(NEO4J)/.complete  ## Run all tests, the slow ones and those on real data too.
+	$(PYTEST) $(ARGS)
+
+test-thorough: $(VENV)/.tools $(NEO4J)/.complete  ## Run all tests, with the random ones at full length.
 	$(PYTEST) --thorough $(ARGS)
 
 test-real: $(VENV)/.tools $(NEO4J)/.complete  ## Run the tests on the real data in ../shared/data (or KGQA_DATA).

@@ -1,7 +1,7 @@
 """How the tests share the work, how thorough they are, and what many of them use: the server, finished workspaces, the command line.
 
-Two options: ``--thorough`` (``make test-all``) makes random tests as long as they can be, ``--update-golden`` (``make golden``) accepts
-today's seed datasets.
+Two options: ``--thorough`` (``make test-thorough``) makes random tests as long as they can be, ``--update-golden``
+(``make golden``) accepts today's seed datasets.
 """
 
 from __future__ import annotations

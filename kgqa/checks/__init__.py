@@ -10,6 +10,7 @@ from kgqa.checks.broken_references import BrokenReferences
 from kgqa.checks.candidate_types import CandidateTypes
 from kgqa.checks.check import Check
 from kgqa.checks.content_faults import ContentFaults
+from kgqa.checks.degenerate_questions import DegenerateQuestions
 from kgqa.checks.document_cue import DocumentCue
 from kgqa.checks.empty_fields import EmptyFields
 from kgqa.checks.equal_titles import EqualTitles
@@ -17,6 +18,7 @@ from kgqa.checks.hop_order import HopOrderInIds, HopOrderShown
 from kgqa.checks.lexical_overlap import LexicalOverlap
 from kgqa.checks.near_shared import NearSharedParagraphs, NearSharedQuestions
 from kgqa.checks.question_words import QuestionWords
+from kgqa.checks.repeated_questions import RepeatedQuestions, SeveralAnswers
 from kgqa.checks.shared import (
     SharedAnswers,
     SharedBridgeEntities,
@@ -26,8 +28,10 @@ from kgqa.checks.shared import (
     SharedSupportingParagraphs,
     SharedWordings,
 )
+from kgqa.checks.steps import LastStep, StepAnswers
 from kgqa.checks.support_position import SupportPosition
 from kgqa.checks.unneeded_support import UnneededSupport
+from kgqa.checks.unsupported_answers import UnsupportedAnswers
 from kgqa.checks.wrong_spans import WrongSpans
 
 CHECKS: tuple[type[Check], ...] = (
@@ -53,7 +57,13 @@ CHECKS: tuple[type[Check], ...] = (
     HopOrderInIds,
     ContentFaults,
     EmptyFields,
+    DegenerateQuestions,
+    RepeatedQuestions,
+    SeveralAnswers,
     AbsentAnswers,
+    UnsupportedAnswers,
+    StepAnswers,
+    LastStep,
     EqualTitles,
     WrongSpans,
     BrokenReferences,

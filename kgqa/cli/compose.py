@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
+from kgqa.cli.summary import Verbose, print_notes, print_result, print_tables
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ def compose(
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
+    verbose: Verbose = False,
 ) -> None:
     """Compose multi-hop questions from single-hop ones, as MuSiQue."""
     import kgqa
@@ -72,25 +75,25 @@ def compose(
             workers=workers, limit=limit, readers=reader or (), model=model, endpoint=endpoint, max_cost=max_cost, answers=answers,
             by=by, store=store, neo4j=neo4j, progress=progress,
         )  # fmt: skip
-    _print(console, made)
+    _print(console, made, verbose=verbose)
 
 
-def _print(console: Terminal, made: Composition) -> None:
+def _print(console: Terminal, made: Composition, *, verbose: bool) -> None:
     from rich.table import Table
 
-    from kgqa.runs.funnel import HEADER
-
-    funnel = Table(*HEADER, title="What was dropped, and why")
-    for row in made.funnel:
-        funnel.add_row(*row.cells)
-    names = sorted({name for shapes in made.shapes.values() for name in shapes})
-    shapes = Table("split", "questions", *names, title="Questions by reasoning graph")
-    for split, count in made.counts.items():
-        shapes.add_row(split, f"{count:,}", *(f"{made.shapes[split].get(name, 0):,}" for name in names))
-    times = Table("stage", "seconds", title="Time")
-    for stage, seconds in made.seconds.items():
-        times.add_row(stage, f"{seconds:,.2f}" + (" (finished before)" if stage in made.reused else ""))
-    console.print(funnel, *([shapes] if made.counts else []), times)
+    if verbose:
+        names = sorted({name for shapes in made.shapes.values() for name in shapes})
+        shapes = Table("split", "questions", *names, title="Questions by reasoning graph")
+        for split, count in made.counts.items():
+            shapes.add_row(split, f"{count:,}", *(f"{made.shapes[split].get(name, 0):,}" for name in names))
+        print_tables(console, made.funnel, made.seconds, made.reused, *([shapes] if made.counts else []))
+    if made.tasks is None:
+        print_result(console, made.dataset, made.counts, made.funnel, made.seconds)
+        totals: Counter[str] = Counter()
+        for shape_counts in made.shapes.values():
+            totals.update(shape_counts)
+        console.say("Reasoning graphs: " + ", ".join(f"{name} {count:,}" for name, count in sorted(totals.items())))
+        print_notes(console, made.funnel)
     if made.filter == "lexical":
         console.print("Filtered by counting readers, which is weaker than trained ones (--filter readers).", style="yellow")
     if made.filter == "none":
@@ -108,8 +111,7 @@ def _print(console: Terminal, made: Composition) -> None:
         console.say(f"{made.tasks}: what people are to write", style="bold")
         console.say(f"Next: the same command with --answers {quote(str(made.tasks))}, once the lines of it (or of a copy) are filled in")
         return
-    total = ", ".join(f"{split} {count:,}" for split, count in made.counts.items())
-    console.say(f"{made.dataset}: {total}", style="bold")
     place = quote(str(made.dataset))
+    console.say(f"The card has the rest: {place}/README.md")
     console.say(f"Next: kgqa show {place}")
     console.say(f"      kgqa export {place} --to musique --out DIR")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
+from kgqa.cli.summary import Verbose, print_notes, print_result, print_shortcut, print_tables
 from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def generate(
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would run, on how much, and stop.")] = False,
+    verbose: Verbose = False,
 ) -> None:
     """Make a multi-hop dataset from a domain's graph and documents."""
     import kgqa
@@ -56,7 +58,7 @@ def generate(
             domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
             traversal=traversal, neo4j=neo4j, progress=progress,
         )  # fmt: skip
-    _print_report(console, report)
+    _print_report(console, report, verbose=verbose)
 
 
 def _print_plan(console: Terminal, plan: Plan) -> None:
@@ -71,34 +73,28 @@ def _print_plan(console: Terminal, plan: Plan) -> None:
     for name, state in plan.stages:
         stages.add_row(name, state)
     console.print(files, stages)
+    if plan.memory:
+        console.say(f"The graph engine may take {decimal(plan.memory)} of memory (KGQA_STORE_MEMORY).")
     if plan.replaces:
         console.print("The dataset that is there was made with other settings and would be replaced.", style="yellow")
     console.say(f"Would write {plan.dataset}. Nothing was changed.")
 
 
-def _print_report(console: Terminal, report: Report) -> None:
+def _print_report(console: Terminal, report: Report, *, verbose: bool) -> None:
     from rich.table import Table
 
     from kgqa.runs.card import baseline_rows
-    from kgqa.runs.funnel import HEADER
 
-    funnel = Table(*HEADER, title="What was dropped, and why")
-    for row in report.funnel:
-        funnel.add_row(*row.cells)
-    shortcuts = Table("split", "baseline", *report.baselines, title="How far it can be guessed (accuracy in %, 95% interval)")
-    for cells in baseline_rows(report.baselines):
-        shortcuts.add_row(*cells)
-    times = Table("stage", "seconds", title="Time")
-    for stage, seconds in report.seconds.items():
-        times.add_row(stage, f"{seconds:,.2f}" + (" (finished before)" if stage in report.reused else ""))
-    console.print(funnel, shortcuts, times)
-    for row in report.funnel:
-        if row.is_remark:
-            console.say(f"{row.setting}: {row.reason}.", style="yellow")
+    if verbose:
+        shortcuts = Table("split", "baseline", *report.baselines, title="Shortcut baselines (accuracy in %, 95% interval)")
+        for cells in baseline_rows(report.baselines):
+            shortcuts.add_row(*cells)
+        print_tables(console, report.funnel, report.seconds, report.reused, shortcuts)
+    print_result(console, report.dataset, report.counts, report.funnel, report.seconds)
+    print_shortcut(console, report.baselines)
+    print_notes(console, report.funnel)
     if report.is_seed:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
-    total = ", ".join(f"{split} {count:,}" for split, count in report.counts.items())
-    console.say(f"{report.dataset}: {total}", style="bold")
     as_wikihop = report.recipe == RECIPE  # others have settings and formats of their own
     for split, count in report.counts.items():
         if not count:
@@ -107,6 +103,7 @@ def _print_report(console: Terminal, report: Report) -> None:
     if report.replaced:
         console.print("It replaced a dataset that was made with other settings; to keep several, use several workspaces.", style="yellow")
     place = quote(str(report.dataset))
+    console.say(f"The card has the rest: {place}/README.md")
     console.say(f"Next: kgqa show {place}")
     if as_wikihop:
         console.say(f"      kgqa export {place} --to qangaroo --out DIR")

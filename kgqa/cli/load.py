@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -38,5 +39,5 @@ def load(
         typer.echo(f"and {loaded.samples:,} samples{more} of {loaded.dataset}{there}.")
     typer.echo(
         f"Next: kgqa query hubs --store {store}"
-        + (", or Neo4j Browser (docs/neo4j.md)" if store == "neo4j" else f" --workspace {workspace}")
+        + (", or Neo4j Browser (docs/neo4j.md)" if store == "neo4j" else f" --workspace {quote(str(workspace))}")
     )

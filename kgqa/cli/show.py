@@ -42,9 +42,11 @@ def show(
         for chain in kgqa.named_chains(dataset, instance):
             console.print(_chain(chain), soft_wrap=True)
         _print_grades(console, instance)
+    _print_steps(console, instance)
     names = {candidate.id for candidate in instance.candidates or ()}
+    role = "on a chain to the answer" if instance.chains else "supporting"
     for paragraph in instance.paragraphs:
-        mark = " [green](on a chain to the answer)[/]" if paragraph.supporting else ""
+        mark = f" [green]({role})[/]" if paragraph.supporting else ""
         console.print(f"\n[bold]{_plain(paragraph.id)}[/] {_plain(paragraph.title or '')}{mark}", soft_wrap=True)
         console.print(_coloured(paragraph, names, instance.answer_id))
 
@@ -73,6 +75,16 @@ def _print_grades(console: Console, instance: Instance) -> None:
         text = Text("Best other candidate: ")
         _add_entity(text, other[0].id, other[0].text)
         console.print(text.append(", ").append(_line(str(other[1])), "italic"), soft_wrap=True)
+
+
+def _print_steps(console: Console, instance: Instance) -> None:
+    """The single-hop questions of the decomposition, each with its answer and the paragraph that gives it."""
+    titles = {paragraph.id: paragraph.title or "" for paragraph in instance.paragraphs}
+    for number, step in enumerate(instance.decomposition or (), start=1):
+        answer = f" → [bold]{_plain(step.answer)}[/]" if step.answer else ""
+        title = _plain(titles.get(step.paragraph_id or "", ""))
+        place = f"   [dim]\\[{_plain(step.paragraph_id)}{' ' * bool(title)}{title}][/]" if step.paragraph_id else ""
+        console.print(f"Step {number}: {_plain(step.question)}{answer}{place}", soft_wrap=True)
 
 
 def _chain(chain: NamedChain) -> Text:

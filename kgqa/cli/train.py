@@ -71,6 +71,8 @@ def train(
 
 
 def _print(console: Terminal, done: Trained, *, given: Mapping[str, object]) -> None:
+    from kgqa.scoring.default_metric import has_metric
+
     if done.was_finished:
         console.say(f"{done.folder}: this run is finished; nothing was done.", style="yellow")
     for reason, count in done.faults.most_common():
@@ -81,4 +83,6 @@ def _print(console: Terminal, done: Trained, *, given: Mapping[str, object]) -> 
     )
     split = next(name for name in ("dev", "test", "train") if name in done.source.files)
     options = "".join(f" {name} {quote(str(value))}" for name, value in given.items() if value)
+    if not has_metric(done.source):
+        options += " --metric METRIC"
     console.say(f"Next: kgqa predict {quote(str(done.folder))} {quote(str(done.source.path))} --split {split}{options} --out FILE")

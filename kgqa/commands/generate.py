@@ -23,6 +23,7 @@ from kgqa.settings.workers import worker_count
 from kgqa.sources.delimited import find_file
 from kgqa.sources.layouts import LAYOUTS
 from kgqa.store.base import check_runs_on, check_store
+from kgqa.store.memory import engine_memory
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import check_can_load
 
@@ -65,6 +66,8 @@ class Plan:
     is_seed: bool
     replaces: bool
     """Whether a dataset made with other settings would go."""
+    memory: int
+    """Bytes that the embedded graph engine may take; 0 where a server holds the graph."""
 
 
 def generate(
@@ -154,6 +157,7 @@ def plan(
         stages=[(doing, "finished before" if is_done else "to do") for doing, is_done in done.items()],
         is_seed=loaded.is_seed,
         replaces=runner.folder.exists() and not done["Writing the dataset"],
+        memory=0 if store == "neo4j" else engine_memory(),
     )
 
 
@@ -176,6 +180,7 @@ def prepared(
     check_seed(seed)
     threads = worker_count(workers)
     check_store(store)
+    engine_memory()
     if neo4j is not None and store != "neo4j":
         raise SettingsError(f"neo4j says where a server is, but the {store} store needs none; leave it out, or give store='neo4j'.")
     if limit is not None and limit < 1:

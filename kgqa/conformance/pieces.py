@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import shutil
@@ -12,8 +11,10 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from kgqa.store.apart import walls
+from kgqa.store import sandbox
 from kgqa.store.embedded import ENGINE_VERSION
+from kgqa.store.limits import size
+from kgqa.store.memory import VARIABLE, available_memory, engine_memory
 
 PYTHON = ((3, 11), (3, 13))
 """The first and last version that is tested."""
@@ -48,7 +49,7 @@ class Piece:
 
 def pieces(workspace: Path) -> list[Piece]:
     """Everything, in the order in which people care."""
-    return [_python(), *_packages(), _memory(), _disk(workspace), _walls(), _java(), _docker()]
+    return [_python(), *_packages(), _memory(), _disk(workspace), _wall(), _java(), _docker()]
 
 
 def _python() -> Piece:
@@ -70,12 +71,9 @@ def _packages() -> Iterator[Piece]:
 
 
 def _memory() -> Piece:
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    # Linux counts what it would give back if somebody asked.
-    counted = Path("/proc/meminfo")
-    if counted.is_file() and (match := re.search(r"^MemAvailable:\s+(\d+) kB$", counted.read_text(), re.MULTILINE)):
-        free = int(match[1]) << 10
-    return Piece(name="free memory", found=f"{free / 2**30:.1f} GiB", good=free >= MEMORY, needed_for="a large domain; 2 GiB")
+    free, engine = available_memory(), engine_memory()
+    needed_for = f"a large domain; 2 GiB. The graph engine takes {size(engine)} of it at most ({VARIABLE})"
+    return Piece(name="free memory", found=f"{free / 2**30:.1f} GiB", good=free >= MEMORY, needed_for=needed_for)
 
 
 def _disk(workspace: Path) -> Piece:
@@ -88,15 +86,13 @@ def _disk(workspace: Path) -> Piece:
     )
 
 
-def _walls() -> Piece:
-    found = walls()
+def _wall() -> Piece:
+    walls = sandbox.available()
+    without = "" if walls else "; without one the check of the query is the only guard, so run no query of a stranger here"
     return Piece(
-        name="walls",
-        found=", ".join(found),
-        good=bool({"landlock", "seccomp"} & set(found)),
-        needed_for="Cypher of yours or of a domain on the embedded store can write, load and connect to nothing, even if the check of its "
-        "text fails; landlock or seccomp of Linux. Without them, run no Cypher of people whom you do not trust",
-    )
+        name="query sandbox", found=" and ".join(walls), good=bool(walls),
+        needed_for=f"queries of users in a process that cannot write files, load libraries or connect; Linux{without}",
+    )  # fmt: skip
 
 
 def _java() -> Piece:

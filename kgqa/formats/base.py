@@ -18,7 +18,8 @@ class FileFormat(Protocol):
     """A format with one file a split."""
 
     PURPOSE: str
-    """What the format is, in one sentence."""
+    """What the format is, in one sentence. Where all records are of one type, ``Record`` and ``RECORD`` are that type: a file with
+    some of its fields and other types is then not taken for the format."""
     SUFFIX: str
     """Of a split's file, as ``.jsonl``."""
 

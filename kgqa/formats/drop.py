@@ -22,6 +22,7 @@ from kgqa.errors import BrokenInput
 from kgqa.formats.faults import Fault, note_faults
 from kgqa.formats.identifiers import unused
 from kgqa.formats.json import stream
+from kgqa.formats.json.types import encoded
 from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph
@@ -169,7 +170,7 @@ def write(instances: Iterable[Instance], path: Path) -> None:
         for (passage_id, text, rest), group in groupby(instances, _passage):
             name = unused(passage_id, used)
             passage = {**rest, "passage": text, "qa_pairs": [to_question(instance) for instance in group]}
-            entry = f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(passage, ensure_ascii=False)}"
+            entry = f"{json.dumps(name, ensure_ascii=False)}: {encoded(passage)}"
             file.write((",\n" if len(used) > 1 else "\n") + entry)
         file.write("\n}\n")
 

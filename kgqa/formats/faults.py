@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kgqa.errors import BrokenInput
+from kgqa.formats.json.types import MARK
 from kgqa.formats.provenance import ENCODER, everything, note, noted
 from kgqa.records import Candidate, Instance, Paragraph
 
@@ -25,6 +26,7 @@ FAULTS = MappingProxyType(
         "absent-paragraph": "a step has no paragraph, or one that is not there",
         "wrong-place": "a text is not where its place says",
         "absent-text": "a paragraph that the evidence names has no text",
+        "absent-question": "a judgement is about a question that is not there",
         "absent-answer": "there is no answer where there must be one",
         "unlisted-answer": "the answer is none of those that are listed",
         "contradiction": "two fields contradict each other",
@@ -34,10 +36,11 @@ FAULTS = MappingProxyType(
         "empty-title": "a title is empty",
         "equal-paragraphs": "two paragraphs are equal",
         "equal-candidates": "two candidates are equal",
+        "other-type": "a field has another type than the format's, and can only mean one thing",
     }
 )
 """Kind of a fault → the sentence that reports show."""
-BEARABLE = frozenset({"absent-text", "empty-question", "empty-answer", "empty-title", "equal-paragraphs"})
+BEARABLE = frozenset({"absent-question", "other-type", "absent-text", "empty-question", "empty-answer", "empty-title", "equal-paragraphs"})
 """What breaks no promise of a format, so that ``--strict`` lets it pass."""
 OF_ANSWERABLE = frozenset({"absent-answer", "absent-paragraph", "unlisted-answer"})
 """What is no fault where the paragraphs do not answer the question."""
@@ -100,7 +103,23 @@ def of_unanswerable(notes: Mapping[str, Any]) -> dict[str, Any]:
 def faults_of(instance: Instance) -> tuple[Fault, ...]:
     """The faults of an Instance, those that its reader noted first; BrokenInput where the note is none."""
     seen = tuple(_seen(instance)) if _is_suspect(instance) else ()
+    if f'"{MARK}"' in (instance.provenance or ""):
+        seen = (*seen, *_of_other_types(json.loads(instance.provenance or "{}")))
     return (*_noted(instance), *seen) if f'"{NAME}"' in (instance.provenance or "") else seen
+
+
+def _of_other_types(notes: Any, place: str = "") -> Iterator[Fault]:
+    """The fields of which a reader noted that they came with another type, wherever in the ``notes`` that stands."""
+    if isinstance(notes, list):
+        for number, each in enumerate(notes):
+            yield from _of_other_types(each, f"{place}{number}.")
+    elif isinstance(notes, dict):
+        marked = notes.get(MARK)
+        for name, given in marked.items() if isinstance(marked, dict) else ():
+            yield Fault(kind="other-type", place=f"{place}{name}", detail=f"the file has {str(given)[:CHARACTERS]!r}")
+        for name, each in notes.items():
+            if name != MARK:
+                yield from _of_other_types(each, f"{place}{name}.")
 
 
 def noted_places(instance: Instance) -> dict[str, Any]:

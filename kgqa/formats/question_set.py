@@ -16,14 +16,17 @@ from kgqa.formats.base import FileFormat, FolderFormat, TextsBeside
 from kgqa.formats.faults import FaultCounts, counted
 from kgqa.formats.huggingface import hub
 from kgqa.formats.huggingface.hub import HubAddress, Place
+from kgqa.formats.huggingface.rows import is_row
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import RepeatedId
+from kgqa.formats.json.validate import RepeatedId, validated
 from kgqa.formats.registry import FILE_FORMATS, FOLDER_FORMATS, FORMATS, find_format
 from kgqa.formats.split_names import in_order, split_in
 from kgqa.formats.strategyqa import evidence_texts
 from kgqa.records import Instance
 from kgqa.runs.files import hashes_of, real_path
 
+ROWS = "huggingface"
+"""The format whose flat rows may stand in JSON as well as in Parquet."""
 _MASKED = ".masked."
 """In the names of a masked twin's files, which are a set of their own."""
 _ARTICLES = "context_articles"
@@ -156,7 +159,7 @@ def open_dataset(
         stream.check_rereadable(path)
         name = _recognise(path, naming) if format is None else format
         found = find_format(name)
-        files = found.splits(path) if isinstance(found, FolderFormat) else split_files(path)
+        files = found.splits(path) if isinstance(found, FolderFormat) and found.is_folder(path) else split_files(path)
         texts = None if paragraphs is None else _named_texts(Path(paragraphs), name)
         return QuestionSet(
             path=path, format=name, recognised=format is None, files=MappingProxyType(files), paragraphs=texts, strict=strict, naming=naming
@@ -246,9 +249,42 @@ def _recognise_file(file: Path, naming: str) -> str:
     for name in FILE_FORMATS:
         if _recognised_by(name, record):
             return name
+    if isinstance(record, Mapping) and is_row(record):
+        return ROWS
     fields = ", ".join(list(record)[:6]) or "none"
-    raise BrokenInput(f"{file}: no known format has these fields ({fields}); name one with {naming}: {', '.join(FORMATS)}.")
+    doubts = " ".join(_doubts(record)) if isinstance(record, Mapping) else ""
+    raise BrokenInput(
+        f"{file}: no known format has these fields ({fields}). {doubts}{' ' * bool(doubts)}Name one with {naming}: {', '.join(FORMATS)}."
+    )
 
 
 def _recognised_by(name: str, record: Mapping[str, Any]) -> bool:
-    return isinstance(record, Mapping) and cast(FileFormat, find_format(name)).recognises(record)
+    return isinstance(record, Mapping) and cast(FileFormat, find_format(name)).recognises(record) and not _contradiction(name, record)
+
+
+def _contradiction(name: str, record: Mapping[str, Any]) -> str:
+    """What in ``record`` is not as in the format that its first look shows, where most of the rest is unknown to it too; else empty.
+
+    One key is no proof: a file of another set may have it. A broken record of the format itself has most of its fields.
+    """
+    module = find_format(name)
+    kind, known = getattr(module, "RECORD", None), getattr(getattr(module, "Record", None), "__annotations__", {})
+    shared = len(record.keys() & known.keys())
+    # A file that is one object, as a contrast set, has none of a record's fields.
+    if kind is None or not shared or 2 * shared > len(record):
+        return ""
+    try:
+        validated(record, kind, "")
+    except InputError as error:
+        return str(error).partition(";")[0].lstrip(", ")
+    return ""
+
+
+def _doubts(record: Mapping[str, Any]) -> Iterator[str]:
+    """Why it is not of a format that it looks like."""
+    for name in FILE_FORMATS:
+        module = cast(FileFormat, find_format(name))
+        if module.recognises(record) and (wrong := _contradiction(name, record)):
+            yield f"It is not {name}, some of whose fields it has: {wrong}."
+        elif reason := getattr(module, "why_not", lambda _: "")(record):
+            yield reason

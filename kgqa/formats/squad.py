@@ -21,6 +21,7 @@ from pydantic import TypeAdapter
 from kgqa.errors import BrokenInput
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults, noted_places
 from kgqa.formats.json import stream
+from kgqa.formats.json.types import encoded
 from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.provenance import everything, note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph
@@ -279,7 +280,7 @@ def write_file(instances: Iterable[Instance], path: Path, form: Callable[[Instan
         file.write("{" + "".join(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}, " for key, value in fields.items()))
         file.write('"data": [')
         for number, (_, group) in enumerate(groupby(chain([first] if first else [], rows), _Row.article)):
-            file.write((",\n" if number else "\n") + json.dumps(_article(list(group)), ensure_ascii=False))
+            file.write((",\n" if number else "\n") + encoded(_article(list(group))))
         file.write("\n]}\n")
 
 

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from kgqa.errors import WorkspaceError, storage_errors
 from kgqa.records import Instance
 from kgqa.runs.workspace import Workspace
 
@@ -17,13 +19,18 @@ Pair = tuple[str, str]
 
 
 def workspace_of(dataset: Path) -> Workspace | None:
-    """The workspace in which ``dataset`` was made, if it still lies there and the tables are whole."""
+    """The workspace in which ``dataset`` was made, if it still lies there; raises WorkspaceError where its tables are damaged."""
     folder = Path(os.path.realpath(dataset))
     place = Workspace(folder.parent.parent)
-    try:
-        return place if folder.parent.name == "datasets" and place.finished("read_sources") is not None else None
-    except OSError:
+    if folder.parent.name != "datasets" or not place.has_record("read_sources"):
         return None
+    with storage_errors(place.path):
+        if place.finished("read_sources") is None:
+            raise WorkspaceError(
+                f"{place.tables}: a table is not as it was written, so names and relations cannot be shown; run kgqa generate again in "
+                "this workspace, which makes it anew, or move the dataset elsewhere."
+            )
+    return place
 
 
 def names_in(instance: Instance) -> dict[str, str]:
@@ -40,13 +47,13 @@ def names_in(instance: Instance) -> dict[str, str]:
 
 def labels(place: Workspace, table: str, ids: Iterable[str]) -> dict[str, str]:
     """Id → label, of the rows of ``table`` with these ``ids``; an entity whose label is its id has no name."""
-    found = pq.read_table(place.tables / f"{table}.parquet", columns=["id", "label"], filters=pc.field("id").isin(sorted(ids)))
+    found = pq.read_table(place.tables / f"{table}.parquet", columns=["id", "label"], filters=pc.field("id").isin(_texts(ids)))
     return {row["id"]: row["label"] for row in found.to_pylist() if row["label"] != row["id"]}
 
 
 def relations_among(place: Workspace, entities: set[str]) -> dict[Pair, tuple[str, ...]]:
     """Two entities → the labels of the facts that lead from the one to the other; symmetric ones both ways."""
-    among = sorted(entities)
+    among = _texts(entities)
     inside = pc.field("head").isin(among) & pc.field("tail").isin(among)
     facts = pq.read_table(place.tables / "facts.parquet", columns=["head", "relation", "tail"], filters=inside).to_pylist()
     relations = {row["id"]: row for row in pq.read_table(place.tables / "relations.parquet").to_pylist()}
@@ -56,3 +63,8 @@ def relations_among(place: Workspace, entities: set[str]) -> dict[Pair, tuple[st
         for pair in [(fact["head"], fact["tail"]), *([(fact["tail"], fact["head"])] if relation["symmetric"] else [])]:
             found.setdefault(pair, []).append(relation["label"])
     return {pair: tuple(dict.fromkeys(texts)) for pair, texts in found.items()}
+
+
+def _texts(ids: Iterable[str]) -> pa.Array:
+    """``ids`` with their type, which a list without elements does not have."""
+    return pa.array(sorted(ids), pa.string())

@@ -158,6 +158,10 @@ class Workspace:
                 return None
         return record
 
+    def has_record(self, stage: str) -> bool:
+        """Whether ``stage`` was finished once; its files may be damaged since."""
+        return os.path.lexists(self.tables / f"{stage}.json")
+
     def forget(self, stage: str) -> None:
         """Remove the record of ``stage``, before its files change."""
         (self.tables / f"{stage}.json").unlink(missing_ok=True)

@@ -69,10 +69,10 @@ def _first(source: QuestionSet) -> list[Instance]:
     return [instance for split in source.files for instance in islice(source.read(split), LOOKED_AT)]
 
 
-def has_metric(dataset: str | Path) -> bool:
-    """Whether the set in a file or folder tells how it is scored."""
+def has_metric(dataset: str | Path | QuestionSet) -> bool:
+    """Whether a set, or the one in a file or folder, tells how it is scored."""
     try:
-        default_metric(open_dataset(dataset))
+        default_metric(dataset if isinstance(dataset, QuestionSet) else open_dataset(dataset))
     except SettingsError:
         return False
     return True

@@ -1,7 +1,8 @@
 """Queries of a user on an embedded graph, each within a budget that holds: in a process of its own, which is killed when it takes more.
 
 The engine looks at the clock between its steps only, and at its memory hardly: counting thirty million numbers with a limit of two seconds
-took 69 and 24 GB. Whoever asks looks on from outside instead. The process is a fresh interpreter, not a fork, because a fork of a program
+took 69 and 24 GB. Whoever asks looks on from outside instead. It also gives up its right to write, to load and to connect
+(:mod:`kgqa.store.sandbox`). The process is a fresh interpreter, not a fork, because a fork of a program
 with threads may hang; it imports the engine and Arrow alone and has the graph open, for reading, after 0.3 s.
 """
 
@@ -20,11 +21,10 @@ import pyarrow as pa
 
 from kgqa.errors import StoreError
 from kgqa.store.limits import Answer, Asked, Limits
+from kgqa.store.memory import reading_memory
 from kgqa.store.stop import stopped_by
 
 PROGRAM = Path(__file__).with_name("apart_program.py")
-BUFFER_BYTES = 512 << 20
-"""Of the engine, for parts of the graph; at most half of what a query may take."""
 OPENING_SECONDS = 60.0
 GRACE = 0.3
 """Seconds that the engine has to notice by itself that its time is up, which leaves the process alive."""
@@ -49,13 +49,14 @@ class Worker:
             raise StoreError(f"{graph}: no process can be started to ask the graph ({failed.strerror}); lift that limit.") from None
         self._ceiling = sys.maxsize
         try:
-            buffer = min(BUFFER_BYTES, memory // 2)
+            buffer = min(reading_memory(graph), memory // 2)
             asked = Asked(what="to open the graph", options=False)
             self._send({"path": sys.path, "graph": str(graph.absolute()), "buffer": buffer, "threads": threads, "memory": memory}, asked)
-            opened = self._receive(asked, time.monotonic() + OPENING_SECONDS, OPENING_SECONDS)
-            if error := opened.get("error"):
+            reply = self._receive(asked, time.monotonic() + OPENING_SECONDS, OPENING_SECONDS)
+            if error := reply.get("error"):
                 raise StoreError(f"{graph}: the graph cannot be opened in a process of its own: {error}.")
-            self.walls: list[str] = opened["walls"]
+            self.walls: tuple[str, ...] = tuple(reply["walls"])
+            """What keeps it from writing, loading and connecting, by the names in :mod:`kgqa.store.sandbox`; empty where nothing does."""
         except BaseException:
             self.close()
             raise
@@ -146,10 +147,3 @@ def _resident(process: int) -> int:
         return int(shown.stdout or 0) << 10
     except (OSError, ValueError, IndexError):
         return 0
-
-
-def walls() -> list[str]:
-    """The walls (:mod:`kgqa.store.wall`) that this system puts around a user's query on an embedded graph."""
-    command = [sys.executable, "-I", "-S", str(PROGRAM.with_name("wall.py"))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=OPENING_SECONDS)  # noqa: S603 - our own file
-    return done.stdout.split()

@@ -1,9 +1,11 @@
 """The program of a process that answers queries on an embedded graph; see :mod:`kgqa.store.apart`, which starts it.
 
-It is run by its path and imports nothing of kgqa but :mod:`kgqa.store.wall`, also by its path, so that it starts in a fraction of a
-second. Before it answers it gives up every right that it does not need: what it cannot do no query can make it do. Requests and replies go
-over one socket:
-``(seconds, text, arguments, rows, bytes)`` comes, a dictionary goes back, then pieces of the rows, each an Arrow stream, then an empty one.
+It is run by its path and imports of kgqa only the wall, so that it starts in a fraction of a second. Requests and replies go over one
+socket: ``(seconds, text, arguments, rows, bytes)`` comes, a dictionary goes back, then pieces of the rows, each
+an Arrow stream, then an empty one.
+
+The right to write, to load libraries and to connect is given up before the first query (:mod:`kgqa.store.sandbox`). The first reply names
+the walls that hold.
 """
 
 from __future__ import annotations
@@ -13,42 +15,41 @@ import resource
 import sys
 import threading
 from multiprocessing.connection import Connection
-from pathlib import Path
-from runpy import run_path
-from typing import Any, TextIO
+from typing import Any
 
-OPENED = ("", ".wal", ".shadow")
-"""Ends of the files that the engine reads when it opens a graph."""
-WARM_BYTES = 32 << 20
 PIECE = 1 << 20
 """Bytes of rows that are sent at a time."""
+READABLE = ("/proc/self", "/sys/devices/system/cpu", "/sys/fs/cgroup")
+"""What may be read beside the graph: how much memory and how many cores there are."""
+SMALL = 32 << 20
+"""Bytes of buffer for a graph without content."""
 
 
 def main() -> None:
     """Open the graph, then answer until nobody asks any more."""
     socket = Connection(int(sys.argv[1]))
     start = socket.recv()
-    wall = run_path(str(Path(__file__).with_name("wall.py")))
     sys.path[:] = start["path"]
+    # Whoever started us holds the other end of our standard input: when it closes, nobody waits for an answer.
+    threading.Thread(target=_end_with_whoever_asks, daemon=True).start()
     try:
         import ladybug
-        import pyarrow as pa
+        import pyarrow  # noqa: F401 - while there is memory, and while libraries can be loaded
 
-        # Before nothing can be loaded any more all libraries are there that an answer needs.
-        _warm_up(ladybug.Database(":memory:", buffer_pool_size=WARM_BYTES, max_num_threads=1))
-        _stream(pa.table({"n": [1]}))
-        status = _status()
-        walls = wall["confine"](start["graph"] + end for end in OPENED)
-        # Whoever started us holds the other end of our standard input: when it closes, nobody waits for an answer.
-        threading.Thread(target=_end_with_whoever_asks, daemon=True).start()
+        from kgqa.store import sandbox
+
+        _warm_up(ladybug.Database(":memory:", buffer_pool_size=SMALL, max_num_threads=1), ladybug.Connection)
+        # What the engine starts from here on has no more rights than this thread.
+        walls = sandbox.restrict(readable=[start["graph"], *READABLE])
         database = ladybug.Database(start["graph"], read_only=True, buffer_pool_size=start["buffer"], max_num_threads=start["threads"])
         ladybug.Connection(database).close()
-    except (ImportError, OSError, RuntimeError) as error:
+    except (ImportError, RuntimeError) as error:
         socket.send({"error": str(error)})
         return
-    _limit_memory(start["memory"], status)
-    walls += wall["seal"]()
-    socket.send({"walls": sorted(set(walls))})
+    walls += sandbox.refuse_calls()
+    _limit_memory(start["memory"])
+    sandbox.open_nothing()
+    socket.send({"walls": walls})
     while True:
         try:
             request = socket.recv()
@@ -60,11 +61,12 @@ def main() -> None:
         connection.close()
 
 
-def _warm_up(database: Any) -> None:
-    import ladybug
-
-    connection = ladybug.Connection(database)
-    connection.execute("RETURN $n AS n", {"n": [1]}).get_as_arrow(-1)
+def _warm_up(database: Any, connect: Any) -> None:
+    """Answer a query on an empty graph, so that all modules and libraries are there before the wall keeps them out."""
+    connection = connect(database)
+    result = connection.execute("RETURN $x AS x", {"x": "text"})
+    _stream(result.get_as_arrow(-1))
+    result.close()
     connection.close()
     database.close()
 
@@ -108,23 +110,13 @@ def _stream(table: Any) -> Any:
     return sink.getvalue()
 
 
-def _status() -> TextIO | None:
-    """What the system says of this process, opened while it still can be."""
-    try:
-        return open("/proc/self/status", encoding="ascii")
-    except OSError:
-        return None
-
-
-def _limit_memory(most: int, status: TextIO | None) -> None:
+def _limit_memory(most: int) -> None:
     """Let the system refuse what goes beyond ``most`` bytes more than now; where it cannot, whoever started us looks on.
 
     Not RLIMIT_AS: the engine reserves 8 TB of addresses when it opens a graph.
     """
-    if status is None:
-        return
     try:
-        with status:
+        with open("/proc/self/status", encoding="ascii") as status:
             held = next(int(line.split()[1]) for line in status if line.startswith("VmData:")) << 10
         resource.setrlimit(resource.RLIMIT_DATA, (held + most, held + most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

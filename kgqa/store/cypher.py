@@ -2,19 +2,17 @@
 
 The engines refuse to write to a graph that is open for reading, but that is not enough: the embedded one still exports files, reads others
 and changes settings, and a server runs procedures. So a statement that a user brings, on the command line or in a domain's own file, is cut
-into tokens (:mod:`kgqa.store.tokens`) and held to a list: where a clause may begin, one that reads must stand. What runs is written from
-those tokens.
+into tokens here, by the rules that both engines share, and held to a list: where a clause may begin, one that reads must stand.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
-from dataclasses import replace
+import re
+from collections.abc import Collection, Iterable, Iterator
 
 from kgqa.errors import QueryError, suggestion
 from kgqa.store.queries import Query
-from kgqa.store.tokens import Token, tokens_of, written
 
 BEGINNINGS = ("MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN")
 """What a statement, and each part of a UNION, may begin with."""
@@ -45,10 +43,24 @@ PROCEDURES = {
 SHOWN = ("INDEX", "INDEXES", "CONSTRAINT", "CONSTRAINTS")
 SHOW_KINDS = ("ALL", "RANGE", "TEXT", "FULLTEXT", "POINT", "LOOKUP", "VECTOR", "UNIQUE", "KEY", "NODE", "RELATIONSHIP", "PROPERTY")
 """What may stand between SHOW and them."""
+_TOKEN = re.compile(
+    r"""(?P<space>[^\S\r]+|\r\n|//[^\r\n]*|/\*.*?\*/)
+    |(?P<value>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:``|[^`])*`|\$[^\S\r\n]*(?:\w+|`(?:``|[^`])*`)
+     |0[xX][0-9a-fA-F]+|0[oO][0-7]+|[0-9]+(?:_[0-9]+)*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
+    |(?P<word>[^\W\d]\w*)
+    |(?P<sign>.)""",
+    re.DOTALL | re.VERBOSE,
+)
 WIDEST = 1 << 63
 """The first number that no engine holds."""
 DIGITS = 25
 """Numbers with more are not read at all, which Python refuses beyond some thousands."""
+_SIGNS = frozenset("()[]{}<>.,:+-*/%^=|&!?;")
+"""All characters outside of names, numbers and quotation marks that a statement may have."""
+_ESCAPES = {"\\": "\\", "'": "'", '"': '"', "`": "`", "n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+"""What a backslash may stand before in a text → what is meant; engines read others differently."""
+_QUOTED = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"})
+_UNCLOSED = {"'": "quotation mark", '"': "quotation mark", "`": "backtick", "/": "comment"}
 
 
 def check_reads_only(text: str, parameters: Collection[str] | None = None, *, store: str = "") -> tuple[str, str]:
@@ -57,15 +69,23 @@ def check_reads_only(text: str, parameters: Collection[str] | None = None, *, st
     ``parameters`` are the names for which there are values (None: whatever it names), and it must name those alone: the embedded engine
     would take another for null. With ``store`` it may also call what only tells what is there (``PROCEDURES``), show indexes and
     constraints, and begin with EXPLAIN or PROFILE. Returns that word in capitals, or an empty text, and the statement without it, written
-    again from the tokens that were checked (:mod:`kgqa.store.tokens`): an engine gets this, never ``text``.
+    anew: whoever runs the query runs this text, never ``text`` itself.
     """
-    tokens = tokens_of(text)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise QueryError("the query is not UTF-8; write it in UTF-8.") from None
+    if re.search(r"\\u", text, re.IGNORECASE):
+        # Neo4j reads such an escape before anything else, also in the middle of a word.
+        raise QueryError("the query contains a \\u escape; write the character itself.")
+    pieces = list(_pieces(text))
+    tokens = _without_space(pieces)
     plan = _word(tokens, 0) if store and _word(tokens, 0) in PLANS else ""
     if plan:
-        del tokens[0]
+        pieces = pieces[pieces.index(tokens[0]) + 1 :]
+        tokens = tokens[1:]
     if not tokens:
         raise QueryError("the query is empty; give a Cypher query that begins with MATCH.")
-    statement = written(tokens)
     _check_parameters(tokens, parameters)
     if store and _word(tokens, 0) == "CALL":
         tokens = _after_call(tokens, store)
@@ -73,7 +93,7 @@ def check_reads_only(text: str, parameters: Collection[str] | None = None, *, st
         tokens = _after_show(tokens)
     if tokens:
         _check_words(tokens)
-    return plan, statement
+    return plan, _written(pieces)
 
 
 def cypher_parameters(given: Iterable[str]) -> dict[str, object]:
@@ -112,27 +132,31 @@ def _integer(digits: str) -> int:
     return number
 
 
-def limited(statement: str, rows: int) -> str:
-    """``statement`` with a LIMIT of so many ``rows`` at its end, where it is one that :func:`check_reads_only` returned, ends without and
-    could take one: an engine that makes all rows before it gives the first then makes no more than these.
+def limited(text: str, rows: int) -> str:
+    """``text`` with a LIMIT of so many ``rows`` at its end, where it is one that :func:`check_reads_only` lets pass, ends without and could
+    take one: an engine that makes all rows before it gives the first then makes no more than these.
     """
-    last, depth, tokens = "", 0, tokens_of(statement)
-    for at, (kind, part, _) in enumerate(tokens):
-        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(part, 0) if kind == "sign" else 0
-        if not depth and (word := _word(tokens, at)) in {"RETURN", "LIMIT", "UNION"}:
+    last, depth, begins, end = "", 0, "", 0
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup == "space" or match[0] == ";":
+            continue
+        end, word = match.end(), match[0].upper() if match.lastgroup == "word" else ""
+        begins = begins or word or match[0]
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(match[0], 0) if match.lastgroup == "sign" else 0
+        if not depth and word in {"RETURN", "LIMIT", "UNION"}:
             last = last if last == "UNION" else word  # a LIMIT would be that of the last part alone
-    return f"{statement}\nLIMIT {rows}" if last == "RETURN" and _word(tokens, 0) in BEGINNINGS else statement
+    return f"{text[:end]}\nLIMIT {rows}" if last == "RETURN" and begins in BEGINNINGS else text
 
 
-def _word(tokens: list[Token], at: int) -> str:
+def _word(tokens: list[tuple[str, str]], at: int) -> str:
     """The word there, in capitals; empty where there is none."""
     return tokens[at][1].upper() if at < len(tokens) and tokens[at][0] == "word" else ""
 
 
-def _check_parameters(tokens: list[Token], parameters: Collection[str] | None) -> None:
+def _check_parameters(tokens: list[tuple[str, str]], parameters: Collection[str] | None) -> None:
     if parameters is None:
         return
-    named = [part[1:].strip("`").replace("``", "`") for kind, part, _ in tokens if kind == "value" and part.startswith("$")]
+    named = [part[1:].strip().strip("`") for kind, part in tokens if kind == "value" and part.startswith("$")]
     for name in named:
         if name not in parameters:
             hint = suggestion(name, list(parameters)) if parameters else f"give one, as {name}=VALUE."
@@ -142,7 +166,7 @@ def _check_parameters(tokens: list[Token], parameters: Collection[str] | None) -
             raise QueryError(f"there is a value for the parameter {name!r}, which the query does not name; write ${name}, or leave it out.")
 
 
-def _after_call(tokens: list[Token], store: str) -> list[Token]:
+def _after_call(tokens: list[tuple[str, str]], store: str) -> list[tuple[str, str]]:
     """What follows ``CALL name(…) YIELD …``; raises QueryError for a procedure that is not among ``PROCEDURES``."""
     at, name = 1, ""
     while at < len(tokens) and (tokens[at][0] == "word" or tokens[at][1] == "."):
@@ -163,7 +187,7 @@ def _after_call(tokens: list[Token], store: str) -> list[Token]:
     return _after_yield(tokens, at)
 
 
-def _after_show(tokens: list[Token]) -> list[Token]:
+def _after_show(tokens: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """What follows ``SHOW INDEXES YIELD …``; raises QueryError for what says more than what is indexed and constrained."""
     at = 1
     while _word(tokens, at) in SHOW_KINDS:
@@ -175,7 +199,7 @@ def _after_show(tokens: list[Token]) -> list[Token]:
     return _after_yield(tokens, at + 1)
 
 
-def _after_yield(tokens: list[Token], at: int) -> list[Token]:
+def _after_yield(tokens: list[tuple[str, str]], at: int) -> list[tuple[str, str]]:
     """What follows ``YIELD name AS other, …``, if that stands there; where more stands in it, that is left, and begins no clause."""
     if _word(tokens, at) != "YIELD":
         return tokens[at:]
@@ -186,18 +210,111 @@ def _after_yield(tokens: list[Token], at: int) -> list[Token]:
     return tokens[at:]
 
 
-def check_own_query(query: Query) -> Query:
-    """The query of a user's file with the text that :func:`check_reads_only` returns; what it raises names query and file."""
+def check_own_query(query: Query) -> str:
+    """The text to run of a query from a user's file, as :func:`check_reads_only` writes it; what it raises names query and file."""
     try:
-        return replace(query, text=check_reads_only(query.text)[1])
+        return check_reads_only(query.text)[1]
     except QueryError as error:
         raise QueryError(f"query {query.name} ({query.file}): {error}") from None
 
 
-def _check_words(tokens: list[Token]) -> None:
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Kind (``space``, ``value``, ``word`` or ``sign``) and text of each piece up to a semicolon at the end; a comment is space."""
+    ended = False
+    for match in _TOKEN.finditer(text):
+        kind, part = str(match.lastgroup), match[0]
+        if kind == "space":
+            if not ended:
+                yield kind, part
+            continue
+        if ended:
+            raise QueryError("the query has more than one statement; give one statement at a time.")
+        if part == "\r":
+            raise QueryError("the query has a carriage return without a line feed, which engines do not read alike; use line feeds.")
+        if kind == "sign" and part in _UNCLOSED and (part != "/" or text.startswith("/*", match.start())):
+            raise QueryError(f"the query has a {_UNCLOSED[part]} that nothing closes; close it.")
+        if kind == "sign" and part not in _SIGNS:
+            shown = part if part.isprintable() else f"U+{ord(part):04X}"
+            raise QueryError(
+                f"the query contains the character {shown}, which Cypher does not use; leave it out, or put it in quotation marks."
+            )
+        ended = part == ";"
+        if not ended:
+            yield kind, part
+
+
+def _without_space(pieces: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [piece for piece in pieces if piece[0] != "space"]
+
+
+def _written(pieces: list[tuple[str, str]]) -> str:
+    """The statement anew from its ``pieces``, so that no engine can read it in another way; raises QueryError where that is not possible.
+
+    A comment becomes blanks, and lines stay, so that what an engine says of a place is true of the text that the user wrote.
+    """
+    written, before = [], ""
+    for kind, part in pieces:
+        if kind == "space":
+            new = re.sub(r"[^\n]", " ", part)
+        elif kind == "word":
+            new = part if part.isascii() else f"`{part}`"  # no letter is a letter of a keyword for an engine alone
+        else:
+            new = _value_anew(part) if kind == "value" else part
+        # Nothing that came apart may grow together.
+        written.append(f" {new}" if before[-1:] in {"'", "`"} and new[:1] in {"'", "`"} else new)
+        before = new or before
+    statement = "".join(written).rstrip()
+    if [_meaning(piece) for piece in _without_space(pieces)] != [_meaning(piece) for piece in _without_space(_pieces(statement))]:
+        raise QueryError("the query cannot be written in a form that both engines read alike; write it more simply.")
+    return statement
+
+
+def _value_anew(part: str) -> str:
+    if part[0] in {"'", '"'}:
+        return f"'{_unquoted(part).translate(_QUOTED)}'"
+    if part[0] == "$":
+        name = part[1:].lstrip()
+        return (
+            f"${name if name.isascii() or name.isidentifier() else _name_anew(f'`{name}`')}" if name[0] != "`" else f"${_name_anew(name)}"
+        )
+    return _name_anew(part) if part[0] == "`" else part
+
+
+def _name_anew(part: str) -> str:
+    if not part.isprintable():
+        raise QueryError("the query has a name in backticks with a line break or another character that cannot be seen; leave it out.")
+    return part
+
+
+def _unquoted(part: str) -> str:
+    """What a text in quotation marks means; raises QueryError for what engines read differently."""
+    if "\0" in part:
+        raise QueryError("the query has a text with a NUL character; leave it out.")
+
+    def meant(match: re.Match[str]) -> str:
+        if match[1] not in _ESCAPES:
+            raise QueryError(
+                f"the query has a text with the escape {match[0]}, which engines do not read alike; write \\\\ for a backslash."
+            )
+        return _ESCAPES[match[1]]
+
+    return re.sub(r"\\(.)", meant, part[1:-1], flags=re.DOTALL)
+
+
+def _meaning(piece: tuple[str, str]) -> tuple[str, str]:
+    """What a token says, however it is written."""
+    kind, part = piece
+    if kind == "value" and part[0] in {"'", '"'}:
+        return "text", _unquoted(part)
+    if kind == "value" and part[0] == "$":
+        return "parameter", part[1:].strip().strip("`")
+    return ("name", part.strip("`")) if kind == "word" or part[0] == "`" else piece
+
+
+def _check_words(tokens: list[tuple[str, str]]) -> None:
     """Walk along the statement; ``complete`` is whether a name, a value or a bracket has just ended, so that a clause may begin."""
     complete, begins, before = False, True, ("", "")
-    for at, (kind, part, _) in enumerate(tokens):
+    for at, (kind, part) in enumerate(tokens):
         word = part.upper() if kind == "word" else ""
         after_number = before[1] == "." and at > 1 and tokens[at - 2][1][-1].isdigit() and tokens[at - 2][0] == "value"
         is_name = before[1] in {".", ":"} and before[0] == "sign" and not after_number

@@ -17,12 +17,13 @@ import pyarrow as pa
 from kgqa.errors import EngineFileError, QueryError, QueryMemory, QueryTimeout, StorageError, StoreConflict, StoreError
 from kgqa.progress import Advance
 from kgqa.store import paths
-from kgqa.store.apart import BUFFER_BYTES, Refused, Worker
+from kgqa.store.apart import Refused, Worker
 from kgqa.store.base import as_declared, check_runs_on, distinct, first_line, holds_objects
 from kgqa.store.cypher import check_own_query, check_reads_only, limited
 from kgqa.store.given import check_values
 from kgqa.store.graph import TABLES
 from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left, size
+from kgqa.store.memory import VARIABLE, engine_memory, reading_memory
 from kgqa.store.queries import Query, Value, read_queries
 from kgqa.store.stop import stopped_by
 from kgqa.store.values import Node, Relationship, Walk, table_of_values
@@ -38,9 +39,13 @@ MEANINGS: tuple[tuple[str, type[StoreError]], ...] = (
     ("std::bad_alloc", QueryMemory),
     ("MemoryError", QueryMemory),
     ("IO exception", EngineFileError),
-    ("Transaction committed successfully, but the post-commit checkpoint failed", EngineFileError),
 )
 """How what the engine says begins, and what it means by it."""
+AFTER_COMMIT = (
+    "Transaction committed successfully, but the post-commit checkpoint failed. "
+    "The committed data is durable and will be recovered on restart: "
+)
+"""How the engine begins where what fails is only the writing to the file."""
 _RULE = re.compile(r": expected rule \w+")
 """What the engine's own grammar calls what it looked for."""
 _CAST = re.compile(r"Conversion exception: Cast failed")
@@ -50,6 +55,8 @@ _NOT_THERE = re.compile(
     r"Binder exception: (?:Table \w+ does not exist|Cannot find property \w+ for|\$rows has \d+ columns but \d+ columns were expected)"
 )
 """How the engine says that a graph lacks what a query of ours asks or fills."""
+PIECES = 32
+"""The part of the engine's buffer that the rows of one COPY take at most: documents of 100 MB in one piece do not fit into half a GiB."""
 _PLANNED_VALUE = re.compile(r"\b(?:LIMIT|SKIP)\s+\$", re.IGNORECASE)
 
 
@@ -132,26 +139,26 @@ class EmbeddedStore:
 
     def read(self, text: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answer:
         """The rows of any Cypher that only reads, from a process apart; see :class:`~kgqa.store.base.GraphStore`."""
-        plan, text = check_reads_only(text, parameters or {}, store=self.name)
+        plan, statement = check_reads_only(text, parameters or {}, store=self.name)
         check_values(parameters or {}, one_kind=True)
         limits = limits or Limits()
         if plan:
-            text = f"{plan} {text}"
+            statement = f"{plan} {statement}"
         elif limits.rows is not None:
-            text = limited(text, limits.rows + 1)
+            statement = limited(statement, limits.rows + 1)
         try:
-            answer = self._apart(text, parameters or {}, limits, Asked(what="the query"))
+            answer = self._apart(statement, parameters or {}, limits, Asked(what="the query"))
         except Refused as error:
             hint = _NUMBER if _CAST.match(str(error)) else ""
             raise QueryError(f"the query cannot be run: {first_line(_RULE.sub('', str(error)))}{hint}") from None
         return replace(answer, rows=_without_objects(answer.rows))
 
     def _run_own(self, query: Query, arguments: Mapping[str, Value] | None, seconds: float | None) -> pa.Table:
-        query = check_own_query(query)
+        text = check_own_query(query)
         limits = OWN_LIMITS if seconds is None else replace(OWN_LIMITS, seconds=seconds)
         asked = Asked(what=f"query {query.name} ({query.file})", options=False)
         try:
-            answer = self._apart(query.text, arguments or {}, limits, asked)
+            answer = self._apart(text, arguments or {}, limits, asked)
         except Refused as error:
             raise StoreError(f"{asked.what}: {first_line(str(error))}") from None
         if answer.cut:
@@ -280,7 +287,7 @@ def build(
     ``tables`` are those of another graph; each has a query that makes it, ``schema_x``, and one that fills it, ``load_x``. ``empty`` are
     made and not filled.
 
-    Memory: the rows, plus the engine's buffer of half a GiB.
+    Memory: the rows, plus the engine's buffer (:func:`~kgqa.store.memory.engine_memory`); they are loaded in pieces that fit into it.
     """
     with _writable(path, threads=threads, any_version=any_version) as connection:
         for name in (*tables, *empty):
@@ -309,16 +316,32 @@ def _writable(path: Path, *, threads: int, any_version: bool) -> Iterator[Any]:
 
 
 def _fill(connection: Any, rows: Mapping[str, pa.Table], tables: Sequence[str], advance: Advance) -> None:
+    memory = engine_memory()
     for name in tables:
-        if rows[name].num_rows:
-            _execute(connection, read_queries()[f"load_{name}"], {"rows": rows[name]})
-        advance(rows[name].num_rows)
+        query, table = read_queries()[f"load_{name}"], rows[name]
+        step = _step(table, memory // PIECES)
+        for at in range(0, table.num_rows, step):
+            piece = table.slice(at, step)
+            try:
+                _execute(connection, query, {"rows": piece})
+            except QueryMemory:
+                raise StoreError(
+                    f"{name} rows {at:,} to {at + piece.num_rows:,} do not fit into the {size(memory)} that the graph engine may take; set "
+                    f"{VARIABLE} to more, as in {VARIABLE}={size(2 * memory).replace(' ', '')}."
+                ) from None
+            advance(piece.num_rows)
+
+
+def _step(table: pa.Table, most: int) -> int:
+    """How many rows take ``most`` bytes, on average."""
+    return max(1, most * table.num_rows // max(1, table.nbytes))
 
 
 def _open(path: Path, *, read_only: bool, threads: int, any_version: bool) -> tuple[Any, Any]:
     ladybug = engine(any_version=any_version)
+    buffer = reading_memory(path) if read_only else engine_memory()
     try:
-        database = ladybug.Database(str(path), read_only=read_only, buffer_pool_size=BUFFER_BYTES, max_num_threads=threads)
+        database = ladybug.Database(str(path), read_only=read_only, buffer_pool_size=buffer, max_num_threads=threads)
         return database, ladybug.Connection(database, num_threads=threads)
     except RuntimeError as error:
         for name, limit in (("v", resource.RLIMIT_AS), ("d", resource.RLIMIT_DATA)):
@@ -341,7 +364,7 @@ def _limited(connection: Any, seconds: float | None, asked: Asked) -> Iterator[N
     except QueryTimeout:
         raise asked.too_long(seconds or 0) from None
     except QueryMemory:
-        raise QueryMemory(f"{asked.what} took more than the engine's buffer of {size(BUFFER_BYTES)}; narrow it.") from None
+        raise QueryMemory(f"{asked.what} took more than the graph engine may take; narrow it, or set {VARIABLE} to more.") from None
 
 
 def _execute(connection: Any, query: Query, arguments: dict[str, Any]) -> pa.Table:
@@ -361,4 +384,5 @@ def _execute(connection: Any, query: Query, arguments: dict[str, Any]) -> pa.Tab
 
 def _meaning(message: str) -> type[StoreError]:
     """What the engine means, which it only says in words; this is the only place that looks at them."""
-    return next((kind for beginning, kind in MEANINGS if message.startswith(beginning)), StoreError)
+    cause = message.removeprefix(AFTER_COMMIT)
+    return next((kind for beginning, kind in MEANINGS if cause.startswith(beginning)), EngineFileError if cause != message else StoreError)

@@ -157,6 +157,15 @@ def planted() -> Iterator[tuple[str, Spoil]]:
     yield "content-faults", lambda s: changed(s, lambda i, n: replace(i, paragraphs=(*i.paragraphs, i.paragraphs[-1])))
     yield "empty-fields", lambda s: changed(s, lambda i, n: replace(i, question=" "))
     yield "absent-answers", lambda s: changed(s, lambda i, n: replace(i, answers=("Xnowhere",)))
+    yield "degenerate-questions", lambda s: changed(s, lambda i, n: replace(i, question=i.question.split()[1]))
+    yield (
+        "repeated-questions",
+        lambda s: {split: [copy for each in some for copy in _copies(each)] for split, some in s.items()},
+    )
+    yield "several-answers", lambda s: changed(s, lambda i, n: replace(i, question=f"Who built the mill number {n // 3} of all?"))
+    yield "unsupported-answers", lambda s: changed(s, _answer_in_distractor)
+    yield "step-answers", lambda s: changed(s, lambda i, n: replace(i, decomposition=_with_answer(i, 0, "Xnobody")))
+    yield "last-step", lambda s: changed(s, lambda i, n: replace(i, decomposition=_with_answer(i, 1, "Xnobody")))
     yield "equal-titles", lambda s: changed(s, lambda i, n: with_paragraphs(i, lambda p: replace(p, title="Xtitle")))
     yield "wrong-spans", lambda s: changed(s, lambda i, n: with_paragraphs(i, lambda p: replace(p, mentions=(_beyond(p),))))
     yield "broken-references", lambda s: changed(s, lambda i, n: replace(i, answer_id="nobody"))
@@ -184,6 +193,20 @@ def _question_in_distractor(instance: Instance, number: int) -> Instance:
     first = next(p for p in instance.paragraphs if not p.supporting)
     text = f"{first.text} {instance.question} {instance.answers[0]}"
     return with_paragraphs(instance, lambda p: replace(p, text=text) if p is first else p)
+
+
+def _answer_in_distractor(instance: Instance, number: int) -> Instance:
+    return with_paragraphs(instance, lambda p: replace(p, supporting=not p.supporting))
+
+
+def _copies(instance: Instance) -> list[Instance]:
+    return [instance, *(replace(instance, id=f"{instance.id}-{number}", group=f"{instance.id}-{number}") for number in range(2))]
+
+
+def _with_answer(instance: Instance, place: int, answer: str) -> tuple[Step, ...]:
+    steps = list(instance.decomposition or ())
+    steps[place] = replace(steps[place], answer=answer)
+    return tuple(steps)
 
 
 def _sorted(instance: Instance, key: Callable[[Paragraph], object]) -> Instance:

@@ -141,7 +141,7 @@ def test_a_check_that_cannot_look_says_why_and_gives_no_figure(clean: Splits) ->
     applying = {name for name, finding in found.items() if finding.applies}
     assert applying == {
         "answer-in-question", "question-words", "answer-type", "answer-frequency", "content-faults", "empty-fields",
-        "broken-references",
+        "broken-references", "degenerate-questions", "repeated-questions",
     }  # fmt: skip
     for name in set(NAMES) - applying:
         assert found[name].state == "does not apply"

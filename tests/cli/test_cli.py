@@ -242,13 +242,36 @@ def test_the_documented_command_lines_work(tmp_path: Path) -> None:
 
 def test_a_source_of_ones_own_is_read(tmp_path: Path, cli: Cli) -> None:
     outcome = cli(
-        "generate", "--domain", "medline", "--source", ROOT / "seeds" / "medline", "--workspace", tmp_path / "w", "--limit", "300"
+        "generate",
+        "--domain",
+        "medline",
+        "--source",
+        ROOT / "seeds" / "medline",
+        "--workspace",
+        tmp_path / "w",
+        "--limit",
+        "300",
+        "--verbose",
     )
     assert outcome.status == 0, outcome.err
     assert "small domain" not in outcome.out
     assert "not asked in this first try" in outcome.out
-    for table in ("What was dropped, and why", "How far it can be guessed", "Time"):
+    for table in ("What was dropped, and why", "Shortcut baselines", "Time"):
         assert table in outcome.out
+
+
+def test_the_result_comes_first_and_is_short(seed_wikidata: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    outcome = cli("generate", "--domain", "wikidata", "--workspace", seed_wikidata)
+    lines = outcome.out.splitlines()
+    assert len(lines) <= 14, outcome.out
+    assert lines[0] == f"{seed_wikidata}/datasets/wikihop: train 92, dev 16, test 6"
+    assert lines[1] == "Most were dropped because"
+    assert any(re.match(r"Best shortcut baseline on dev: [\w -]+, [\d.]+% of 16 samples, chance [\d.]+%$", line) for line in lines)
+    assert "No --source given" in outcome.out
+    long = cli("generate", "--domain", "wikidata", "--workspace", seed_wikidata, "--verbose").out
+    assert "What was dropped, and why" in long
+    assert " 0 │" not in long.partition("Shortcut baselines")[0]
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path, seed_wikidata: Path, cli: Cli) -> None:

@@ -201,8 +201,7 @@ HEAD = "query-id\tcorpus-id\tscore\n"
         ({"test": HEAD + "q1\td1\t1.5\n"}, BrokenInput, "line 2, field 'score': expected a whole number of at most 9 digits, found '1.5'"),
         ({"test": HEAD + "q1\td1\t" + "9" * 10_000}, BrokenInput, "field 'score': expected a whole number"),
         ({"test": HEAD + "q1\td1\t1\nq1\td1\t0\n"}, DuplicateId, "line 3: text 'd1' was already judged for question 'q1'"),
-        ({"test": HEAD + "q9\td1\t1\n"}, UnknownId, "test.tsv: question 'q9' is not in queries.jsonl"),
-        ({"test": HEAD + "q1\td9\t1\n"}, UnknownId, "test.tsv: text 'd9', judged for question 'q1', is not in corpus.jsonl"),
+        ({"test": HEAD + "q9\td1\t1\n"}, UnknownId, "test.tsv: none of its questions is in queries.jsonl"),
         ({"test": (HEAD + "q1\td\xff").encode("latin-1")}, BrokenInput, "test.tsv, line 2, byte 4: this is not UTF-8"),
         ({"test": HEAD + 'q1\t"d1\t1\n'}, BrokenInput, "test.tsv, line 2: the quotation marks are not those of a table"),
         ({"dev": QRELS, "validation": QRELS}, BrokenInput, "both dev.tsv and validation.tsv are its dev split"),
@@ -210,7 +209,7 @@ HEAD = "query-id\tcorpus-id\tscore\n"
         ({"corpus": [*CORPUS, CORPUS[0]]}, DuplicateId, "corpus.jsonl, line 4: id d1 was already used in line 1"),
         ({"queries": [*QUERIES, QUERIES[0]]}, DuplicateId, "queries.jsonl, line 3: id q2 was already used in line 1"),
         ({"corpus": [{"_id": "d1", "title": ""}]}, MissingInput, "corpus.jsonl, line 1: the field 'text' is missing"),
-        ({"queries": [{"_id": 1, "text": ""}]}, BrokenInput, "queries.jsonl, line 1, field '_id': expected text, found a number"),
+        ({"queries": [{"_id": 1.5, "text": ""}]}, BrokenInput, "queries.jsonl, line 1, field '_id': expected text, found a number"),
         (
             {"queries": [QUERIES[0], {"_id": "q1", "text": "", "metadata": {"kgqa": {"answers": [3]}}}]},
             BrokenInput,

@@ -119,7 +119,7 @@ def test_a_note_does_not_answer() -> None:
     ("record", "error", "part"),
     [
         ({"question": "q", "passage": "p", "answer": "yes"}, BrokenInput, "line 1, field 'answer': expected true or false, found text"),
-        ({"question": "q", "passage": "p", "answer": 1}, BrokenInput, "field 'answer': expected true or false, found a number"),
+        ({"question": "q", "passage": "p", "answer": 2}, BrokenInput, "field 'answer': expected true or false, found a number"),
         ({"question": "q"}, MissingInput, "the field 'passage' is missing"),
         ({"question": "q", "passage": "p", "id": 1.5}, BrokenInput, "field 'id': expected text or a whole number"),
         ({"question": "q", "passage": "p", "id": ""}, BrokenInput, "line 1: the id is empty"),

@@ -99,7 +99,7 @@ def changed(change: Callable[[list[dict[str, Any]]], None], folder: Path) -> Pat
         ),
         (lambda r: r[2].update(sufficiency=-1), BrokenInput, "record 3, field 'sufficiency': expected 1 or 0"),
         (lambda r: r[2].update(sufficiency=2), BrokenInput, "record 3, field 'sufficiency': expected 1 or 0"),
-        (lambda r: r[2].update(sufficiency="0"), BrokenInput, "field 'sufficiency': expected a whole number, found text"),
+        (lambda r: r[2].update(sufficiency="much"), BrokenInput, "field 'sufficiency': expected a whole number, found text"),
         (lambda r: r[2].update(sufficiency=True), BrokenInput, "field 'sufficiency': expected a whole number, found true or false"),
         (lambda r: r[2].pop("sub_idx"), MissingInput, "record 3: the field 'sub_idx' is missing"),
         (lambda r: r[2].update(sub_idx=1), DuplicateId, "record 3: question hd1 has the sub_idx 1 twice"),

@@ -144,7 +144,7 @@ def test_aliases_are_validated_answers_and_a_passage_is_there_once_under_an_id(t
     ("change", "kind", "part"),
     [
         ({"query_id": "d1"}, DuplicateId, "game_1.qa_pairs.1: id d1 was already used in game_1.qa_pairs.0"),
-        ({"query_id": 2}, BrokenInput, "field 'game_1.qa_pairs.1.query_id': expected text, found a number"),
+        ({"query_id": 2.5}, BrokenInput, "field 'game_1.qa_pairs.1.query_id': expected text, found a number"),
         ({"answer": {"number": 4}}, BrokenInput, "field 'game_1.qa_pairs.1.answer.number': expected text, found a number"),
         ({"answer": {"date": {"day": 4}}}, BrokenInput, "field 'game_1.qa_pairs.1.answer.date.day': expected text"),
         ({"answer": {"spans": "x"}}, BrokenInput, "field 'game_1.qa_pairs.1.answer.spans': expected a list, found text"),

@@ -198,7 +198,7 @@ def test_two_configurations_are_a_question(tmp_path: Path) -> None:
         ([{**SQUAD, "score": float("nan")}], BrokenInput, "row 1, field 'score': expected text, numbers, lists and objects alone"),
         ([{**SQUAD, "image": b"x"}], BrokenInput, "row 1, field 'image': expected text, numbers, lists"),
         ([{**HOTPOTQA, "context": "x"}], BrokenInput, "row 1, field 'context': expected an object, found text"),
-        ([{**DROP, "section_id": 3}], BrokenInput, "row 1, field 'section_id': expected text, found a number"),
+        ([{**DROP, "section_id": 3.5}], BrokenInput, "row 1, field 'section_id': expected text, found a number"),
     ],
 )
 def test_what_is_broken_is_named(rows: list[dict[str, Any]], kind: type[InputError], part: str, tmp_path: Path) -> None:

@@ -278,7 +278,7 @@ def test_no_articles_of_an_older_file_are_found(tmp_path: Path) -> None:
     ("change", "kind", "part"),
     [
         ({"qid": "i1"}, DuplicateId, "x.json, record 1.questions.1: id i1 was already used in record 1.questions.0"),
-        ({"qid": 3}, BrokenInput, "record 1, field 'questions.1.qid': expected text, found a number"),
+        ({"qid": [3]}, BrokenInput, "record 1, field 'questions.1.qid': expected text, found a list"),
         ({"answer": {"type": "bad"}}, BrokenInput, "record 1, field 'questions.1.answer.type': expected 'span'"),
         ({"answer": {"type": "span", "answer_spans": [{}]}}, MissingInput, "field 'questions.1.answer.answer_spans.0.text' is missing"),
         ({"answer": {"type": "value", "answer_value": 4}}, BrokenInput, "'questions.1.answer.answer_value': expected text, found a number"),

@@ -221,9 +221,9 @@ def test_the_configuration_lies_beside_a_single_file(tmp_path: Path) -> None:
     ("task", "kind", "part"),
     [
         ({"data": {"question": "?", "text": ""}}, MissingInput, "x.json, record 1: the field 'data.id' is missing; give"),
-        ({"data": {"question": "?", "id": "q"}}, MissingInput, "record 1: the field 'data.paragraphs' is missing; give"),
+        ({"data": {"question": "?", "id": "q"}}, MissingInput, "record 1: the field 'data.paragraphs' is missing; call the text"),
         ({"data": {"text": "?", "id": "q"}}, MissingInput, "record 1: the field 'data.question' is missing"),
-        ({"data": {**DATA, "id": 3}}, BrokenInput, "record 1, field 'data.id': expected text, found a number"),
+        ({"data": {**DATA, "id": 3.5}}, BrokenInput, "record 1, field 'data.id': expected text, found a number"),
         ({"data": {**DATA, "paragraphs": [{"id": "a", "text": ""}] * 2}}, DuplicateId, "record 1: two paragraphs have the id a"),
         ({"data": {**DATA, "kgqa": {"answer": 3}}}, BrokenInput, "record 1, field 'answer': expected no such field"),
         ({"data": {**DATA, "kgqa": {"grades": [None]}}}, BrokenInput, "record 1, field 'grades': expected one for each candidate"),

@@ -167,7 +167,7 @@ def test_a_hotpotqa_question_has_its_place(tmp_path: Path) -> None:
             "'question_decomposition.0.id': expected text or a whole",
         ),
         (
-            {"question_decomposition": [{"id": 1, "question": "q", "paragraph_support_idx": "0"}]},
+            {"question_decomposition": [{"id": 1, "question": "q", "paragraph_support_idx": "first"}]},
             BrokenInput,
             "field 'question_decomposition.0.paragraph_support_idx': expected a whole number, found text",
         ),

@@ -223,7 +223,7 @@ def test_a_question_over_several_paragraphs_has_no_place(tmp_path: Path) -> None
         (0, ["example_id"], 1.5, BrokenInput, "field 'example_id': expected text or a whole number"),
         (2, ["id"], True, BrokenInput, "field 'id': expected text or a whole number"),
         (2, ["answer"], 1901, BrokenInput, "field 'answer': expected text, found a number"),
-        (4, ["answers"], {"text": []}, BrokenInput, "field 'answers': expected a list, found an object"),
+        (4, ["answers"], {"text": [], "start": 3}, BrokenInput, "field 'answers': expected a list, found an object"),
     ],
 )
 def test_what_is_wrong_with_a_record_is_said(

@@ -81,7 +81,7 @@ def test_the_place_of_a_record_is_said(tmp_path: Path) -> None:
         ("[1]", "record 1: expected an object"),
         ('{"id": "a", "places": [1, true]}', "line 1, field 'places.1': expected a whole number, found true or false"),
         ('{"id": "a", "places": [1, 2.0]}', "field 'places.1': expected a whole number, found a number"),
-        ('{"id": 3, "places": []}', "field 'id': expected text, found a number"),
+        ('{"id": 3.5, "places": []}', "field 'id': expected text, found a number"),
         ('{"id": null, "places": []}', "field 'id': expected text, found null"),
         ('{"id": "a", "places": {}}', "field 'places': expected a list, found an object"),
         ('{"id": "a", "places": [NaN]}', "line 1: this is not JSON (NaN is no number)"),

@@ -174,7 +174,7 @@ def changed(name: str, change: dict[str, Any]) -> dict[str, Any]:
         ("squad", {"answers": [{"text": "rye"}]}, MissingInput, "field 'data.0.paragraphs.0.qas.1.answers.0.answer_start' is missing"),
         ("squad", {"answers": [{"text": "rye", "answer_start": True}]}, BrokenInput, "answer_start': expected a whole number"),
         ("squad", {"answers": "-"}, MissingInput, "the field 'data.0.paragraphs.0.qas.1.answers' is missing"),
-        ("squad", {"id": 3}, BrokenInput, "field 'data.0.paragraphs.0.qas.1.id': expected text, found a number"),
+        ("squad", {"id": 3.5}, BrokenInput, "field 'data.0.paragraphs.0.qas.1.id': expected text, found a number"),
         ("squad", {"id": "s1"}, DuplicateId, "data.0.paragraphs.0.qas.1: id s1 was already used in data.0.paragraphs.0.qas.0"),
         ("squad2", {"is_impossible": "-"}, MissingInput, "the field 'data.0.paragraphs.0.qas.1.is_impossible' is missing"),
     ],

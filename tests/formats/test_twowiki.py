@@ -149,7 +149,7 @@ def test_hotpotqas_questions_keep_their_texts(tmp_path: Path) -> None:
         ({"evidences_id": [["a", "b", 3]]}, BrokenInput, "field 'evidences_id.0.2': expected text, found a number"),
         ({"evidences": "none"}, BrokenInput, "field 'evidences': expected a list, found text"),
         ({"context": [["Harne", "a text"]]}, BrokenInput, "field 'context.0.1': expected a list, found text"),
-        ({"answer_id": 5}, BrokenInput, "field 'answer_id': expected text, found a number"),
+        ({"answer_id": 5.5}, BrokenInput, "field 'answer_id': expected text, found a number"),
         ({"answer": True}, BrokenInput, "field 'answer': expected text, found true or false"),
     ],
 )

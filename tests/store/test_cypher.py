@@ -77,14 +77,14 @@ def test_whatever_is_made_of_reading_clauses_passes(data: st.DataObject, parts: 
 
 @given(st.data(), clauses())
 def test_a_limit_is_added_where_none_is(data: st.DataObject, parts: list[str]) -> None:
-    _, text = check_reads_only(joined(data, parts))
+    text = joined(data, parts)
     more = limited(text, 11)
     check_reads_only(more)
     if {"UNION", "UNION ALL"} & set(parts) or parts[-1].endswith("LIMIT 5"):
         assert more == text
     else:
         assert re.search(r"\nLIMIT 11$", more)
-        assert text == more.removesuffix("\nLIMIT 11")
+        assert text.startswith(more.removesuffix("\nLIMIT 11"))
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_a_limit_is_added_where_none_is(data: st.DataObject, parts: list[str]) -
     [
         "CALL show_tables() RETURN *",
         "EXPLAIN MATCH (n) RETURN n",
-        "MATCH (n) RETURN n SKIP 1 LIMIT $n",
-        "MATCH (n) RETURN n.id AS a UNION ALL MATCH (n) RETURN n.row AS a",
+        "MATCH (n) RETURN n SKIP 1 LIMIT $n ;",
+        "MATCH (n) RETURN n.id AS a UNION ALL MATCH (n) RETURN n.row AS a // end",
     ],
 )
 def test_what_takes_no_further_limit_stays_as_it_is(text: str) -> None:
@@ -102,7 +102,7 @@ def test_what_takes_no_further_limit_stays_as_it_is(text: str) -> None:
 
 def test_limits_within_are_none_of_the_whole() -> None:
     text = "MATCH (n) WHERE COUNT { MATCH (m) RETURN m LIMIT 2 } > 1 WITH n LIMIT 3 RETURN n.`limit`, [x IN [1] | x] ORDER BY n.row"
-    assert limited(check_reads_only(f"{text}; // LIMIT 1")[1], 11) == f"{text}\nLIMIT 11"
+    assert limited(f"{text}; // LIMIT 1", 11) == f"{text}\nLIMIT 11"
 
 
 @given(st.data(), clauses(), st.sampled_from(sorted(WRITING)), st.booleans())

@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any
@@ -22,7 +23,9 @@ from kgqa.errors import BrokenInput, DuplicateId, UnknownId
 from kgqa.formats import native
 from kgqa.formats.beir.judgements import HEADER, judgements, split_tables
 from kgqa.formats.beir.question import QUERY, TEXT, Text, from_parts, notes_of, split_of, text_of, to_parts
+from kgqa.formats.faults import Fault, note_faults
 from kgqa.formats.json import stream
+from kgqa.formats.json.types import encoded
 from kgqa.formats.json.validate import Ids
 from kgqa.records import SPLIT_NAMES, Instance, Paragraph
 from kgqa.runs.scratch import remove
@@ -54,15 +57,20 @@ def read(path: Path) -> Iterator[Instance]:
     queries = _found(folder / "queries.jsonl", QUERY, lambda query: query["_id"] in judged or split_of(query) == split)
     if not (judged or queries):
         raise BrokenInput(f"{path.name}: the table holds no judgement; give one that does.")
-    for id in _in_order(judged, queries):  # noqa: A001 - what the field is called
-        scores = judged.get(id, {})
-        if id not in queries:
-            raise UnknownId(f"{path.name}: question {id!r} is not in queries.jsonl; add it, or drop its lines.")
-        absent = next((text for text in scores if text not in texts), None)
-        if absent is not None:
-            raise UnknownId(f"{path.name}: text {absent!r}, judged for question {id!r}, is not in corpus.jsonl; add it, or drop the line.")
+    if not queries:
+        raise UnknownId(f"{path.name}: none of its questions is in queries.jsonl; give the table that belongs to the queries.")
+    # A judgement about a question that is not there belongs to none; the first one bears the fault.
+    vain = [
+        Fault(kind="absent-question", place=f"judgements.{query}", detail=f"{path.name} has it") for query in judged if query not in queries
+    ]
+    for id in _in_order((query for query in judged if query in queries), queries):  # noqa: A001 - what the field is called
+        scores = {text: score for text, score in judged.get(id, {}).items() if text in texts}
+        absent = {text: score for text, score in judged.get(id, {}).items() if text not in texts}
         where, query = queries[id]
-        yield from_parts(query, {text: texts[text][1] for text in scores}, scores, where)
+        instance = from_parts(query, {text: texts[text][1] for text in scores}, scores, where, absent=absent)
+        lost = [Fault(kind="absent-text", place=f"judgements.{text}", detail="corpus.jsonl has no such text") for text in absent]
+        yield replace(instance, provenance=note_faults([*vain, *lost], beside=instance.provenance))
+        vain = []
 
 
 def _in_order(judged: Iterable[str], queries: Iterable[str]) -> Iterator[str]:
@@ -109,9 +117,10 @@ def write_folder(splits: Mapping[str, Iterable[Instance]], folder: Path) -> None
                 table.writerow(HEADER)
                 for instance in native.read(folder / SPOOL / f"{split}.parquet"):
                     query, found, scores = to_parts(instance, naming, split)
-                    queries.write(json.dumps(query, ensure_ascii=False) + "\n")
+                    queries.write(encoded(query) + "\n")
                     corpus.write(instance, found, texts)
-                    table.writerows((instance.id, text, score) for text, score in scores.items())
+                    judged = scores | notes_of(instance).get("absent", {})
+                    table.writerows((instance.id, text, score) for text, score in judged.items())
     remove(folder / SPOOL)
 
 
@@ -160,7 +169,7 @@ class _Corpus:
             if found != digest:
                 raise BrokenInput(f"instance {instance.id}: another question has another text with the id {id}; give one of them another.")
             if found is digest:
-                file.write(json.dumps({**text, **({} if "metadata" in text else {"metadata": {}})}, ensure_ascii=False) + "\n")
+                file.write(encoded({**text, **({} if "metadata" in text else {"metadata": {}})}) + "\n")
 
 
 def _digest(text: Text) -> bytes:

@@ -54,13 +54,15 @@ class Notes(Closed, total=False):
     query: dict[str, Any]
     corpus: dict[str, dict[str, Any]]
     scores: dict[str, int]
+    absent: dict[str, int]
+    """The scores of texts that the corpus lacks."""
 
 
 TEXT, QUERY, NOTES = TypeAdapter(Text), TypeAdapter(Query), TypeAdapter(Notes)
 
 
-def from_parts(query: Query, texts: Mapping[str, Text], scores: Scores, where: str) -> Instance:
-    """The Instance of a query, the texts judged for it, and their scores."""
+def from_parts(query: Query, texts: Mapping[str, Text], scores: Scores, where: str, *, absent: Scores | None = None) -> Instance:
+    """The Instance of a query, the texts judged for it, and their scores; ``absent`` are the scores of texts that are not there."""
     metadata: dict[str, Any] = {**query.get("metadata", {})}
     said_beyond: dict[str, Any] = {key: value for key, value in metadata.pop(OURS, {}).items() if key != "split"}
     of_paragraphs: Mapping[str, Mapping[str, Any]] = said_beyond.get("paragraphs", {})
@@ -70,6 +72,7 @@ def from_parts(query: Query, texts: Mapping[str, Text], scores: Scores, where: s
         "query": {key: value for key, value in query.items() if key not in Query.__annotations__},
         "corpus": {row["id"]: extra for text, row in rows.items() if (extra := _extra(texts[text]))},
         "scores": {row["id"]: scores[text] for text, row in rows.items() if scores[text] not in (0, 1)},
+        "absent": dict(absent or {}),
     }
     provenance = note(NAME, {key: value for key, value in said.items() if value}, beside=provenance_of(said_beyond, where))
     row = {

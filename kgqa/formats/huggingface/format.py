@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,6 +21,7 @@ from kgqa.formats import native
 from kgqa.formats.huggingface import hub
 from kgqa.formats.huggingface.hub import HubAddress, Place
 from kgqa.formats.huggingface.rows import form_of, instance_of
+from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Ids
 from kgqa.formats.split_names import in_order, split_in
 from kgqa.records import HUB_SPLITS, Instance
@@ -98,10 +100,14 @@ def read(path: Place) -> Iterator[Instance]:
 
 
 def _from_hub(path: HubAddress) -> Iterator[tuple[str, Instance]]:
+    yield from _instances(hub.rows(path))
+
+
+def _instances(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, Instance]]:
     form = None
-    for where, row in hub.rows(path):
+    for number, (where, row) in enumerate(rows):
         form = form or form_of(row, where)
-        yield where, instance_of(form, row, where)
+        yield where, instance_of(form, row, where, number)
 
 
 def _from_files(path: Path) -> Iterator[tuple[str, Instance]]:
@@ -112,8 +118,10 @@ def _from_files(path: Path) -> Iterator[tuple[str, Instance]]:
         if native.is_folder(file):
             found = enumerate(native.read(file), start=1)
             yield from ((f"{file.name}, row {number}", instance) for number, instance in found)
-        else:
+        elif file.suffix == ".parquet":
             yield from _from_flat(file)
+        else:
+            yield from _instances(stream.values(file))
 
 
 def _from_flat(file: Path) -> Iterator[tuple[str, Instance]]:
@@ -127,7 +135,7 @@ def _from_flat(file: Path) -> Iterator[tuple[str, Instance]]:
             for row in batch.to_pylist():
                 number += 1
                 where = f"{file.name}, row {number}"
-                yield where, instance_of(form, row, where)
+                yield where, instance_of(form, row, where, number - 1)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Rows of the hub's common question sets, which are flat, as the records that their own formats read.
 
-SQuAD, HotpotQA and DROP look different on the hub from their official files; MuSiQue, StrategyQA and QAngaroo do not. DROP's rows keep the
+SQuAD, HotpotQA, 2WikiMultihopQA and DROP look different on the hub from their official files; MuSiQue, StrategyQA, QAngaroo and BoolQ do
+not. The rows are the same in Parquet, in JSON lines and in a JSON list. DROP's rows keep the
 answers of all annotators in one list: a number or date is an annotator's whole answer, and spans are one annotator's until one comes again.
 """
 
@@ -15,7 +16,7 @@ from typing import Any, NotRequired
 from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
-from kgqa.formats import columns, drop, hotpotqa, musique, qangaroo, squad, squad2
+from kgqa.formats import boolq, columns, drop, hotpotqa, musique, qangaroo, squad, squad2, twowiki
 from kgqa.formats.instance_json import ROW, from_row
 from kgqa.formats.json.validate import Closed, Open, validated
 from kgqa.formats.strategyqa import format as strategyqa
@@ -88,8 +89,10 @@ class Form:
     name: str
     columns: frozenset[str]
     kind: TypeAdapter[Any]
-    read: Callable[[Any, str], Instance]
-    """Makes an Instance of a row of this kind, whose place it is told."""
+    read: Callable[[Any, str, int], Instance]
+    """Makes an Instance of a row of this kind, whose place it is told, and its number in the split, from 0."""
+    flat: bool = False
+    """Whether its rows are other than the records of its official files."""
 
 
 def form_of(columns: Collection[str], where: str) -> Form:
@@ -102,13 +105,21 @@ def form_of(columns: Collection[str], where: str) -> Form:
     raise BrokenInput(f"{where}: no known question set has these columns ({names}); rename them to those of {known}.")
 
 
-def instance_of(form: Form, row: Row, where: str) -> Instance:
-    """The Instance in a row; a column that is null is one that is not there. Raises InputError with the field."""
+def is_row(record: Mapping[str, Any]) -> bool:
+    """Whether ``record`` is a row of a set whose rows differ from its official records: columns in place of lists of objects."""
+    return any(form.columns <= record.keys() for form in FORMS if form.flat)
+
+
+def instance_of(form: Form, row: Row, where: str, number: int) -> Instance:
+    """The Instance in a row, whose ``number`` in the split counts from 0; a column that is null is one that is not there.
+
+    Raises InputError with the field.
+    """
     for column, value in row.items():
         if not _is_json(value):
             raise BrokenInput(f"{where}, field {column!r}: expected text, numbers, lists and objects alone; drop the column.")
     said = row if form.kind is ROW else {column: value for column, value in row.items() if value is not None}
-    return form.read(validated(said, form.kind, where), where)
+    return form.read(validated(said, form.kind, where), where, number)
 
 
 def _is_json(value: object) -> bool:
@@ -132,7 +143,16 @@ def _without(row: Mapping[str, Any], *names: str) -> Row:
     return {name: value for name, value in row.items() if name not in names}
 
 
-def _hotpotqa(row: HotpotqaRow, where: str) -> Instance:
+def _hotpotqa(row: HotpotqaRow, where: str, _: int) -> Instance:
+    return hotpotqa.from_record(validated(_with_context(row, where), hotpotqa.RECORD, where))
+
+
+def _twowiki(row: HotpotqaRow, where: str, _: int) -> Instance:
+    return twowiki.from_record(validated(_with_context(row, where), twowiki.RECORD, where))
+
+
+def _with_context(row: HotpotqaRow, where: str) -> Row:
+    """The official record, whose paragraphs and facts are lists of pairs."""
     record = {
         **_without(row, "id", "context", "supporting_facts"),
         "_id": row["id"],
@@ -140,10 +160,10 @@ def _hotpotqa(row: HotpotqaRow, where: str) -> Instance:
     }
     if "supporting_facts" in row:
         record["supporting_facts"] = _aligned(row, "supporting_facts", Facts, where)
-    return hotpotqa.from_record(validated(record, hotpotqa.RECORD, where))
+    return record
 
 
-def _squad(row: SquadRow, where: str) -> Instance:
+def _squad(row: SquadRow, where: str, _: int) -> Instance:
     """A row without answers is SQuAD 2.0's; one with answers is alike in both."""
     marked = _aligned(row, "answers", Marked, where)
     question = _without(row, "title", "context") | {"answers": [{"text": text, "answer_start": start} for text, start in marked]}
@@ -153,7 +173,7 @@ def _squad(row: SquadRow, where: str) -> Instance:
     return squad.instance_of(entry, squad.NAME, squad.Question) if marked else squad.instance_of(entry, squad2.NAME, squad2.Question)
 
 
-def _drop(row: DropRow, where: str) -> Instance:
+def _drop(row: DropRow, where: str, _: int) -> Instance:
     answers = _annotators(_aligned(row, "answers_spans", Typed, where))
     question = _without(row, "section_id", "passage", "answers_spans")
     if answers:
@@ -176,31 +196,45 @@ def _annotators(typed: list[list[Any]]) -> list[Row]:
 
 
 PASSAGE = TypeAdapter(drop.Passage)
+TWOWIKI_COLUMNS = frozenset({"id", "context", "question", "supporting_facts", "evidences"})
 DROP_COLUMNS = frozenset({"section_id", "query_id", "passage", "question", "answers_spans"})
 FORMS = (
-    Form(name="native", columns=frozenset(columns.SCHEMA.names) - columns.OPTIONAL, kind=ROW, read=from_row),
-    Form(name="drop", columns=DROP_COLUMNS, kind=TypeAdapter(DropRow), read=_drop),
-    Form(name="squad", columns=frozenset({"id", "context", "question", "answers"}), kind=TypeAdapter(SquadRow), read=_squad),
     Form(
-        name="hotpotqa", columns=frozenset({"id", "context", "question", "supporting_facts"}), kind=TypeAdapter(HotpotqaRow), read=_hotpotqa
+        name="native", columns=frozenset(columns.SCHEMA.names) - columns.OPTIONAL, kind=ROW, read=lambda row, where, _: from_row(row, where)
+    ),
+    Form(name="drop", columns=DROP_COLUMNS, kind=TypeAdapter(DropRow), read=_drop, flat=True),
+    Form(name="squad", columns=frozenset({"id", "context", "question", "answers"}), kind=TypeAdapter(SquadRow), read=_squad, flat=True),
+    Form(name="twowiki", columns=TWOWIKI_COLUMNS, kind=TypeAdapter(HotpotqaRow), read=_twowiki, flat=True),
+    Form(
+        name="hotpotqa",
+        columns=frozenset({"id", "context", "question", "supporting_facts"}),
+        kind=TypeAdapter(HotpotqaRow),
+        read=_hotpotqa,
+        flat=True,
     ),
     Form(
         name="qangaroo",
         columns=frozenset({"id", "query", "answer", "candidates", "supports"}),
         kind=qangaroo.RECORD,
-        read=lambda row, _: qangaroo.from_record(row),
+        read=lambda row, *_: qangaroo.from_record(row),
     ),
     Form(
         name="musique",
         columns=frozenset({"id", "question", "paragraphs", "question_decomposition"}),
         kind=musique.RECORD,
-        read=musique.from_record,
+        read=lambda row, where, _: musique.from_record(row, where),
     ),
     Form(
         name="strategyqa",
         columns=frozenset({"qid", "question", "answer"}),
         kind=strategyqa.RECORD,
-        read=lambda row, _: strategyqa.from_record(row),
+        read=lambda row, *_: strategyqa.from_record(row),
+    ),
+    Form(
+        name="boolq",
+        columns=frozenset({"question", "answer", "passage"}),
+        kind=boolq.RECORD,
+        read=lambda row, _, number: boolq.from_record(row, str(number)),
     ),
 )
 """In the order in which they are tried."""

@@ -28,7 +28,7 @@ from kgqa.formats.iirc.articles import MAIN, Articles, fits
 from kgqa.formats.iirc.links import Links, links_of, to_links
 from kgqa.formats.iirc.outputs import OUTPUT, official_question, type_fault
 from kgqa.formats.iirc.questions import NAME, main_of, notes_of, to_question
-from kgqa.formats.iirc.records import RECORD, Question, Record, answers_of, key_of, titles_of
+from kgqa.formats.iirc.records import RECORD as OFFICIAL, Question, Record as OfficialRecord, answers_of, key_of, titles_of
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Ids
 from kgqa.formats.json.write import write_list
@@ -68,7 +68,7 @@ def read(path: Path, texts: Path | None = None) -> Iterator[Instance]:
     articles = context_articles.read(beside, _named(path)) if beside and (texts or fits(beside)) else None
     ids = Ids()
     empty = True
-    for where, record in stream.records(path, RECORD):
+    for where, record in stream.records(path, OFFICIAL):
         links = links_of(record)
         for number, question in enumerate(record["questions"]):
             empty = False
@@ -80,7 +80,7 @@ def read(path: Path, texts: Path | None = None) -> Iterator[Instance]:
 
 def _named(path: Path) -> set[str]:
     """The titles, in lower case, of all articles that the questions name."""
-    questions = (question for _, record in stream.records(path, RECORD) for question in record["questions"])
+    questions = (question for _, record in stream.records(path, OFFICIAL) for question in record["questions"])
     return {title.lower() for question in questions for title in titles_of(question)}
 
 
@@ -99,7 +99,7 @@ def from_question(
         "articles": [title for title in titles if title != MAIN and title.lower() in articles] if articles else [],
         "absent_articles": [title for title, _ in absent],
         **links.notes,
-        "record": unknown_fields(record, Record),
+        "record": unknown_fields(record, OfficialRecord),
         "question": unknown_fields(question, Question),
     }
     answer_faults = [given.fault] if given.fault else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -9,6 +10,7 @@ from pydantic_core import ErrorDetails
 from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput, DuplicateId, MissingInput
+from kgqa.formats.json.types import mended
 
 Record = TypeVar("Record")
 EXPECTED = {
@@ -22,6 +24,8 @@ EXPECTED = {
     "none_required": "null",
     "extra_forbidden": "no such field",
 }
+MENDED = 1000
+"""Fields of other types in one record; a whole article with its questions is one."""
 FOUND = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
 
 
@@ -61,11 +65,26 @@ class Ids:
 
 
 def validated(value: object, kind: TypeAdapter[Record], where: str) -> Record:
-    """``value`` as ``kind``; MissingInput or BrokenInput with the first field that is not what it must be."""
+    """``value`` as ``kind``; MissingInput or BrokenInput with the first field that is not what it must be.
+
+    A field of another type that can only mean one thing is read as that (:mod:`kgqa.formats.json.types`).
+    """
     try:
         return kind.validate_python(value)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
+    try:
+        copy = deepcopy(value)
+        for _ in range(MENDED):
+            if not mended(copy, first["loc"], first["type"]):
+                break
+            try:
+                return kind.validate_python(copy)
+            except ValidationError as error:
+                first = error.errors(include_url=False)[0]
+    except RecursionError:  # nested too deeply to be copied
+        pass
+    first = _first(value, kind)
     # Of a field that may be of several types pydantic names the type as well.
     field = ".".join(str(part) for part in first["loc"] if part not in {"str", "list[str]"})
     if first["type"] == "missing":
@@ -74,6 +93,15 @@ def validated(value: object, kind: TypeAdapter[Record], where: str) -> Record:
     expected = EXPECTED.get(first["type"])
     reason = f"expected {expected}, found {found}" if expected else _limit(first)
     raise BrokenInput(f"{where}{f', field {field!r}' if field else ''}: {reason}; mend or drop the record.")
+
+
+def _first(value: object, kind: TypeAdapter[Record]) -> ErrorDetails:
+    """What is wrong with ``value`` as it came."""
+    try:
+        kind.validate_python(value)
+    except ValidationError as error:
+        return error.errors(include_url=False)[0]
+    raise AssertionError("it was wrong before")
 
 
 def _limit(error: ErrorDetails) -> str:

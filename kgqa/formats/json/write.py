@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from kgqa.formats.json.types import encoded
 
 
 def write_list(records: Iterable[Any], path: Path) -> None:
@@ -13,7 +14,7 @@ def write_list(records: Iterable[Any], path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.write("[")
         for number, record in enumerate(records):
-            file.write((",\n" if number else "\n") + json.dumps(record, ensure_ascii=False))
+            file.write((",\n" if number else "\n") + encoded(record))
         file.write("\n]\n")
 
 
@@ -21,4 +22,4 @@ def write_lines(records: Iterable[Any], path: Path) -> None:
     """JSON lines."""
     with path.open("w", encoding="utf-8") as file:
         for record in records:
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            file.write(encoded(record) + "\n")

@@ -17,6 +17,8 @@ YES, NO, NOT_ANSWERABLE = "yes", "no", "not answerable"
 VERDICTS = (YES, NO, NOT_ANSWERABLE)
 LABELS = ("labels", "hypertextlabels", "paragraphlabels")
 """Types of a result that marks text."""
+ANSWER = "Answer"
+"""What the label is called by which answers are marked."""
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
 
@@ -123,11 +125,32 @@ def _answer(results: Sequence[Result], instance: Instance, where: str) -> Answer
     if written:
         kind = "number" if _NUMBER.fullmatch(written[0]) else "span"
         return Answer(answers=tuple(dict.fromkeys(written)), answer_id=None, answer_type=kind, answerable=True)
-    texts = (_marked(result["value"], instance, where) for result in results if result["type"] in LABELS)
+    texts = (_marked(result["value"], instance, where) for result in _labels(results, where))
     marked = tuple(dict.fromkeys(text for text in texts if text is not None))
     if marked:
         return Answer(answers=marked, answer_id=None, answer_type="span" if len(marked) == 1 else "spans", answerable=True)
     return None
+
+
+def _labels(results: Sequence[Result], where: str) -> list[Result]:
+    """The results that mark an answer: where labels are of several names, those that are called ``ANSWER``."""
+    marks = [result for result in results if result["type"] in LABELS]
+    names = {name for result in marks for name in _names(result)}
+    if len(names) <= 1:
+        return marks
+    answers = [result for result in marks if any(name.casefold() == ANSWER.casefold() for name in _names(result))]
+    if not answers:
+        raise BrokenInput(
+            f"{where}, field 'annotations': the labels are of several kinds ({', '.join(sorted(names)[:4])}), and none is called {ANSWER}; "
+            "rename the one that marks answers."
+        )
+    return answers
+
+
+def _names(result: Result) -> list[str]:
+    """What the label of a result is called; there may be several, or none."""
+    names = result["value"].get(result["type"], [])
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _texts(value: Value) -> list[str]:
@@ -165,6 +188,8 @@ def _text_at(value: Value, instance: Instance) -> str | None:
 def _place(value: Value) -> tuple[int, int, int, int] | None:
     """The numbers of the first and last paragraph, and the offsets in them; of a plain text, paragraph 0. None where it says none."""
     try:
+        if isinstance(whole := value.get("globalOffsets"), dict):  # of marked HTML, whose other offsets are within an element
+            return 0, 0, int(str(whole["start"])[:9]), int(str(whole["end"])[:9])
         if "startOffset" in value and "endOffset" in value:
             return int(str(value["start"])[:9]), int(str(value["end"])[:9]), value["startOffset"], value["endOffset"]
         return 0, 0, int(str(value["start"])[:9]), int(str(value["end"])[:9])

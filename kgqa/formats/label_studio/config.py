@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
-from kgqa.formats.label_studio.answers import VERDICTS
+from kgqa.formats.label_studio.answers import ANSWER, VERDICTS
 
 SPAN, PARAGRAPHS = "answer_span", "paragraphs"
-LABEL = "Answer"
+LABEL = ANSWER
 
 
 def write_config(path: Path, *, paragraphs: bool, text: bool, candidates: bool) -> None:

@@ -42,6 +42,13 @@ def recognises(record: Mapping[str, Any]) -> bool:
     return isinstance(data, dict) and "question" in data
 
 
+def why_not(record: Mapping[str, Any]) -> str:
+    """What is missing in another export of Label Studio; empty where it is none."""
+    if not {"annotation_id", "annotator"} & record.keys():
+        return ""
+    return "This is Label Studio's JSON-MIN, which lacks the tasks as they were: export as JSON."
+
+
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file of tasks; memory: one task, and all ids."""
     ids = Ids()
@@ -86,7 +93,10 @@ def _unanswered(task: Task, where: str) -> Instance:
     if "id" not in data and "id" not in task:
         raise MissingInput(f"{where}: the field 'data.id' is missing; give the question an id.")
     if "paragraphs" not in data and "text" not in data:
-        raise MissingInput(f"{where}: the field 'data.paragraphs' is missing; give the question paragraphs, or a text.")
+        raise MissingInput(
+            f"{where}: the field 'data.paragraphs' is missing; call the text 'text' or 'paragraphs' in the labelling configuration of "
+            "Label Studio, and export as JSON."
+        )
     id = data["id"] if "id" in data else str(task["id"])  # noqa: A001 - what the field is called
     answers, options = data.get("answers", []), data.get("candidates", [])
     chosen = next((_id(option) for option in options if answers and option["value"] == answers[0]), None)

@@ -27,7 +27,7 @@ from kgqa.recipes.musique.contexts import build_contexts, masked_texts
 from kgqa.recipes.musique.disconnection import connected, identity, judge, readers_of
 from kgqa.recipes.musique.from_graph import graph_questions
 from kgqa.recipes.musique.from_sets import set_questions
-from kgqa.recipes.musique.guesses import hop_figures, set_figures, unlearned
+from kgqa.recipes.musique.guesses import NOTHING_LEARNED, hop_figures, set_figures, unlearned
 from kgqa.recipes.musique.in_cypher import InStore, asked_texts
 from kgqa.recipes.musique.leakage import shared_items
 from kgqa.recipes.musique.pairs import composable_pairs
@@ -150,7 +150,7 @@ def filter_pairs(run: Run) -> StageOutput:
         tables=found,
         funnel=funnel,
         report={"filter": settings.use, "guessed": guessed},
-        note=f"{kept.num_rows:,} connected pairs" + "".join(f"; {name} are answered by chance alone" for name in unlearned(hops)),
+        note=f"{kept.num_rows:,} connected pairs" + "".join(NOTHING_LEARNED[name] for name in unlearned(hops)),
     )
 
 

@@ -100,10 +100,10 @@ class Neo4jStore:
             return paths.answer(self, query, values, seconds=seconds)
         if not query.own:
             return as_declared(self._rows(query, values, seconds or self._seconds), query)
-        query = check_own_query(query)
+        text = check_own_query(query)
         limits = OWN_LIMITS if seconds is None else replace(OWN_LIMITS, seconds=seconds)
         asked = Asked(what=f"query {query.name} ({query.file})", options=False, seconds=limits.seconds)
-        answer = self._first_rows(query.text, values, asked, limits, query)
+        answer = self._first_rows(text, values, asked, limits, query)
         if answer.cut:
             raise asked.too_much(limits.bytes)
         return as_declared(answer.rows, query)

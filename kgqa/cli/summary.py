@@ -1,0 +1,85 @@
+"""What a run that made a dataset says at its end: the result first, some ten lines; the tables with ``--verbose``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kgqa.cli.terminal import Terminal
+    from kgqa.runs.funnel import FunnelRow
+
+Verbose = Annotated[bool, Option("--verbose", "-v", help="Print all tables of the card: what was dropped, shortcut baselines, times.")]
+REASONS = 3
+"""Rules that are named of those that dropped most."""
+REMARKS = 2
+"""Notes about rules that are printed; the card has all of them."""
+LOSES = ("questions", "pairs", "chains", "facts")
+"""What the funnel counts that could have become a question."""
+UNREAL = frozenset({"random", "rule"})
+"""Baselines that are no shortcut: chance, and what knows the grades that samples were chosen by."""
+
+
+def print_result(
+    console: Terminal, dataset: Path, counts: Mapping[str, int], funnel: Sequence[FunnelRow], seconds: Mapping[str, float]
+) -> None:
+    """Where the dataset lies, how large its splits are, what dropped most, and how long it took."""
+    total = ", ".join(f"{split} {count:,}" for split, count in counts.items())
+    console.say(f"{dataset}: {total}", style="bold")
+    dropped = sorted((row for row in funnel if row.what in LOSES and row.removed), key=lambda row: -(row.removed or 0))
+    if dropped:
+        console.print("Most were dropped because")
+        for row in dropped[:REASONS]:
+            console.say(f"  {row.removed:>9,}  {plain(row.reason)}")
+    slowest = sorted(seconds.items(), key=lambda entry: -entry[1])[:REASONS]
+    console.say(f"Time: {sum(seconds.values()):,.0f} s, of it " + ", ".join(f"{name} {part:,.0f}" for name, part in slowest))
+
+
+def print_shortcut(console: Terminal, baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """The best shortcut baseline of each of dev and test, against chance."""
+    last: Sequence[Mapping[str, Any]] = list(baselines.values())[-1] if baselines else ()
+    for split in ("dev", "test"):
+        scores = {score["baseline"]: score for score in last if score["split"] == split and score["accuracy"] is not None}
+        shortcuts = [score for name, score in scores.items() if name not in UNREAL]
+        if not shortcuts:
+            continue
+        best = max(shortcuts, key=lambda score: float(score["accuracy"]))
+        chance = f", chance {100 * scores['random']['accuracy']:.1f}%" if "random" in scores else ""
+        console.say(
+            f"Best shortcut baseline on {split}: {best['baseline']}, {100 * best['accuracy']:.1f}% of {best['samples']:,} samples{chance}"
+        )
+
+
+def print_notes(console: Terminal, funnel: Iterable[FunnelRow]) -> None:
+    """Which rules were bent, or had nothing to go by."""
+    remarks = [f"{row.setting}: {row.reason}." for row in funnel if row.is_remark]
+    for remark in remarks[:REMARKS]:
+        console.say(remark, style="yellow")
+    if len(remarks) > REMARKS:
+        console.say(f"{len(remarks) - REMARKS} more notes of this kind are on the card.", style="yellow")
+
+
+def print_tables(console: Terminal, funnel: Iterable[FunnelRow], seconds: Mapping[str, float], reused: Sequence[str], *more: Any) -> None:
+    """What ``--verbose`` adds: the funnel without rules that dropped nothing, ``more`` tables, the seconds of each stage."""
+    from rich.table import Table
+
+    from kgqa.runs.funnel import HEADER
+
+    dropped = Table(*HEADER, title="What was dropped, and why")
+    for row in funnel:
+        if row.removed != 0:
+            dropped.add_row(*row.cells)
+    times = Table("stage", "seconds", title="Time")
+    for stage, part in seconds.items():
+        times.add_row(stage, f"{part:,.2f}" + (" (finished before)" if stage in reused else ""))
+    console.print(dropped, *more, times)
+
+
+def plain(reason: str) -> str:
+    """A rule without the settings in brackets, which the card names."""
+    head, bracket, rest = reason.rpartition(" (")
+    return head if bracket and rest.endswith(")") and "." in rest and " " not in rest.removesuffix(")") else reason
