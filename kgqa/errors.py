@@ -156,6 +156,10 @@ class QueryTimeout(QueryLimit):
     """A query took longer than it may."""
 
 
+class QueryStopped(StoreError):
+    """Whoever asked a query does not wait for its answer any more."""
+
+
 class QueryMemory(QueryLimit):
     """A query took more memory than it may."""
 

@@ -22,6 +22,7 @@ import pyarrow as pa
 from kgqa.errors import StoreError
 from kgqa.store.limits import Answer, Asked, Limits
 from kgqa.store.memory import reading_memory
+from kgqa.store.stop import stopped_by
 
 PROGRAM = Path(__file__).with_name("apart_program.py")
 OPENING_SECONDS = 60.0
@@ -67,7 +68,11 @@ class Worker:
         return self._process.poll() is None
 
     def ask(self, text: str, values: Mapping[str, Any], limits: Limits, asked: Asked) -> Answer:
-        """The rows of the query ``text``. Raises Refused where the engine refuses, QueryTimeout and QueryMemory."""
+        """The rows of the query ``text``. Raises Refused where the engine refuses, QueryTimeout, QueryMemory and QueryStopped."""
+        with stopped_by(self._process.kill):
+            return self._ask(text, values, limits, asked)
+
+    def _ask(self, text: str, values: Mapping[str, Any], limits: Limits, asked: Asked) -> Answer:
         end = time.monotonic() + limits.seconds + GRACE
         try:
             self._send((limits.seconds, text, dict(values), limits.rows, limits.bytes), asked)

@@ -48,6 +48,7 @@ def main() -> None:
         return
     walls += sandbox.refuse_calls()
     _limit_memory(start["memory"])
+    sandbox.open_nothing()
     socket.send({"walls": walls})
     while True:
         try:

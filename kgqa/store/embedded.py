@@ -25,6 +25,7 @@ from kgqa.store.graph import TABLES
 from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left, size
 from kgqa.store.memory import VARIABLE, engine_memory, reading_memory
 from kgqa.store.queries import Query, Value, read_queries
+from kgqa.store.stop import stopped_by
 from kgqa.store.values import Node, Relationship, Walk, table_of_values
 
 ENGINE_VERSION = "0.20.4"
@@ -126,7 +127,8 @@ class EmbeddedStore:
         return as_declared(rows, query)
 
     def _rows(self, query: Query, arguments: dict[str, Any], seconds: float | None) -> pa.Table:
-        with self._connected(query) as connection, _limited(connection, seconds, Asked(what=f"query {query.name}")):
+        asked = Asked(what=f"query {query.name}")
+        with self._connected(query) as connection, stopped_by(connection.interrupt), _limited(connection, seconds, asked):
             return _execute(connection, query, arguments)
 
     def _reopen(self) -> None:

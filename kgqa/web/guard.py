@@ -23,8 +23,13 @@ YEAR = "public, max-age=31536000, immutable"
 """For files whose address holds their version."""
 
 
+def _is_hidden(headers: Headers) -> bool:
+    """Whether a page elsewhere asks without showing what it gets, as for a picture; it could keep this machine busy that way."""
+    return headers.get("sec-fetch-site", "") in {"cross-site", "same-site"} and headers.get("sec-fetch-dest", "document") != "document"
+
+
 class Guard:
-    """Refuses requests that were meant for another host name, and adds the headers above to every answer.
+    """Refuses requests that were meant for another host name, or that a page elsewhere makes unseen; adds these headers to every answer.
 
     A page elsewhere may point a name of its own at 127.0.0.1 and so read what this server says (DNS rebinding); its requests carry that
     name.
@@ -49,7 +54,10 @@ class Guard:
                 headers["Cache-Control"] = YEAR if lasting and message["status"] == 200 else "no-cache"
             await send(message)
 
-        if name in HOSTS:
+        if name in HOSTS and _is_hidden(Headers(scope=scope)):
+            sentence = "Another site asked for this; open it here.\n"
+            await PlainTextResponse(sentence, status_code=403)(scope, receive, add_headers)
+        elif name in HOSTS:
             await self._app(scope, receive, add_headers)
         else:
             sentence = "This page is only there for 127.0.0.1 and localhost; open it under one of these names.\n"

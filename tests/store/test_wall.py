@@ -118,6 +118,11 @@ class TestTheWall:
             with pytest.raises(Refused, match="secret"):
                 worker.ask(text, {}, Limits(), QUERY)
 
+    @pytest.mark.parametrize("file", ["environ", "status", "maps"])
+    def test_no_password_is_read_from_the_environment(self, worker: Worker, file: str) -> None:
+        with pytest.raises(Refused, match="/proc/self"):
+            worker.ask(f"LOAD FROM '/proc/self/{file}' (file_format='csv', header=false, delim='|') RETURN *", {}, Limits(), QUERY)
+
     def test_hostile_texts_run_as_they_came_spring_nothing(self, trap: Trap, graph: Path) -> None:
         worker = Worker(graph, memory=512 * MIB)
         try:
@@ -144,7 +149,7 @@ def only_one_wall(folder: Path) -> Path:
 
     program = folder / "program.py"
     other = {"refuse_calls": "sandbox.restrict(", "restrict": "sandbox.refuse_calls("}[os.environ["KGQA_TEST_WALL"]]
-    text = PROGRAM.read_text("utf-8")
+    text = PROGRAM.read_text("utf-8").replace("    sandbox.open_nothing()\n", "")
     assert other in text
     program.write_text(text.replace(other, "(lambda **_: [])("), "utf-8")
     return program

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -23,6 +24,7 @@ from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left
 from kgqa.store.neo4j.rows import plan_steps, table_of, weight
 from kgqa.store.neo4j.within import Result, within
 from kgqa.store.queries import Query, Value, read_queries
+from kgqa.store.stop import stopped_by
 
 if TYPE_CHECKING:
     import neo4j
@@ -44,6 +46,8 @@ GRACE = 0.5
 """Seconds that a server has, beyond those that a query may take, to say itself that they are over; it looks every two seconds only."""
 EXPLAIN = "EXPLAIN "
 """Before a user's query, to learn whether it reads."""
+TERMINATE = """SHOW TRANSACTIONS YIELD transactionId AS id, metaData WHERE metaData.kgqa_query = $name
+TERMINATE TRANSACTIONS id YIELD message RETURN message"""
 _PLACE = re.compile(r"\(line (\d+), column (\d+) \(offset: \d+\)\)")
 """Where a mistake is, as a server says it."""
 NOBODY_LISTENS = logging.NullHandler()
@@ -234,14 +238,24 @@ class Neo4jStore:
         """What ``work`` makes of the result, once, within ``seconds``; what takes longer the server ends, also when nobody waits."""
         from neo4j import Query as Timed
 
+        name = uuid.uuid4().hex
+
         def run() -> Result:
             with self._sentences(asked, seconds), self._session(write=False, fetch=fetch) as session:
-                return work(session.run(Timed(_literal(text), timeout=seconds), arguments))
+                return work(session.run(Timed(_literal(text), metadata={"kgqa_query": name}, timeout=seconds), arguments))
 
         try:
-            return self._within(seconds + GRACE, run)
+            with stopped_by(lambda: self._terminate(name)):
+                return self._within(seconds + GRACE, run)
         except TimeoutError:
             raise asked.too_long(seconds) from None
+
+    def _terminate(self, name: str) -> None:
+        """Let the server end the query of this ``name``, if it runs there."""
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        with suppress(DriverError, Neo4jError, OSError), self._session(write=False) as session:
+            session.run(_literal(TERMINATE), {"name": name}).consume()
 
     def _within(self, seconds: float | None, work: Callable[[], Result]) -> Result:
         """What ``work`` returns, as :func:`within` has it; StoreUnreachable where the server falls silent."""

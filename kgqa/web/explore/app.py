@@ -16,6 +16,7 @@ from kgqa.web.explore.pages import page_routes
 from kgqa.web.explore.project import Project
 from kgqa.web.explore.still import still
 from kgqa.web.guard import Guard
+from kgqa.web.leaving import Leaving
 from kgqa.web.rendering import Pages
 
 FOLDER = Path(__file__).resolve().parent
@@ -30,6 +31,7 @@ def create_app(project: Project) -> FastAPI:
     app.include_router(cypher_routes(project, pages))
     app.include_router(data_routes(project))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.add_middleware(Leaving)
     app.add_middleware(Guard)
 
     def error_page(request: Request, status: int, sentence: str) -> Response:

@@ -22,9 +22,8 @@ from kgqa.web.explore.cypher_box import LONGEST, MOST_ROWS, Written
 from kgqa.web.explore.project import Project
 from kgqa.web.explore.queries import form_values
 from kgqa.web.rendering import Pages
+from kgqa.web.same_origin import NOT_RUN, is_own
 
-OWN = frozenset({"", "same-origin", "none"})
-"""What browsers say of a request that comes from this page, or from the address line or a bookmark; other programs say nothing."""
 FILES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
@@ -44,8 +43,8 @@ def cypher_routes(project: Project, pages: Pages) -> APIRouter:
         answer, note, sentence, status = None, "", "", 200
         try:
             request.state.mark = project.check_mark(request.headers.get("kgqa-mark", ""))
-            if written.text.strip() and not _is_own(request):
-                note = "This link comes from another site, so the query was not run; read it, then press Run."
+            if written.text.strip() and not is_own(request):
+                note = NOT_RUN
             elif written.text.strip():
                 answer = cypher_box.ask(project.graph, written)
             elif name:
@@ -70,7 +69,7 @@ def cypher_routes(project: Project, pages: Pages) -> APIRouter:
         return saved(request, written, "json", cypher_box.as_json)
 
     def saved(request: Request, written: Written, form: str, make: Callable[[Answer], str]) -> Response:
-        if not _is_own(request):
+        if not is_own(request):
             raise QueryError("this link comes from another site, so the query was not run; open /cypher and press Run there.")
         project.check_mark("")
         found = cypher_box.read(project.graph, written)
@@ -84,8 +83,3 @@ def cypher_routes(project: Project, pages: Pages) -> APIRouter:
         return asdict(complete(text, at, graph_schema(), queries=texts, given=written.names()))
 
     return router
-
-
-def _is_own(request: Request) -> bool:
-    """Whether somebody here asks: a page elsewhere cannot read an answer, but it could keep this machine busy with queries."""
-    return request.headers.get("sec-fetch-site", "") in OWN

@@ -21,6 +21,7 @@ from kgqa.web.explore.picture import Picture, split_key
 from kgqa.web.explore.project import Project
 from kgqa.web.marks import pieces
 from kgqa.web.rendering import Pages, link
+from kgqa.web.same_origin import NOT_RUN, is_own
 
 Id = Annotated[str, Query(alias="id", min_length=1)]
 Opened = Annotated[list[str], Query(alias="open", default_factory=list)]
@@ -201,10 +202,12 @@ def _query_routes(router: APIRouter, project: Project, pages: Pages) -> None:
         chosen = find_query(name, project.graph.queries, suggested=project.queries)
         given = asking.form_values(request)
         asked = "run" in request.query_params or not any(parameter.default is None for parameter in chosen.params)
-        answer, unclear, sentence, status = None, None, "", 200
+        answer, unclear, note, sentence, status = None, None, "", "", 200
         try:
             request.state.mark = project.check_mark(request.headers.get("kgqa-mark", ""))
-            if asked or given:
+            if (asked or given) and not is_own(request):
+                note = NOT_RUN
+            elif asked or given:
                 answer = asking.ask(project.graph, chosen, given)
         except KgqaError as error:
             sentence, status = sentence_of(error), status_of(error)
@@ -212,6 +215,6 @@ def _query_routes(router: APIRouter, project: Project, pages: Pages) -> None:
         pictures = [answer.picture.data()] if answer and answer.picture else []
         return pages.page(
             request, "query.html", status=status, query=chosen, given=given, answer=answer, sentence=sentence, pictures=pictures,
-            unclear=unclear, named_kinds=NAMED, with_value=asking.with_value,
+            unclear=unclear, note=note, named_kinds=NAMED, with_value=asking.with_value,
             in_box="" if chosen.search else link("/cypher", {f"p.{key}": value for key, value in given.items()}, name=name),
         )  # fmt: skip

@@ -1,0 +1,64 @@
+"""A stop from outside: whoever asked does not wait for the answer any more, as where a browser closed its connection."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from kgqa.errors import QueryStopped, StoreError
+
+
+class Stop:
+    """Set once, by another thread than those whose work it ends."""
+
+    def __init__(self) -> None:
+        """Not set."""
+        self._lock = threading.Lock()
+        self._set = False
+        self._calls: list[Callable[[], object]] = []
+
+    def set(self) -> None:
+        """End what runs, and let nothing new begin; to be repeated, as an engine forgets a call that comes before its query."""
+        with self._lock:
+            self._set = True
+            calls = list(self._calls)
+        for call in calls:
+            call()
+
+    @contextmanager
+    def calling(self, call: Callable[[], object]) -> Iterator[None]:
+        """Work that ``call`` ends, from another thread. Raises QueryStopped where this is set, in place of what the work then raises."""
+        with self._lock:
+            if self._set:
+                raise _stopped()
+            self._calls.append(call)
+        try:
+            yield
+        except StoreError:
+            if self._set:
+                raise _stopped() from None
+            raise
+        finally:
+            with self._lock:
+                self._calls.remove(call)
+
+
+CURRENT: ContextVar[Stop | None] = ContextVar("kgqa_stop", default=None)
+"""Of the request that is being answered; None where nobody can stop it."""
+
+
+@contextmanager
+def stopped_by(call: Callable[[], object]) -> Iterator[None]:
+    """Work that ``call`` ends where the request is stopped (:meth:`Stop.calling`)."""
+    stop = CURRENT.get()
+    if stop is None:
+        yield
+        return
+    with stop.calling(call):
+        yield
+
+
+def _stopped() -> QueryStopped:
+    return QueryStopped("the query was stopped, as nobody waits for its answer any more; ask it again.")
