@@ -139,6 +139,8 @@ def _print(answer: Answer, format: str) -> None:  # noqa: A002
         writer.writerows(map(_cell, row) for row in cells)
     else:
         _print_table(answer)
+    for remark in answer.remarks:
+        typer.echo(printable(remark), err=True)
     if answer.cut:
         count = answer.rows.num_rows
         shown = {0: "none of the rows is", 1: "only the first row is"}.get(count, f"only the first {count:,} rows are")
@@ -158,10 +160,11 @@ def _print_table(answer: Answer) -> None:
     from rich.table import Table
 
     from kgqa.cli.terminal import Terminal
+    from kgqa.store.values import in_short
 
     rows = answer.rows
     console = Terminal(highlight=True, markup=True)
-    columns = {name: list(map(_cell, rows[name].to_pylist())) for name in rows.column_names}
+    columns = {name: [_cell(in_short(value)) for value in rows[name].to_pylist()] for name in rows.column_names}
     widths = _widths(columns, console.width)
     if widths or not rows.num_rows:
         table = Table()

@@ -48,11 +48,13 @@ def answer(
     check_seconds(seconds)
     begin = time.monotonic()
     with closing(open_store(store, workspace, neo4j=neo4j, seconds=seconds)) as graph:
-        arguments = resolved(graph, asked, arguments, **({} if seconds is None else {"seconds": left(seconds, begin)}))
+        remarks: list[str] = []
+        arguments = resolved(graph, asked, arguments, seconds=SECONDS if seconds is None else left(seconds, begin), tell=remarks.append)
         rows = graph.run(asked, arguments, seconds=None if seconds is None else left(seconds, begin))
         if rows.num_rows or not explain:
-            return Answer(rows=rows)
-        return Answer(rows=rows, nothing=why_nothing(graph, asked, arguments, seconds=SECONDS if seconds is None else left(seconds, begin)))
+            return Answer(rows=rows, remarks=tuple(remarks))
+        nothing = why_nothing(graph, asked, arguments, seconds=SECONDS if seconds is None else left(seconds, begin))
+        return Answer(rows=rows, nothing=nothing, remarks=tuple(remarks))
 
 
 def cypher(

@@ -57,6 +57,8 @@ class Answer:
     """``rows`` or ``bytes``: which limit left out further rows; empty: these are all."""
     nothing: str = ""
     """Of a named query without rows: why (:mod:`kgqa.store.nothing`); empty where that is not known."""
+    remarks: tuple[str, ...] = ()
+    """Of a named query: sentences on which of several bearers of a name was taken."""
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """The rows, with nodes, relationships, paths and maps as dictionaries (:mod:`kgqa.store.values`)."""

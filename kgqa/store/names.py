@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -92,15 +92,23 @@ def find_names(store: Answers, text: str, kind: str, limit: int = 20, *, seconds
     return Names(text=text, exact=exact[:limit], near=near, total=len(exact))
 
 
-def resolve(store: Answers, text: str, kind: str, *, seconds: float = SECONDS) -> str:
+def resolve(
+    store: Answers, text: str, kind: str, *, seconds: float = SECONDS, tell: Callable[[str], None] = lambda _: None
+) -> str:  # fmt: skip
     """The id of the one entity, document or relation (``kind``) that ``text`` means.
 
+    Of several entities of one name the only one that documents mention is meant; ``tell`` is given a sentence that says so.
     Raises AmbiguousName where several bear the name and UnknownName where none does, both with the :class:`Names` that were found.
     """
     look = _LookUp(store, kind, seconds)
     exact = look.exact(text)
     if len(exact) == 1:
         return exact[0].id
+    used = [bearer for bearer in exact if bearer.documents]
+    if kind == "entity" and len(used) == 1:
+        others = "the other one is" if len(exact) == 2 else f"the {len(exact) - 1:,} others are"
+        tell(f"{_quoted(text)} is taken for {used[0]}; {others} in no document. Give an id to mean another one.")
+        return used[0].id
     if exact:
         listed, more = exact[:TOLD], len(exact) - TOLD
         every = " (kgqa query bearers --name NAME lists them)" if kind == "entity" else ""
@@ -125,15 +133,20 @@ _OTHER = {
 }
 
 
-def resolved(store: Answers, query: Query, arguments: Mapping[str, Value], *, seconds: float = SECONDS) -> dict[str, Value]:
-    """``arguments`` with ids in place of names, where ``query`` declares that it wants the id of one of ``NAMED``."""
+def resolved(
+    store: Answers, query: Query, arguments: Mapping[str, Value], *, seconds: float = SECONDS, tell: Callable[[str], None] = lambda _: None
+) -> dict[str, Value]:
+    """``arguments`` with ids in place of names, where ``query`` declares that it wants the id of one of ``NAMED``.
+
+    ``tell`` is given a sentence for each name of which :func:`resolve` chooses a bearer.
+    """
     values = dict(arguments)
     begin = time.monotonic()
     for parameter in query.params:
         given = values.get(parameter.name)
         if parameter.kind in NAMED and isinstance(given, str) and given != parameter.default:
             try:
-                values[parameter.name] = resolve(store, given, parameter.kind, seconds=left(seconds, begin))
+                values[parameter.name] = resolve(store, given, parameter.kind, seconds=left(seconds, begin), tell=tell)
             except (AmbiguousName, UnknownName) as error:
                 raise type(error)(f"query {query.name}, {parameter.name}: {error}", names=error.names, parameter=parameter.name) from None
     return values

@@ -97,6 +97,19 @@ def plain(value: Any, ends: Mapping[object, str | None]) -> Any:
     return value if told else str(value)
 
 
+def in_short(value: Any) -> Any:
+    """``value`` with its decimal numbers as tables show them: three significant digits, and all those before the point.
+
+    >>> in_short([0.04765306122448979, 1234.56, 2.5, 7])
+    [0.0477, 1235.0, 2.5, 7]
+    """
+    if isinstance(value, float) and math.isfinite(value):
+        return float(f"{value:.3g}") if abs(value) < 1000 else float(round(value))
+    if isinstance(value, list | tuple):
+        return [in_short(part) for part in value]
+    return value
+
+
 def _plain_object(value: Node | Relationship | Walk, ends: Mapping[object, str | None]) -> dict[str, Any]:
     if isinstance(value, Walk):
         return {name: [plain(part, ends) for part in getattr(value, name)] for name in ("nodes", "relationships")}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from kgqa.errors import AmbiguousName, QueryError, UnknownName
@@ -14,7 +15,7 @@ from kgqa.store.embedded import EmbeddedStore, build
 from kgqa.store.names import Names, find_names, resolve, resolved
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import load
-from kgqa.store.queries import find_query, read_queries
+from kgqa.store.queries import Query, Value, find_query, read_queries
 from tests.neo4j.server import Neo4jServer
 from tests.store.graphs import rows_of
 
@@ -136,3 +137,26 @@ def test_only_what_wants_an_id_is_looked_up(store: GraphStore) -> None:
     assert resolved(store, chain, {"sample": "x", "candidate": ""}) == {"sample": "x", "candidate": ""}
     with pytest.raises(UnknownName, match=r"^query bridges_between, other: no entity has the id or the name 'Lisbom'; near it are: e"):
         resolved(store, bridges, {"entity": "Portugal", "other": "Lisbom", "limit": 3})
+
+
+class OneName:
+    """A store in which entities of one name are in so many documents each."""
+
+    def __init__(self, *documents: int) -> None:
+        self.documents = documents
+
+    def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float) -> pa.Table:
+        bearers = [
+            {"id": f"e{n}", "label": "Varr", "kind": "city", "description": "", "documents": each} for n, each in enumerate(self.documents)
+        ]
+        return pa.Table.from_pylist(bearers if query.name == "entities_named" else [])
+
+
+def test_of_several_bearers_the_only_one_that_documents_mention_is_taken_and_said() -> None:
+    told: list[str] = []
+    assert resolve(OneName(0, 3, 0), "Varr", "entity", tell=told.append) == "e1"
+    assert told == ["'Varr' is taken for e1 (Varr, city, 3 documents); the 2 others are in no document. Give an id to mean another one."]
+    for documents in [(1, 3), (0, 0), (2, 0, 1)]:
+        with pytest.raises(AmbiguousName):
+            resolve(OneName(*documents), "Varr", "entity", tell=told.append)
+    assert len(told) == 1

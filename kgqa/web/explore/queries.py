@@ -16,7 +16,7 @@ from kgqa.store.names import resolved
 from kgqa.store.nothing import why_nothing
 from kgqa.store.paths import Over
 from kgqa.store.queries import Query
-from kgqa.store.values import as_json
+from kgqa.store.values import as_json, in_short
 from kgqa.web.explore.bridges import bridges_picture, listed_bridges
 from kgqa.web.explore.graph_picture import in_words, node_of, picture_of
 from kgqa.web.explore.neighbours import find_entity
@@ -175,16 +175,17 @@ def _cell(value: Any, keys: tuple[str, ...]) -> Cell:
     if value is None or isinstance(value, bool):
         return Cell(text={None: "", True: "yes", False: "no"}[value])
     if isinstance(value, int | float):
-        return Cell(text=f"{value:,}", number=True)
+        return Cell(text=f"{in_short(value):,}", number=True)
     node = node_of(value)
     if node is not None:
         return Cell(text=node.label, keys=(node.key,) if node.key[0] in "ed" else ())
     if isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(part, Mapping | list) for part in value)):
-        return _text(in_words(value) or as_json(value))
+        return _text(in_words(value) or as_json(in_short(value)))
     if isinstance(value, list):
         most = LONGEST // 10
         text = _text(
-            (" → " if keys else ", ").join(part if isinstance(part, str) else as_json(part) for part in value[:most]), cut=len(value) > most
+            (" → " if keys else ", ").join(part if isinstance(part, str) else as_json(in_short(part)) for part in value[:most]),
+            cut=len(value) > most,
         )
         return replace(text, keys=keys[:most])
     return replace(_text(str(value)), keys=keys)
