@@ -132,7 +132,11 @@ def compose(
         source=None if source is None else Path(source),
         made_by="musique",
         change=_changes(name, filter, composer, readers, model, max_cost),
-        default={"dataset": COMPOSED} if given else {"dataset": COMPOSED, "limits": FACTS_LIMITS},
+        default={
+            "dataset": COMPOSED,
+            "title": f"{name or COMPOSED}: multi-hop questions composed by kgqa",
+            **({} if given else {"limits": FACTS_LIMITS}),
+        },
     )
     settings = loaded.settings.section(MusiqueSettings)
     _check_readers(settings)

@@ -23,6 +23,9 @@ from kgqa.settings.source import QUESTIONS
 from kgqa.store.cypher import check_own_query
 from kgqa.store.queries import PLURALS, Query, read_queries
 
+DESCRIPTION = frozenset({"title", "licence", "limits", "attribution"})
+"""Settings that are about the texts and facts of one domain, and not about how a dataset is made."""
+
 __all__ = ["built_in", "chain_columns", "load_domain"]
 
 
@@ -46,13 +49,23 @@ def load_domain(
     files = read_files(str(domain))
     said = {**change, **({"recipe": made_by} if made_by else {})}
     own = merged(dict(default), files.own)
-    raw = merged(files.built_in, own)
+    built = _described(files)
+    raw = merged(built, own)
     layout = raw.get("source", {}).get("layout") if isinstance(raw.get("source"), dict) else None
     if source is not None or layout == QUESTIONS:
         return _checked(files, merged(_varied(files, raw, recipe), said), Path(source or ""), is_seed=False)
     folder = resource("seeds") / _seed_domain(files)
-    raw = merged(merged(files.built_in, parse(folder / "domain.toml")), own)
+    ours = {key: value for key, value in built.items() if key != "attribution"}  # the small domains are nobody else's
+    raw = merged(merged(ours, parse(folder / "domain.toml")), own)
     return _checked(files, merged(_varied(files, raw, recipe), said), folder, is_seed=True)
+
+
+def _described(files: Files) -> dict[str, Any]:
+    """What kgqa's own file says; for a domain of the user's without what it says of texts and facts that are not the user's."""
+    if not files.is_own or not files.built_in:
+        return files.built_in
+    settings = {key: value for key, value in files.built_in.items() if key not in DESCRIPTION}
+    return {**settings, "title": str(files.own.get("dataset") or files.own.get("name") or files.path.stem)}
 
 
 def _varied(files: Files, raw: dict[str, Any], recipe: str | None) -> dict[str, Any]:

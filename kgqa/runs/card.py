@@ -1,14 +1,28 @@
-"""Parts of a dataset card: what the hub reads, the funnel, the baselines, the settings."""
+"""Sections of a dataset card that recipes share: the front matter, loading, fields, funnel, baselines, licence, citation."""
 
 from __future__ import annotations
 
 import json
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import pyarrow as pa
 
 from kgqa.records import HUB_SPLITS
 from kgqa.runs.funnel import HEADER, FunnelRow
 from kgqa.settings.domain import DomainSettings
+from kgqa.version import __version__
+
+_MARKS = re.compile(r"[\\`*_\[\]()!#|~$]|(?<=\w)(?=://)|(?<=www)(?=\.)")
+_BAR = re.compile(r"(?<!\\)\|")
+_SIZES = tuple(
+    (10**power, name)
+    for power, name in (
+        (3, "n<1K"), (4, "1K<n<10K"), (5, "10K<n<100K"), (6, "100K<n<1M"), (7, "1M<n<10M"), (8, "10M<n<100M"), (9, "100M<n<1B"),
+    )
+)  # fmt: skip
 
 
 def front_matter(settings: DomainSettings, counts: dict[str, int], digest: str, *, tasks: Sequence[str], twins: Sequence[str] = ()) -> str:
@@ -28,6 +42,7 @@ def front_matter(settings: DomainSettings, counts: dict[str, int], digest: str, 
     return (
         "---\n"
         f"pretty_name: {json.dumps(settings.title)}\nlicense: {json.dumps(settings.licence)}\n{language}"
+        f"size_categories: [{json.dumps(size_category(sum(counts.values())))}]\n"
         f"task_categories: [{', '.join(tasks)}]\ntags: [multi-hop, kgqa]\nconfigs:\n" + "\n".join(configs) + "\n---"
     )
 
@@ -35,7 +50,7 @@ def front_matter(settings: DomainSettings, counts: dict[str, int], digest: str, 
 def table(header: Sequence[str], rows: Iterable[list[str]]) -> str:
     """Rows in Markdown."""
     lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    return "\n".join(lines + ["| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in row) + " |" for row in rows])
+    return "\n".join(lines + ["| " + " | ".join(" ".join(_BAR.sub(r"\\|", cell).split()) for cell in row) + " |" for row in rows])
 
 
 def funnel_table(funnel: Iterable[FunnelRow]) -> str:
@@ -64,16 +79,37 @@ def shown_accuracy(score: Mapping[str, Any]) -> str:
     return f"{100 * score['accuracy']:.1f} ({100 * score['low']:.1f} to {100 * score['high']:.1f})"
 
 
-def settings_table(settings: DomainSettings) -> str:
-    """All settings as they were resolved, in Markdown."""
-    rows: list[list[str]] = []
+def escaped(text: str) -> str:
+    """A user's text on one line that shows as it is: no Markdown and no HTML, whatever is in it."""
+    return " ".join(_MARKS.sub(r"\\\g<0>", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").split())
 
-    def walk(prefix: str, value: Any) -> None:
-        if isinstance(value, dict) and value:
-            for key, inner in value.items():
-                walk(f"{prefix}.{key}" if prefix else key, inner)
-        else:
-            rows.append([f"`{prefix}`", f"`{value}`"])
 
-    walk("", settings.resolved())
-    return table(["setting", "value"], rows)
+def size_category(count: int) -> str:
+    """What the hub calls a set of ``count`` samples."""
+    at = bisect_right([most for most, _ in _SIZES], count)
+    return _SIZES[at][1] if at < len(_SIZES) else "1B<n<10B"
+
+
+def loading(counts: Mapping[str, int], *, twins: Sequence[str] = ()) -> str:
+    """The lines of Python that load the set from its folder."""
+    split = next((HUB_SPLITS[name] for name, count in counts.items() if count), HUB_SPLITS["train"])
+    lines = [f'load_dataset("FOLDER", split="{split}")', *(f'load_dataset("FOLDER", "{twin}", split="{split}")' for twin in twins)]
+    code = "\n".join(["from datasets import load_dataset", "", *lines])
+    return f"## How to load it\n\n`FOLDER` is this folder, or the name of the set on the hub.\n\n```python\n{code}\n```"
+
+
+def fields(schema: pa.Schema) -> str:
+    """The columns of each split and their types."""
+    return "## Fields\n\n" + table(["field", "type"], [[f"`{field.name}`", f"`{field.type}`"] for field in schema])
+
+
+def licence(settings: DomainSettings) -> str:
+    """The licence, and whose texts and facts they are."""
+    said = {"unknown": "Unknown: the domain's file names no licence (`licence`)"}.get(settings.licence, escaped(settings.licence))
+    sources = "".join(f"\n- {escaped(source)}" for source in settings.attribution)
+    return f"## Licence\n\n{said}. Texts and facts keep the licence of their source." + (f"\n{sources}" if sources else "")
+
+
+def citation(paper: str) -> str:
+    """BibTeX of the recipe's paper and of kgqa."""
+    return f"## Citation\n\n```bibtex\n{paper.strip()}\n\n@software{{kgqa,\n  title = {{kgqa}},\n  version = {{{__version__}}}\n}}\n```"

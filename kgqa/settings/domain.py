@@ -33,6 +33,8 @@ class DomainSettings(Settings):
     title: str
     licence: str = "unknown"
     """What the dataset card says about the licence of texts and facts."""
+    attribution: tuple[str, ...] = ()
+    """Whose texts and facts they are, a sentence each, for the dataset card."""
     limits: str = UNREAD
     """What the dataset card says about how far the samples can be trusted."""
     seed_domain: str = ""

@@ -7,7 +7,7 @@ from typing import Any
 
 from kgqa.recipes.contrasts.transforms import KINDS
 from kgqa.records import HUB_SPLITS
-from kgqa.runs.card import funnel_table
+from kgqa.runs.card import escaped, funnel_table
 from kgqa.runs.funnel import FunnelRow
 
 
@@ -21,8 +21,8 @@ def contrast_card(manifest: dict[str, Any], funnel: list[FunnelRow], *, title: s
         f"---\npretty_name: {json.dumps(f'{title}, {kind}', ensure_ascii=False)}\nlanguage: en\ntask_categories: [question-answering]\n"
         "tags: [multi-hop, kgqa, contrast]\nconfigs:\n- config_name: default\n"
         f"  description: content {digest}\n  data_files:\n{files}\n---\n\n"
-        f"# {title}: {kind}\n\n{KINDS[kind]}. Made by kgqa from a set in the format {manifest['from']}; questions and texts keep the "
-        "licence of their source. `rejected.parquet` lists the questions that could not be transformed.\n\n"
+        f"# {escaped(title)}: {kind}\n\n{KINDS[kind]}. Made by kgqa from a set in the format {manifest['from']}; questions and texts "
+        "keep the licence of their source. `rejected.parquet` lists the questions that could not be transformed.\n\n"
         f"## Size\n\n| split | instances | groups |\n| --- | --- | --- |\n{sizes}\n\n"
         f"## What was left out, and why\n\n{funnel_table(funnel)}\n\n"
         "## How it was made\n\nWhat was done to a question stands in its provenance, under `dire` or `unanswerable`. Inputs and versions "

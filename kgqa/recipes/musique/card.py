@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from kgqa.formats.columns import SCHEMA
 from kgqa.recipes.musique.guesses import HOPS, SCORES, unlearned
 from kgqa.records import SPLITS, Instance
-from kgqa.runs.card import front_matter, funnel_table, settings_table, table
+from kgqa.runs.card import citation, escaped, fields, front_matter, funnel_table, licence, loading, table
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.domain import DomainSettings
 from kgqa.settings.musique import COMPOSERS, FILTERS, SHAPES, MusiqueSettings
@@ -26,6 +27,14 @@ FACTS_LIMITS = (
     "paragraphs are their own, but distractors come from the whole pool, so that many of them support questions of train."
 )
 """What the card of a graph's questions says where the domain's own file says nothing."""
+PAPER = """
+@article{trivedi-etal-2022-musique,
+  title = {{MuSiQue}: Multihop Questions via Single-hop Question Composition},
+  author = {Trivedi, Harsh and Balasubramanian, Niranjan and Khot, Tushar and Sabharwal, Ashish},
+  journal = {Transactions of the Association for Computational Linguistics},
+  volume = {10},
+  year = {2022}
+}"""
 SEED = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
 UNFILTERED = (
     "**No disconnection filter was used: for comparison only, as part of the questions can be answered without all of their hops.**"
@@ -63,8 +72,10 @@ def dataset_card(
     splits = "" if own.split.leak_free else "\n\n**Split at random, for comparison only: splits share questions, answers and paragraphs.**"
     sections = [
         front_matter(settings, dict(counts), digest, tasks=("question-answering",), twins=("full",)),
-        f"# {settings.title}\n\n{ABOUT}{warning}{splits}{SEED if is_seed else ''}",
+        f"# {escaped(settings.title)}\n\n{ABOUT}{warning}{splits}{SEED if is_seed else ''}",
         "## Size\n\n" + table(["split", "questions", *SHAPES], [_size(split, counts, shapes) for split in SPLITS]),
+        loading(counts, twins=("full",)),
+        fields(SCHEMA),
         f"Questions without a twin: {unpaired:,}.",
         "## What was dropped, and why\n\n" + funnel_table(funnel),
         f"## How the questions were written\n\nBy `{own.composition.composer}`: {COMPOSERS[own.composition.composer]}. Disconnected pairs "
@@ -73,9 +84,10 @@ def dataset_card(
         "## Splits\n\n" + proof.to_markdown().strip(),
         "## Samples\n\n" + "\n".join(_sample(instance) for instance in samples),
         f"## Limits\n\n{settings.limits}",
-        f"## Licence\n\n{settings.licence}: texts, questions and facts keep the licence of their source.",
+        licence(settings),
+        citation(PAPER),
         f"## How it was made\n\nRecipe `musique` with seed {seed}; content hash `{digest}`. "
-        "All settings, inputs and versions are in `manifest.json`.\n\n" + settings_table(settings),
+        "All settings, inputs and versions are in [manifest.json](manifest.json).",
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -115,8 +127,4 @@ def _size(split: str, counts: Mapping[str, int], shapes: Mapping[str, Mapping[st
 def _sample(instance: Instance) -> str:
     """A question, its steps and its answer, on one line that cannot break out of the list."""
     steps = "; ".join(f"{number}. {step.question} {step.answer}" for number, step in enumerate(instance.decomposition or (), start=1))
-    return "- " + " ".join(_plain(f"{instance.question} **{instance.answers[0]}** ({steps})").split())
-
-
-def _plain(text: str) -> str:
-    return "".join("\\" + letter if letter in "\\`<>_[]|" else letter for letter in text)
+    return f"- {escaped(instance.question)} **{escaped(instance.answers[0])}** ({escaped(steps)})"

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from kgqa.formats.columns import SCHEMA
 from kgqa.recipes.qangaroo.evidence_card import GRADES, PAPERS_RECIPE, beside_the_paper, relations_section
 from kgqa.recipes.qangaroo.instances import Hidden
 from kgqa.recipes.qangaroo.relation_figures import RelationFigures
-from kgqa.runs.card import baseline_table, front_matter, funnel_table, settings_table, table
+from kgqa.runs.card import baseline_table, citation, escaped, fields, front_matter, funnel_table, licence, loading, table
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.domain import DomainSettings
+
+PAPER = """
+@article{welbl-etal-2018-constructing,
+  title = {Constructing Datasets for Multi-hop Reading Comprehension Across Documents},
+  author = {Welbl, Johannes and Stenetorp, Pontus and Riedel, Sebastian},
+  journal = {Transactions of the Association for Computational Linguistics},
+  volume = {6},
+  year = {2018}
+}"""
 
 
 def dataset_card(
@@ -25,8 +35,10 @@ def dataset_card(
     filters = {when: scores for when, scores in baselines.items() if when != PAPERS_RECIPE}
     sections = [
         front_matter(settings, counts, digest, tasks=("question-answering", "multiple-choice"), twins=("masked",)),
-        f"# {settings.title}\n\n{_about(settings, is_seed=is_seed)}",
+        f"# {escaped(settings.title)}\n\n{_about(settings, is_seed=is_seed)}",
         "## Size\n\n" + table(["split", "samples"], [[split, f"{count:,}"] for split, count in counts.items()]),
+        loading(counts, twins=("masked",)),
+        fields(SCHEMA),
         "## What was dropped, and why\n\n" + funnel_table(funnel),
         *([relations_section(relations)] if relations else []),
         "## How far it can be guessed\n\n" + _BASELINES + "\n\n" + baseline_table(filters),
@@ -34,9 +46,10 @@ def dataset_card(
         *([beside_the_paper(counts, plain, baselines)] if graded and plain else []),
         f"## What the masked twin hides\n\n{_masked(hidden)}",
         f"## Limits\n\n{settings.limits}",
-        f"## Licence\n\n{settings.licence}: texts and facts keep the licence of their source.",
+        licence(settings),
+        citation(PAPER),
         f"## How it was made\n\nRecipe `qangaroo` with seed {seed}; content hash `{digest}`. "
-        "All settings, inputs and versions are in `manifest.json`.\n\n" + settings_table(settings),
+        "All settings, inputs and versions are in [manifest.json](manifest.json).",
     ]
     return "\n\n".join(sections) + "\n"
 

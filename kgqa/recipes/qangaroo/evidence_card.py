@@ -8,7 +8,7 @@ from typing import Any
 
 from kgqa.recipes.qangaroo.relation_figures import ASKED, RelationFigures, shown
 from kgqa.records import SPLITS
-from kgqa.runs.card import shown_accuracy, table
+from kgqa.runs.card import escaped, shown_accuracy, table
 
 PAPERS_RECIPE = "the paper's recipe"
 """The point of measurement of the baselines at which nothing but the paper's own filters was applied."""
@@ -39,7 +39,7 @@ def relations_section(relations: Sequence[RelationFigures]) -> str:
     """The relations that are kept with their measures, and the others by reason."""
     kept = sorted((one for one in relations if one.kept), key=lambda one: (-(one.kept or 0), one.id))
     names = ("kept", "reached", "implied", "share_implied", "objects_per_subject", "subjects_per_object", "text_lift")
-    rows = [[one.label, *(shown(getattr(one, name)) for name in names)] for one in kept]
+    rows = [[escaped(one.label), *(shown(getattr(one, name)) for name in names)] for one in kept]
     out = [one for one in relations if one.verdict != ASKED]
     reasons = [[f"{count:,}", reason, _largest(out, reason)] for reason, count in Counter(one.verdict for one in out).most_common()]
     parts = [
@@ -53,7 +53,7 @@ def relations_section(relations: Sequence[RelationFigures]) -> str:
 
 def _largest(out: Sequence[RelationFigures], reason: str) -> str:
     here = sorted((one for one in out if one.verdict == reason), key=lambda one: (-one.questions, one.id))
-    return "; ".join(one.label for one in here[:NAMED]) + (" …" if len(here) > NAMED else "")
+    return "; ".join(escaped(one.label) for one in here[:NAMED]) + (" …" if len(here) > NAMED else "")
 
 
 def beside_the_paper(counts: Mapping[str, int], plain: Mapping[str, int], baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
