@@ -66,7 +66,7 @@ def read_table(path: Path) -> Table:
         if not path.is_file():
             raise MissingInput(f"{path}: there is no such file; give a table that kgqa review wrote.")
         try:
-            lines = path.read_bytes().decode("utf-8").replace("\r\n", "\n").split("\n")
+            lines = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").split("\n")
         except UnicodeDecodeError:
             raise BrokenInput(f"{path}: this is not UTF-8 text, so no table of kgqa review; give another file.") from None
     if lines[0] != TITLE:

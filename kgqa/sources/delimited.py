@@ -6,6 +6,7 @@ looked at one by one, to name the faulty one; so the good path never runs Python
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import zlib
@@ -120,9 +121,9 @@ def read_tab_separated(
     names: list[str] | None = None if header else list(columns)
     tables = []
     for first_line, block in _blocks(path, advance):
-        start, body = first_line, block
+        start, body = first_line, block.removeprefix(codecs.BOM_UTF8) if first_line == 1 else block
         if names is None:
-            head, _, body = block.partition(b"\n")
+            head, _, body = body.partition(b"\n")
             names = head.decode("utf-8").rstrip("\r").split("\t")
             optional = tuple(column for column in optional if column not in names)
             columns = tuple(column for column in columns if column not in optional)

@@ -111,7 +111,7 @@ def read_queries(further: Iterable[Path] = ()) -> dict[str, Query]:
     }
     for path, file in {**ours, **{path: path.name for path in further}}.items():
         try:
-            text = path.read_text("utf-8")
+            text = path.read_text("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsError(f"{path}: the query file cannot be read: {error}.") from None
         for query in parse_queries(text, file, own=path not in ours):

@@ -81,7 +81,7 @@ def landlock_abi() -> int:
     """The version of Landlock that the kernel has; 0 where it has none."""
     if not sys.platform.startswith("linux"):
         return 0
-    return max(0, _libc().syscall(_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(1)))
+    return max(0, int(_libc().syscall(_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(1))))
 
 
 def available() -> list[str]:

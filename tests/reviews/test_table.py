@@ -94,6 +94,15 @@ def test_a_table_that_ends_early_is_broken(count: int, tmp_path: Path) -> None:
         read_table(path)
 
 
+def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    text = "\n".join(lines(GOOD))
+    path.write_text(text, "utf-8-sig")
+    marked = read_table(path)
+    path.write_text(text, "utf-8")
+    assert marked == read_table(path)
+
+
 def test_an_editors_line_ends_and_empty_lines_do_no_harm(tmp_path: Path) -> None:
     path = tmp_path / "t.tsv"
     path.write_bytes("\r\n".join([*lines(GOOD), "", ""]).encode())

@@ -25,12 +25,11 @@ def mended(value: Any, place: Sequence[int | str], kind: str) -> bool:
     """Turn the field at ``place`` in ``value`` into what it can only mean, if there is such a thing; ``kind`` is pydantic's fault."""
     holder = value
     for step in place[:-1]:
-        if not isinstance(holder, dict | list) or (isinstance(holder, list) and not isinstance(step, int)):
-            continue  # pydantic names the choice among several types too
-        try:
+        if isinstance(holder, dict) and step in holder:
             holder = holder[step]
-        except (KeyError, IndexError, TypeError):
-            return False
+        elif isinstance(holder, list) and isinstance(step, int) and step < len(holder):
+            holder = holder[step]
+        # Else pydantic names the choice among several types.
     name = place[-1] if place else None
     if not isinstance(holder, dict) or name not in holder:
         return False
