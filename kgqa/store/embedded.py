@@ -334,7 +334,7 @@ def _fill(connection: Any, rows: Mapping[str, pa.Table], tables: Sequence[str], 
 
 def _step(table: pa.Table, most: int) -> int:
     """How many rows take ``most`` bytes, on average."""
-    return max(1, most * table.num_rows // max(1, table.nbytes))
+    return max(1, most * int(table.num_rows) // max(1, int(table.nbytes)))
 
 
 def _open(path: Path, *, read_only: bool, threads: int, any_version: bool) -> tuple[Any, Any]:

@@ -169,7 +169,7 @@ def test_what_passes_the_check_springs_nothing_on_a_server(neo4j_database: Neo4j
         for statement in passed:
             # A session that may write: only the check is between the text and the server.
             with driver.session() as session, suppress(neo4j.exceptions.Neo4jError):
-                session.run(neo4j.Query(statement, timeout=2)).consume()  # type: ignore[arg-type]
+                session.run(neo4j.Query(statement, timeout=2)).consume()
         rows = store.read("MATCH (n) RETURN labels(n) AS labels, n.id AS id").to_pylist()
     assert rows == [{"labels": ["Entity"], "id": "kept"}]
     assert trap.sprung == []

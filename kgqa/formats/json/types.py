@@ -25,11 +25,9 @@ def mended(value: Any, place: Sequence[int | str], kind: str) -> bool:
     """Turn the field at ``place`` in ``value`` into what it can only mean, if there is such a thing; ``kind`` is pydantic's fault."""
     holder = value
     for step in place[:-1]:
-        if isinstance(holder, dict) and step in holder:
-            holder = holder[step]
-        elif isinstance(holder, list) and isinstance(step, int) and step < len(holder):
-            holder = holder[step]
-        # Else pydantic names the choice among several types.
+        # Where a field may have several types, pydantic names the choice among them too.
+        if (isinstance(holder, dict) and step in holder) or (isinstance(holder, list) and isinstance(step, int) and step < len(holder)):
+            holder = holder[step]  # type: ignore[index]
     name = place[-1] if place else None
     if not isinstance(holder, dict) or name not in holder:
         return False
