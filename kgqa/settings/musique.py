@@ -82,6 +82,9 @@ class SingleHopSettings(Settings):
     functional: Annotated[float, Field(ge=0, le=1)] = 0.65
     """Over all facts of a relation so many heads a fact if tails are asked for, tails a fact if heads are, at least: where others mostly
     have several answers, the one that the graph knows is seldom the only one. 1 is a function."""
+    complete: bool = False
+    """Whether the graph lacks no fact, so that the share of ``functional`` is taken as it is; else it is the lower bound of an estimate
+    that few facts do not convince, least of all that a tail has one head."""
     by_chance: Annotated[float, Field(ge=0)] = 0.02
     """An entity is asked for by two of its facts if so many others had both by chance, at most."""
     documents: Literal["about", "any"] = "about"

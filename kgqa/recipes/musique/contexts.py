@@ -48,6 +48,8 @@ class Stating:
     """Paragraph → a number for its title."""
     own: npt.NDArray[np.int32]
     """Question → its paragraph."""
+    text: npt.NDArray[np.int32]
+    """Paragraph → a number for the letters and digits of its text; two copies that differ in punctuation have one."""
 
     @classmethod
     def of(cls, single_hop: pa.Table, paragraphs: pa.Table) -> Stating:
@@ -66,12 +68,14 @@ class Stating:
         subjects = Adjacency.from_pairs(about, np.concatenate([of_entities[of_entities >= 0], asked.name]), len(single_hop))
         title = frame(paragraphs)["title"].rank("dense").to_numpy().astype(np.int32)
         own = single_hop["paragraph"].to_numpy()
-        return cls(Adjacency.from_pairs(places.text, places.name, len(paragraphs)), answered, subjects, title, own)
+        plain = pl.col("text").str.to_lowercase().str.replace_all(r"[^\p{L}\p{M}\p{N}]+", " ").str.strip_chars()
+        text = frame(paragraphs).select(plain.rank("dense")).to_series().to_numpy().astype(np.int32)
+        return cls(Adjacency.from_pairs(places.text, places.name, len(paragraphs)), answered, subjects, title, own, text)
 
     def arrays(self) -> tuple[npt.NDArray[np.integer], ...]:
         """For kernels."""
         rows = (self.named, self.answers, self.subjects)
-        return (*(array for each in rows for array in (each.offsets, each.targets)), self.title, self.own)
+        return (*(array for each in rows for array in (each.offsets, each.targets)), self.title, self.own, self.text)
 
 
 def _subject_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int64]]:
@@ -164,18 +168,29 @@ def _states(row, question, named_offsets, named, answer_offsets, answers, subjec
 @kernel
 def _filled(  # type: ignore[no-untyped-def]
     found, hops, count, ids, drawn, total, seed,
-    named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own,
+    named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own, text,
 ):  # fmt: skip
-    """First the questions' own paragraphs, then those found, then ``drawn`` random ones, as many as fit."""
+    """First the questions' own paragraphs, then those found, then ``drawn`` random ones, as many as fit; no text twice.
+
+    Where two of its own paragraphs are copies of one text, the question gets none.
+    """
     out = np.full((len(hops), count), -1, np.int32)
-    taken = np.full(total, -1, np.int32)
+    taken = np.full(total + 1, -1, np.int32)  # by the numbers of texts, from 1
     for i in range(len(hops)):
         filled = 0
+        copies = False
         for k in range(hops.shape[1]):
-            if hops[i, k] >= 0 and taken[own[hops[i, k]]] != i and filled < count:
-                taken[own[hops[i, k]]] = i
-                out[i, filled] = own[hops[i, k]]
-                filled += 1
+            if hops[i, k] >= 0:
+                row = own[hops[i, k]]
+                if taken[text[row]] != i and filled < count:
+                    taken[text[row]] = i
+                    out[i, filled] = row
+                    filled += 1
+                elif not (out[i, :filled] == row).any():
+                    copies = True
+        if copies:
+            out[i, count - 1] = -1
+            continue
         state = mixed(ids[i] ^ seed)
         for place in range(found.shape[1] + drawn):
             if filled == count:
@@ -187,7 +202,7 @@ def _filled(  # type: ignore[no-untyped-def]
             else:
                 state = mixed(state + MIX)
                 row = np.int64(state % np.uint64(total))
-            if taken[row] == i:
+            if taken[text[row]] == i:
                 continue
             states = False
             for k in range(hops.shape[1]):
@@ -198,7 +213,7 @@ def _filled(  # type: ignore[no-untyped-def]
                     break
             if states:
                 continue
-            taken[row] = i
+            taken[text[row]] = i
             out[i, filled] = row
             filled += 1
         if filled < count:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from kgqa.arrays.draws import draw
 from kgqa.arrays.hashes import text_hashes
-from kgqa.errors import EmptyResult, SettingsError
+from kgqa.errors import SettingsError
 from kgqa.progress import Progress, Silent, Within
 from kgqa.readers.pretrained import pretrained_key
 from kgqa.readers.scores import answer_score, support_score
@@ -28,6 +28,7 @@ from kgqa.runs.files import key_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.musique import DisconnectionSettings
 from kgqa.settings.training import TrainingSettings
+from kgqa.sources.tables import frame
 from kgqa.training.cross_fit import cross_fit
 from kgqa.training.questions import of_list
 from kgqa.training.reader import Fitting, Prediction
@@ -41,6 +42,10 @@ REASONS = {
 }
 """Why a pair is not connected → the sentence that reports show."""
 Floats = npt.NDArray[np.float64]
+
+
+FEWEST_FOLDS = 3
+"""Two to learn from and to stop by, one to judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +136,12 @@ def _instance(id: str, group: str, question: str, paragraphs: tuple[Paragraph, .
     )  # fmt: skip
 
 
+def can_judge(pairs: pa.Table) -> bool:
+    """Whether the pairs have enough different questions on either side to be judged by readers that were fitted on others."""
+    table = frame(pairs)
+    return min(table["head"].n_unique(), table["tail"].n_unique()) >= FEWEST_FOLDS
+
+
 def judge(
     pairs: pa.Table,
     single_hop: pa.Table,
@@ -153,11 +164,8 @@ def judge(
         "tail": tail_questions(tails, single_hop, paragraphs, settings, seed=seed, workers=workers),
     }
     fewest = min(len(heads), tails["tail"].n_unique())
-    if fewest < settings.folds:
-        raise EmptyResult(
-            f"the filter parts questions into {settings.folds} folds, but the pairs have {len(heads)} different first ones and "
-            f"{tails['tail'].n_unique()} second ones; give more questions, or lower musique.disconnection.folds."
-        )
+    if fewest < settings.folds:  # of a small set; there are enough for FEWEST_FOLDS (``can_judge``)
+        settings = settings.model_copy(update={"folds": max(FEWEST_FOLDS, fewest)})
     if any(reader.steps for reader in readers.values()):
         _estimate(readers, asked, settings, progress)
     scores = {part: _scores(part, readers[part], asked[part], settings, place, seed, progress) for part in asked}

@@ -24,7 +24,7 @@ from kgqa.recipes.musique.answerable import without_unread
 from kgqa.recipes.musique.comparison import MOST, two_hops
 from kgqa.recipes.musique.composing import choose_sayable, compose_questions, depends_on, sayable, was_changed
 from kgqa.recipes.musique.contexts import build_contexts, masked_texts
-from kgqa.recipes.musique.disconnection import connected, identity, judge, readers_of
+from kgqa.recipes.musique.disconnection import can_judge, connected, identity, judge, readers_of
 from kgqa.recipes.musique.from_graph import graph_questions
 from kgqa.recipes.musique.from_sets import set_questions
 from kgqa.recipes.musique.guesses import NOTHING_LEARNED, hop_figures, set_figures, unlearned
@@ -127,6 +127,13 @@ def filter_pairs(run: Run) -> StageOutput:
             setting="musique.disconnection.use",
         )  # fmt: skip
         return StageOutput(tables={"connected": tables["pairs"]}, funnel=[row], report={"filter": "none"}, note="not filtered")
+    if not can_judge(tables["pairs"]):
+        row = FunnelRow(
+            stage="disconnection", what="pairs", removed=None, left=None, setting="musique.disconnection",
+            reason=f"the {tables['pairs'].num_rows:,} pairs have too few different questions to fit the filter's readers, so nothing is "
+            "filtered; give more documents and facts",
+        )  # fmt: skip
+        return StageOutput(tables={"connected": tables["pairs"]}, funnel=[row], report={"filter": "none"}, note="too few to filter")
     judged = judge(
         tables["pairs"], tables["single_hop"], tables["paragraphs"], settings, place=run.workspace.path / READERS, seed=run.seed,
         workers=run.workers, progress=run.progress,
@@ -218,22 +225,41 @@ def show_paragraphs(run: Run) -> StageOutput:
     edges = np.stack([some[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
     hops = hops_of(some["shape"].to_numpy(), edges, tables["connected"])
     queries = masked_texts(tables["single_hop"], tables["connected"], hops, edges)
-    shown = build_contexts(
-        queries, hops, tables["single_hop"], tables["paragraphs"], count=settings.paragraphs, seed=run.seed,
-        ids=some["draw"].to_numpy(), workers=run.workers, advance=run.progress.advance,
-    )  # fmt: skip
-    whole = (shown >= 0).all(axis=1)
+    funnel: list[FunnelRow] = []
+    for count in _context_sizes(settings.paragraphs, hops.shape[1]):
+        shown = build_contexts(
+            queries, hops, tables["single_hop"], tables["paragraphs"], count=count, seed=run.seed, ids=some["draw"].to_numpy(),
+            workers=run.workers, advance=run.progress.advance if count == settings.paragraphs else lambda _: None,
+        )  # fmt: skip
+        whole = (shown >= 0).all(axis=1)
+        if 2 * whole.sum() >= len(whole):
+            break
     if not whole.any():
         raise EmptyResult(
-            f"there are too few paragraphs to show {settings.paragraphs} with a question ({tables['paragraphs'].num_rows:,} in all); "
-            "give more questions, or lower musique.contexts.paragraphs."
+            f"there are too few paragraphs to show {count} with a question ({tables['paragraphs'].num_rows:,} in all); "
+            "give more documents or questions."
         )
+    if count < settings.paragraphs:
+        reason = (
+            f"the pool has {tables['paragraphs'].num_rows:,} paragraphs, too few to show {settings.paragraphs} with a question, so "
+            f"each shows {count}; give more documents for harder contexts"
+        )
+        setting = "musique.contexts.paragraphs"
+        funnel.append(FunnelRow(stage="contexts", what="chains", reason=reason, removed=None, left=None, setting=setting))
     row = FunnelRow(
         stage="contexts", what="chains", reason="too few paragraphs do not state an answer", removed=int((~whole).sum()),
         left=int(whole.sum()), setting="musique.contexts.paragraphs",
     )  # fmt: skip
     contexts = pa.table({"chain": chosen.filter(pa.array(whole)), "paragraphs": pa.array(list(shown[whole]), pa.list_(pa.int32()))})
-    return StageOutput(tables={"contexts": contexts}, funnel=[row], note=f"{int(whole.sum()):,} contexts")
+    return StageOutput(tables={"contexts": contexts}, funnel=[*funnel, row], note=f"{int(whole.sum()):,} contexts")
+
+
+def _context_sizes(wanted: int, hops: int) -> list[int]:
+    """How many paragraphs to try: as many as ``wanted``, then fewer by a quarter each time, down to one more than a chain needs."""
+    sizes = [wanted]
+    while sizes[-1] > hops + 1:
+        sizes.append(max(hops + 1, 3 * sizes[-1] // 4))
+    return sizes
 
 
 def _settings(run: Run) -> MusiqueSettings:
@@ -300,7 +326,7 @@ COMPOSITION = (
         run=make_chains,
     ),
     Stage(name="split_chains", version=2, doing="Splitting", depends_on=_only("split"), run=split_chains),
-    Stage(name=UNWRITTEN, version=2, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
+    Stage(name=UNWRITTEN, version=3, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
     Stage(name="compose_questions", version=2, doing="Composing", depends_on=depends_on, run=compose_questions, outside=was_changed),
 )
 
@@ -319,7 +345,7 @@ FROM_GRAPH = (
     *map(_in_workspace, preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False)),
     Stage(
         name="single_hop",
-        version=3,
+        version=4,
         doing="Asking single-hop questions",
         depends_on=_asked("templates", "neutral", "unasked", "single_hop"),
         run=single_hop_from_graph,

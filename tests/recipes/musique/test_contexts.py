@@ -91,3 +91,29 @@ def test_other_names_of_what_is_asked_about_are_known() -> None:
     for table, is_known in ((single_hop, False), (pa.Table.from_pylist(rows, SINGLE_HOP), True)):
         shown = build_contexts(["Rom Riga text"], hops, table, paragraphs, count=6, seed=0, ids=ids)
         assert (2 in shown[0].tolist()) != is_known
+
+
+def test_no_text_is_shown_twice_whatever_its_punctuation() -> None:
+    single_hop, paragraphs = tables([["Riga"], ["Oslo"], *[[] for _ in range(8)]], [(0, "Bern", "Riga"), (1, "Lima", "Oslo")])
+    rows = paragraphs.to_pylist()
+    for row in (3, 4):  # copies of the second, which another set wrote with other signs and another title
+        rows[row] |= {"title": f"copy {row}", "text": rows[2]["text"].replace(" about ", ", About: ") + "." * row}
+    rows[5] |= {"title": "copy of one that supports", "text": rows[1]["text"].upper() + "!"}
+    ids = text_hashes(pa.array(["one"]))
+    hops = np.array([[0, 1]], np.int32)
+    copied = pa.Table.from_pylist(rows, PARAGRAPHS)
+    shown = build_contexts(["What has text about?"], hops, single_hop, copied, count=7, seed=0, ids=ids)
+    assert set(shown[0].tolist()) >= {0, 1, 6, 7, 8, 9}
+    assert len(set(shown[0].tolist()) & {2, 3, 4}) == 1
+    assert build_contexts(["What has text about?"], hops, single_hop, copied, count=8, seed=0, ids=ids)[0].min() == -1
+
+
+def test_a_question_whose_own_paragraphs_are_copies_is_not_shown() -> None:
+    single_hop, paragraphs = tables([["Riga"], ["Oslo"], *[[] for _ in range(8)]], [(0, "Bern", "Riga"), (1, "Lima", "Oslo")])
+    rows = paragraphs.to_pylist()
+    rows[1] |= {"text": rows[0]["text"] + " !"}
+    ids = text_hashes(pa.array(["one"]))
+    shown = build_contexts(
+        ["What?"], np.array([[0, 1]], np.int32), single_hop, pa.Table.from_pylist(rows, PARAGRAPHS), count=4, seed=0, ids=ids
+    )
+    assert shown[0].min() == -1

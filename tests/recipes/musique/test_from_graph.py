@@ -18,6 +18,7 @@ extends = "wikidata"
 [musique.single_hop]
 documents = "{documents}"
 functional = {functional}
+complete = true
 by_chance = {by_chance}
 """
 
