@@ -36,9 +36,9 @@ def town_folk(folder: Path, people: int, *, relations: tuple[str, ...] = ("resid
         texts[f"t{number}"] = (town, f"{town} is a town in {countries[number % len(countries)]}. {ABOUT}")
         facts.append((f"t{number}", "country", f"c{number % len(countries)}"))
     for number in range(people):
-        painter, town = f"{name(2)} {name(3)}", rng.randrange(len(towns))
-        texts[f"p{number}"] = (painter, f"{painter} was a painter who lived in {towns[town]}. {ABOUT}")
-        facts.append((f"p{number}", "residence", f"t{town}"))
+        painter, home = f"{name(2)} {name(3)}", rng.randrange(len(towns))
+        texts[f"p{number}"] = (painter, f"{painter} was a painter who lived in {towns[home]}. {ABOUT}")
+        facts.append((f"p{number}", "residence", f"t{home}"))
     folder.mkdir()
     documents = [{"id": f"d{entity}", "title": title, "entity": entity, "text": text} for entity, (title, text) in texts.items()]
     (folder / "documents.jsonl").write_text("".join(json.dumps(each) + "\n" for each in documents), "utf-8")

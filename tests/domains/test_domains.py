@@ -90,7 +90,7 @@ def test_a_domain_of_ones_own_may_name_the_small_data(tmp_path: Path) -> None:
     for name in ("own.toml", "further.toml"):
         domain = load_domain(tmp_path / name)
         assert (domain.is_seed, domain.source) == (True, built_in_one.source)
-        assert domain.settings.model_dump(exclude=DESCRIPTION) == built_in_one.settings.model_dump(exclude=DESCRIPTION)
+        assert domain.settings.model_dump(exclude=set(DESCRIPTION)) == built_in_one.settings.model_dump(exclude=set(DESCRIPTION))
 
 
 @pytest.mark.parametrize("given", [True, False])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from kgqa.domains import load_domain
 from kgqa.runs.card import escaped, front_matter, licence, loading, size_category, table

@@ -23,7 +23,8 @@ ABOUT = (
 FACTS_LIMITS = (
     "Single-hop questions are made from facts by templates. That a paragraph states a fact is concluded from its naming both entities, and "
     "that a question has one answer from the graph, which is taken to be complete and is not: others may have what a question asks for, "
-    "though relations that mostly have several answers are not asked about (`musique.single_hop.functional`, `by_chance`). Of dev and test the supporting "
+    "though relations that mostly have several answers are not asked about (`musique.single_hop.functional`, `by_chance`). "
+    "Of dev and test the supporting "
     "paragraphs are their own, but distractors come from the whole pool, so that many of them support questions of train."
 )
 """What the card of a graph's questions says where the domain's own file says nothing."""

@@ -231,7 +231,7 @@ def show_paragraphs(run: Run) -> StageOutput:
             queries, hops, tables["single_hop"], tables["paragraphs"], count=count, seed=run.seed, ids=some["draw"].to_numpy(),
             workers=run.workers, advance=run.progress.advance if count == settings.paragraphs else lambda _: None,
         )  # fmt: skip
-        whole = (shown >= 0).all(axis=1)
+        whole = np.asarray((shown >= 0).all(axis=1))
         if 2 * whole.sum() >= len(whole):
             break
     if not whole.any():
