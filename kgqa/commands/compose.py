@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +138,9 @@ def compose(
             **({} if given else {"limits": FACTS_LIMITS}),
         },
     )
+    if name is None and not given and loaded.settings.dataset != COMPOSED and loaded.own.get("recipe") != COMPOSED:
+        # The file names the dataset that kgqa generate makes; both have a place in one workspace.
+        loaded = replace(loaded, settings=loaded.settings.model_copy(update={"dataset": f"{loaded.settings.dataset}-{COMPOSED}"}))
     settings = loaded.settings.section(MusiqueSettings)
     _check_readers(settings)
     if settings.pairs.spacy:

@@ -6,6 +6,8 @@ import json
 import random
 from pathlib import Path
 
+import pytest
+
 import kgqa
 from kgqa.formats.question_set import open_dataset
 from tests.conftest import Cli
@@ -71,6 +73,17 @@ def test_more_documents_make_all_splits(tmp_path: Path) -> None:
     card = (made.dataset / "README.md").read_text("utf-8")
     assert "cc-by-sa" not in card
     assert "Freebase" not in card
+
+
+@pytest.mark.parametrize("order", [("generate", "compose"), ("compose", "generate")])
+def test_one_workspace_holds_what_generate_and_compose_make(order: tuple[str, str], tmp_path: Path, cli: Cli) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('extends = "wikidata"\nseed_domain = "wikidata"\nname = "mine"\ndataset = "museumhop"\n', "utf-8")
+    options = {"generate": (), "compose": ("--filter", "none")}
+    for command in order:
+        made = cli(command, "--domain", own, "--workspace", tmp_path / "w", *options[command])
+        assert made.status == 0, made.err
+    assert {path.name for path in (tmp_path / "w" / "datasets").iterdir()} == {"museumhop", "museumhop-musique"}
 
 
 def test_one_relation_alone_is_said_to_make_no_chains(tmp_path: Path, cli: Cli) -> None:
