@@ -185,6 +185,8 @@ class LeakageSettings(Settings):
     test: Annotated[float, Field(ge=0, lt=1)] = 0.1
     leak_free: bool = True
     """Whether no two splits share a single-hop question, answer or paragraph; false: a random split, to compare with."""
+    max_answer_share: Share = 0.03
+    """Of a split's questions so many have one answer at most, the first ones drawn; five are always allowed."""
 
     @model_validator(mode="after")
     def _shares_add_up(self) -> LeakageSettings:

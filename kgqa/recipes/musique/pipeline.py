@@ -21,6 +21,7 @@ from kgqa.errors import EmptyResult
 from kgqa.formats.question_set import open_dataset
 from kgqa.readers.trained import reader_hashes
 from kgqa.recipes.musique.answerable import without_unread
+from kgqa.recipes.musique.choice import TOO_FREQUENT, last_answers, over_share
 from kgqa.recipes.musique.comparison import MOST, two_hops
 from kgqa.recipes.musique.composing import choose_sayable, compose_questions, depends_on, sayable, was_changed
 from kgqa.recipes.musique.contexts import build_contexts, masked_texts
@@ -204,15 +205,24 @@ def split_chains(run: Run) -> StageOutput:
         split = leak_free(shared_items(hops, tables["single_hop"]), shares, seed=run.seed, kinds=kinds).split
     else:
         split = assign_splits(pa.array([str(draw) for draw in chains["draw"].to_pylist()]), shares, seed=run.seed)
+    leaking = int((split == DROPPED).sum())
+    capped = over_share(split, last_answers(hops, tables["single_hop"]), chains["draw"].to_numpy(), settings.max_answer_share)
+    split[capped] = DROPPED
     kept = np.flatnonzero(split != DROPPED)
     reason = "some of it is shared with another split" if settings.leak_free else "split at random: splits share questions and answers"
-    row = FunnelRow(
-        stage="split", what="chains", reason=reason, removed=len(chains) - len(kept), left=len(kept), setting="musique.split.leak_free"
-    )
+    rows = [
+        FunnelRow(
+            stage="split", what="chains", reason=reason, removed=leaking, left=len(chains) - leaking, setting="musique.split.leak_free"
+        ),
+        FunnelRow(
+            stage="split", what="chains", reason=TOO_FREQUENT, removed=len(capped), left=len(kept), setting="musique.split.max_answer_share"
+        ),
+    ]
     counts = {name: int((split == number).sum()) for number, name in enumerate(SPLITS)}
     parted = pa.table({"chain": pa.array(kept.astype(np.int32)), "split": pa.array(split[kept])})
     note = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    return StageOutput(tables={"parted": parted}, funnel=[row], report={"split": counts, "leaking": len(chains) - len(kept)}, note=note)
+    left_out = pa.table({"chain": pa.array(capped.astype(np.int32))})
+    return StageOutput(tables={"parted": parted, "capped": left_out}, funnel=rows, report={"split": counts, "leaking": leaking}, note=note)
 
 
 def show_paragraphs(run: Run) -> StageOutput:
@@ -325,7 +335,7 @@ COMPOSITION = (
         depends_on=_searched(lambda run: [_only("shapes")(run), _settings(run).composition.model_dump(include={"composer", "max_words"})]),
         run=make_chains,
     ),
-    Stage(name="split_chains", version=2, doing="Splitting", depends_on=_only("split"), run=split_chains),
+    Stage(name="split_chains", version=3, doing="Splitting", depends_on=_only("split"), run=split_chains),
     Stage(name=UNWRITTEN, version=3, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
     Stage(name="compose_questions", version=2, doing="Composing", depends_on=depends_on, run=compose_questions, outside=was_changed),
 )
