@@ -13,6 +13,7 @@ from benchmarks.process import ROOT
 NAMES = (
     "startup",
     "pipeline",
+    "million",
     "server",
     "explore",
     "audit",

@@ -142,17 +142,53 @@ def find_candidates(  # type: ignore[no-untyped-def]
 
 
 @kernel
+def naming_rows(  # type: ignore[no-untyped-def]
+    document_offsets, document_targets, entity_offsets, entity_targets, order, visited, document_parent, document_stamp, stamp,
+    begin, end, documents, naming,
+):  # fmt: skip
+    """After :func:`breadth_first`: which of the documents that it saw lead to each entity that it saw.
+
+    Those of entity e are ``naming[begin[e]:end[e]]`` (ascending) afterwards; returns ``naming``, which grows. ``documents`` (int32, all
+    documents) is room to work in. A hub is named in a share of all documents, but in few that one search sees. O(edges visited).
+    """
+    count, need = 0, 0
+    for at in range(visited):
+        entity = order[at]
+        end[entity] = 0
+        for i in range(document_offsets[entity], document_offsets[entity + 1]):
+            document = document_targets[i]
+            if document_stamp[document] == stamp and document_parent[document] == entity:
+                documents[count] = document
+                count += 1
+    documents[:count].sort()
+    for i in range(count):
+        for j in range(entity_offsets[documents[i]], entity_offsets[documents[i] + 1]):
+            end[entity_targets[j]] += 1
+    for at in range(visited):
+        entity = order[at]
+        begin[entity] = need
+        need += end[entity]
+        end[entity] = begin[entity]
+    naming = grown(naming, need)
+    for i in range(count):
+        for j in range(entity_offsets[documents[i]], entity_offsets[documents[i] + 1]):
+            entity = entity_targets[j]
+            naming[end[entity]] = documents[i]
+            end[entity] += 1
+    return naming
+
+
+@kernel
 def find_chains(  # type: ignore[no-untyped-def]
     document_offsets, document_targets, entity_offsets, entity_targets, closed,
-    naming_offsets, naming_targets, leading_offsets, leading_targets,
-    max_documents, heads, offsets, candidates, longer, limit,
+    leading_offsets, leading_targets, max_documents, heads, offsets, candidates, longer, limit,
 ):  # fmt: skip
     """All shortest chains (or, if ``longer``, all simple chains) from each head to each of its candidates, at most ``limit`` of each.
 
-    ``candidates[offsets[q]:offsets[q + 1]]`` belong to ``heads[q]``. The ``naming`` rows say which documents lead to an entity, the
-    ``leading`` rows which entities lead to a document: chains are grown backwards from the candidate, and because a node that is deeper
-    than its place allows is never entered, hardly a step is wasted. Order: shorter first, then by the rows of the nodes read from the
-    candidate back to the head. Returns ``counts`` (int32, chains per candidate), ``lengths`` (int32, nodes per chain), ``nodes`` (int32).
+    ``candidates[offsets[q]:offsets[q + 1]]`` belong to ``heads[q]``. The ``leading`` rows say which entities lead to a document: chains
+    are grown backwards from the candidate, over what the search from the head saw, and because a node that is deeper than its place allows
+    is never entered, hardly a step is wasted. Order: shorter first, then by the rows of the nodes read from the candidate back to the head.
+    Returns ``counts`` (int32, chains per candidate), ``lengths`` (int32, nodes per chain), ``nodes`` (int32).
     """
     entities, documents = len(document_offsets) - 1, len(entity_offsets) - 1
     order, entity_depth, entity_parent = np.empty(entities, np.int32), np.empty(entities, np.int32), np.empty(entities, np.int32)
@@ -161,15 +197,21 @@ def find_chains(  # type: ignore[no-untyped-def]
     counts = np.zeros(len(candidates), np.int32)
     lengths, nodes = np.empty(1024, np.int32), np.empty(8192, np.int32)
     chain_count, node_count = 0, 0
+    naming_begin, naming_end = np.empty(entities, np.int64), np.empty(entities, np.int64)
+    room, naming = np.empty(documents, np.int32), np.empty(8192, np.int32)
     path, cursor = np.empty(2 * max_documents + 1, np.int32), np.empty(2 * max_documents + 1, np.int64)
     stamp = -1
     for query in range(len(heads)):
         head = heads[query]
         if query == 0 or heads[query - 1] != head:
             stamp = query
-            breadth_first(
+            visited = breadth_first(
                 document_offsets, document_targets, entity_offsets, entity_targets, closed, head, max_documents,
                 order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, stamp,
+            )  # fmt: skip
+            naming = naming_rows(
+                document_offsets, document_targets, entity_offsets, entity_targets, order, visited, document_parent, document_stamp, stamp,
+                naming_begin, naming_end, room, naming,
             )  # fmt: skip
         for index in range(offsets[query], offsets[query + 1]):
             candidate = candidates[index]
@@ -179,15 +221,15 @@ def find_chains(  # type: ignore[no-untyped-def]
                 top = 2 * hops
                 at = top
                 path[at] = candidate
-                cursor[at] = naming_offsets[candidate]
+                cursor[at] = naming_begin[candidate]
                 while at <= top and counts[index] < limit:
                     # Even places hold entities, odd ones documents; place p lies (p + 1) // 2 documents away from the head.
                     node = path[at]
-                    end = naming_offsets[node + 1] if at % 2 == 0 else leading_offsets[node + 1]
+                    end = naming_end[node] if at % 2 == 0 else leading_offsets[node + 1]
                     if cursor[at] == end:
                         at += 1
                         continue
-                    before = naming_targets[cursor[at]] if at % 2 == 0 else leading_targets[cursor[at]]
+                    before = naming[cursor[at]] if at % 2 == 0 else leading_targets[cursor[at]]
                     cursor[at] += 1
                     place = at - 1
                     if place % 2 == 1:
@@ -218,14 +260,14 @@ def find_chains(  # type: ignore[no-untyped-def]
                         counts[index] += 1
                         continue
                     at = place
-                    cursor[at] = naming_offsets[before] if at % 2 == 0 else leading_offsets[before]
+                    cursor[at] = naming_begin[before] if at % 2 == 0 else leading_offsets[before]
     return counts, lengths[:chain_count].copy(), nodes[:node_count].copy()
 
 
 class Kernel:
     """:class:`~kgqa.traversal.base.Traversal` by the compiled search over adjacency arrays.
 
-    Memory: 28 bytes per entity and document for each call, beside the result.
+    Memory: at most 32 bytes an entity and 16 a document for each call, beside the result.
     """
 
     batch = 4096
@@ -252,15 +294,13 @@ class Kernel:
 
     def chains(self, heads: IntArray, offsets: npt.NDArray[np.int64], candidates: IntArray, *, longer: bool, limit: int) -> Chains:
         """See :meth:`Traversal.chains <kgqa.traversal.base.Traversal.chains>`."""
-        naming, leading = self._backwards
+        leading = self._leading
         counts, lengths, nodes = find_chains(
-            *self._arrays, naming.offsets, naming.targets, leading.offsets, leading.targets,
-            self._max_documents, heads, offsets, candidates, longer, limit,
+            *self._arrays, leading.offsets, leading.targets, self._max_documents, heads, offsets, candidates, longer, limit,
         )  # fmt: skip
         return Chains(counts=counts, lengths=lengths, nodes=nodes)
 
     @cached_property
-    def _backwards(self) -> tuple[Adjacency, Adjacency]:
-        """Entity → the documents that lead to it; document → the entities that lead to it."""
-        graph = self._graph
-        return graph.entities_of.reversed(graph.entities), graph.documents_of.reversed(graph.documents)
+    def _leading(self) -> Adjacency:
+        """Document → the entities that lead to it."""
+        return self._graph.documents_of.reversed(self._graph.documents)

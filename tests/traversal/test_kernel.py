@@ -14,7 +14,7 @@ from kgqa.recipes.qangaroo.corpus import Facts
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.settings.qangaroo import QangarooSettings, TraversalSettings
 from kgqa.traversal.graph import Graph
-from kgqa.traversal.kernel import Kernel
+from kgqa.traversal.kernel import Kernel, breadth_first, naming_rows
 from tests.traversal import oracle
 
 Pairs = list[tuple[int, int]]
@@ -192,3 +192,26 @@ def test_a_long_row_of_candidates_outgrows_the_first_buffers() -> None:
         found = as_lists(searched(world, chains=chains, max_documents=3))
         assert [candidates for candidates, _, _ in found] == [[1, *range(3, many)], [*range(2, many)]]
         assert all(of_candidate == [(0, 0, c)] for candidates, kept, _ in found for c, of_candidate in zip(candidates, kept, strict=True))
+
+
+def test_chains_to_a_hub_are_looked_for_where_the_search_was() -> None:
+    """Of 500 articles that name the hub (entity 0) a chain from entity 3 can pass three: what leads back to the hub is those alone."""
+    documents = entities = 500
+    own = np.arange(documents)
+    mentions = [(document, 0) for document in range(1, documents)] + [(3, 7), (7, 450)]
+    forth = Adjacency.from_pairs(own, own, entities)
+    back = Adjacency.from_pairs(*np.array(mentions).T, documents)
+    depth, parent, stamp, order = (np.full((2, entities), -1, np.int32) for _ in range(4))
+    arrays = forth.offsets, forth.targets, back.offsets, back.targets
+    visited = breadth_first(
+        *arrays, np.zeros(entities, np.bool_), 3, 3, order[0], depth[0], parent[0], depth[1], parent[1], stamp[0], stamp[1], 9
+    )
+    begin, end = np.full(entities, -1, np.int64), np.full(entities, -1, np.int64)
+    room, naming = np.empty(documents, np.int32), np.empty(1, np.int32)
+    naming = naming_rows(*arrays, order[0], visited, parent[1], stamp[1], 9, begin, end, room, naming)
+    assert {int(e): naming[begin[e] : end[e]].tolist() for e in order[0][:visited]} == {3: [], 0: [3, 7, 450], 7: [3], 450: [7]}
+    found = Kernel(Graph(documents_of=forth, entities_of=back), max_documents=3).chains(
+        np.array([3], np.int32), np.array([0, 1]), np.array([0], np.int32), longer=True, limit=100
+    )
+    assert found.counts.tolist() == [3]
+    assert found.nodes.tolist() == [3, 3, 0, 3, 3, 7, 7, 0, 3, 3, 7, 7, 450, 450, 0]
