@@ -79,6 +79,17 @@ def _articles(records: Sequence[Record], synthetic: Synthetic, *, impossible: bo
     return {"version": "v2.0" if impossible else "1.1", "data": [{"title": "x", "paragraphs": paragraphs}]}
 
 
+def _parts(records: Sequence[Record], synthetic: Synthetic) -> Record:
+    """The same with the last word as a second part of the answer, as Quoref has it."""
+    file = _articles(records, synthetic, impossible=False)
+    for paragraph in file["data"][0]["paragraphs"]:
+        text = paragraph["context"]
+        last = text.rpartition(" ")[2]
+        for record in paragraph["qas"]:
+            record["answers"].append({"text": last, "answer_start": len(text) - len(last)})
+    return file
+
+
 def _passages(records: Sequence[Record], synthetic: Synthetic) -> Record:
     groups = [records[first : first + GROUP] for first in range(0, len(records), GROUP)]
     return {f"passage_{number}": {"passage": synthetic.words(WORDS), "qa_pairs": group} for number, group in enumerate(groups)}
@@ -138,6 +149,7 @@ FORMS: Mapping[str, Form] = MappingProxyType(
         "strategyqa": Form(make=lambda s, key: s.strategyqa(key)[0], spoil=_later_step, fault="a step refers to a later one"),
         "qangaroo": Form(make=lambda s, key: s.qangaroo(key)[0], spoil=_no_candidate, fault="the answer is no candidate"),
         "squad": Form(make=_squad, spoil=_other_place, fault="an answer is elsewhere", wrap=lambda r, s: _articles(r, s, impossible=False)),
+        "quoref": Form(make=_squad, spoil=_other_place, fault="an answer is elsewhere", wrap=_parts),
         "squad2": Form(make=_squad, spoil=_other_place, fault="an answer is elsewhere", wrap=lambda r, s: _articles(r, s, impossible=True)),
         "nq": Form(make=_nq, spoil=_other_span, fault="a span is elsewhere", lines=True),
         "boolq": Form(make=_boolq, spoil=_no_boolean, fault="neither yes nor no", wrap=lambda records, _: {"data": records}),

@@ -181,6 +181,14 @@ RETURN added
 // stores: neo4j
 RETURN 1 AS answer
 
+// name: terminate_query
+// purpose: end what still runs of a query that nobody waits for; a transaction bears the query's name as metadata
+// params: name: string
+// returns: message: string
+// stores: neo4j
+SHOW TRANSACTIONS YIELD transactionId AS id, metaData WHERE metaData.kgqa_query = $name
+TERMINATE TRANSACTIONS id YIELD message RETURN message
+
 // name: count_nodes
 // purpose: how many nodes the database holds, whosever they are
 // params: none

@@ -25,6 +25,7 @@
     │   │       └── UnknownName           none bears it
     │   ├── HeaderMismatch        a query returns other columns or types than its header declares
     │   ├── EngineFileError       the embedded engine cannot read or write its file
+    │   ├── QueryStopped          whoever asked a query does not wait for its answer any more
     │   └── QueryLimit            a query took more than it may
     │       ├── QueryTimeout          of time
     │       └── QueryMemory           of memory

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Verbose = Annotated[bool, Option("--verbose", "-v", help="Print all tables of the card: what was dropped, shortcut baselines, times.")]
 REASONS = 3
 """Rules that are named of those that dropped most."""
-REMARKS = 2
+REMARKS = 4
 """Notes about rules that are printed; the card has all of them."""
 LOSES = ("questions", "pairs", "chains", "facts")
 """What the funnel counts that could have become a question."""

@@ -22,6 +22,7 @@ import pyarrow as pa
 from kgqa.errors import StoreError
 from kgqa.store.limits import Answer, Asked, Limits
 from kgqa.store.memory import reading_memory
+from kgqa.store.queries import read_queries
 from kgqa.store.stop import stopped_by
 
 PROGRAM = Path(__file__).with_name("apart_program.py")
@@ -51,7 +52,8 @@ class Worker:
         try:
             buffer = min(reading_memory(graph), memory // 2)
             asked = Asked(what="to open the graph", options=False)
-            self._send({"path": sys.path, "graph": str(graph.absolute()), "buffer": buffer, "threads": threads, "memory": memory}, asked)
+            start = {"path": sys.path, "graph": str(graph.absolute()), "first": read_queries()["answer"].text}
+            self._send({**start, "buffer": buffer, "threads": threads, "memory": memory}, asked)
             reply = self._receive(asked, time.monotonic() + OPENING_SECONDS, OPENING_SECONDS)
             if error := reply.get("error"):
                 raise StoreError(f"{graph}: the graph cannot be opened in a process of its own: {error}.")

@@ -38,7 +38,7 @@ def main() -> None:
 
         from kgqa.store import sandbox
 
-        _warm_up(ladybug.Database(":memory:", buffer_pool_size=SMALL, max_num_threads=1), ladybug.Connection)
+        _warm_up(ladybug.Database(":memory:", buffer_pool_size=SMALL, max_num_threads=1), ladybug.Connection, start["first"])
         # What the engine starts from here on has no more rights than this thread.
         walls = sandbox.restrict(readable=[start["graph"], *READABLE])
         database = ladybug.Database(start["graph"], read_only=True, buffer_pool_size=start["buffer"], max_num_threads=start["threads"])
@@ -61,10 +61,10 @@ def main() -> None:
         connection.close()
 
 
-def _warm_up(database: Any, connect: Any) -> None:
+def _warm_up(database: Any, connect: Any, text: str) -> None:
     """Answer a query on an empty graph, so that all modules and libraries are there before the wall keeps them out."""
     connection = connect(database)
-    result = connection.execute("RETURN $x AS x", {"x": "text"})
+    result = connection.execute(text, {})
     _stream(result.get_as_arrow(-1))
     result.close()
     connection.close()

@@ -321,7 +321,7 @@ def test_a_format_that_is_not_recognised_is_named_where_it_can_be(clean: Path, t
         (tmp_path / "odd_dev.json", [], "--from"),
         (clean, [tmp_path / "odd_dev.json"], "kgqa convert --from"),
     ):
-        with pytest.raises(BrokenInput, match=rf"odd_dev.json: no known format has these fields \(foo\); name one with {option}: native"):
+        with pytest.raises(BrokenInput, match=rf"odd_dev.json: no known format has these fields \(foo\). Name one with {option}: native"):
             audit(dataset, against=against, out=tmp_path / "out")
 
 

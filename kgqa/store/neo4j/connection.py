@@ -46,8 +46,6 @@ GRACE = 0.5
 """Seconds that a server has, beyond those that a query may take, to say itself that they are over; it looks every two seconds only."""
 EXPLAIN = "EXPLAIN "
 """Before a user's query, to learn whether it reads."""
-TERMINATE = """SHOW TRANSACTIONS YIELD transactionId AS id, metaData WHERE metaData.kgqa_query = $name
-TERMINATE TRANSACTIONS id YIELD message RETURN message"""
 _PLACE = re.compile(r"\(line (\d+), column (\d+) \(offset: \d+\)\)")
 """Where a mistake is, as a server says it."""
 NOBODY_LISTENS = logging.NullHandler()
@@ -255,7 +253,7 @@ class Neo4jStore:
         from neo4j.exceptions import DriverError, Neo4jError
 
         with suppress(DriverError, Neo4jError, OSError), self._session(write=False) as session:
-            session.run(_literal(TERMINATE), {"name": name}).consume()
+            session.run(_literal(read_queries()["terminate_query"].text), {"name": name}).consume()
 
     def _within(self, seconds: float | None, work: Callable[[], Result]) -> Result:
         """What ``work`` returns, as :func:`within` has it; StoreUnreachable where the server falls silent."""

@@ -19,7 +19,7 @@ from kgqa.errors import SettingsError
 from kgqa.readers.answers import OPTIONS, occurrences
 from kgqa.readers.transformer import windows
 from kgqa.readers.transformer.encoder import Encoder, load_encoder
-from kgqa.readers.transformer.examples import CUT, NO_ANSWER, NO_CANDIDATE, NOT_AMONG, NOT_STATED, UNSUPPORTED, Lessons, encode
+from kgqa.readers.transformer.examples import CUT, HIDDEN, NO_CANDIDATE, NOT_AMONG, NOT_STATED, UNSUPPORTED, Lessons, encode
 from kgqa.readers.transformer.windows import OPTION_TEXT, Cutter
 
 STRANGE = st.text(st.sampled_from("ab Z9.,-_éßﬁİ\u0301\u200b\u200d\ufeff中文🙂👩‍👩‍👧\u202e\t\n\x00ﷺǅ½"), max_size=200)
@@ -159,7 +159,7 @@ def test_candidates_are_found_by_mention_and_by_text(encoder: Encoder) -> None:
     missing = replace(asked, answers=("oslo",), answer_id="o", candidates=(*(asked.candidates or ()), Candidate(id="o", text="oslo")))
     assert row(missing, cutter(encoder, "apart"))["fault"] == NO_CANDIDATE
     assert row(replace(missing, answer_id="r", answers=("rome",)), cutter(encoder, "apart"))["fault"] == NOT_AMONG
-    assert row(question(0, answers=()), cutter(encoder, "apart"))["fault"] == NO_ANSWER
+    assert row(question(0, answers=()), cutter(encoder, "apart"))["fault"] == HIDDEN
 
 
 def test_an_answer_that_no_window_holds_whole_says_so(encoder: Encoder) -> None:

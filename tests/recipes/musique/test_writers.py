@@ -493,7 +493,7 @@ def test_people_compose(place: Place, cli: Cli) -> None:
     [
         (['{"id": "2hop__x_y", "question": "?"}'], UnknownId, "line 1: there is no chain 2hop__x_y among the"),
         (["{}"], MissingInput, "the field 'id' is missing"),
-        (['{"id": 3}'], BrokenInput, "line 1, field 'id': expected text"),
+        (['{"id": [3]}'], BrokenInput, "line 1, field 'id': expected text"),
         (['{"id": "a"'], BrokenInput, "line 1"),
         ([""], BrokenInput, "the file holds no record"),
         (["FIRST", "FIRST"], DuplicateId, "line 2: id 2hop__"),
