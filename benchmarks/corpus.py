@@ -81,7 +81,7 @@ def _sizes(measured: tuple[list[int], list[float]], count: int) -> npt.NDArray[n
     """The share of all up to each of ``count`` ranks."""
     ranks, shares = measured
     place = np.log(np.arange(1, count + 1)) / np.log(max(count, 2))
-    return np.interp(place, np.log(ranks) / np.log(ranks[-1]), shares)
+    return np.asarray(np.interp(place, np.log(ranks) / np.log(ranks[-1]), shares))
 
 
 def _draw(measured: tuple[list[int], list[float]], among: int, number: int, rng: np.random.Generator, salt: int) -> Ints:
@@ -125,7 +125,7 @@ def _facts(document: Ints, entity: Ints, documents: int, entities: int, number: 
     composed = _composed(plain, entities, number - int(number * (1 - COMPOSED)), rng)
     rows = np.unique(np.concatenate([plain, composed]), axis=0)
     rows = rows[rows[:, 0] != rows[:, 2]]
-    return rows[np.sort(rng.choice(len(rows), min(number, len(rows)), replace=False))]
+    return np.asarray(rows[np.sort(rng.choice(len(rows), min(number, len(rows)), replace=False))])
 
 
 def _composed(plain: Ints, entities: int, number: int, rng: np.random.Generator) -> Ints:

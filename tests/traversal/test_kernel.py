@@ -200,7 +200,8 @@ def test_chains_to_a_hub_are_looked_for_where_the_search_was() -> None:
     own = np.arange(documents)
     mentions = [(document, 0) for document in range(1, documents)] + [(3, 7), (7, 450)]
     forth = Adjacency.from_pairs(own, own, entities)
-    back = Adjacency.from_pairs(*np.array(mentions).T, documents)
+    naming, named = np.array(mentions).T
+    back = Adjacency.from_pairs(naming, named, documents)
     depth, parent, stamp, order = (np.full((2, entities), -1, np.int32) for _ in range(4))
     arrays = forth.offsets, forth.targets, back.offsets, back.targets
     visited = breadth_first(
