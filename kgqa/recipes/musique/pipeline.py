@@ -323,7 +323,7 @@ COMPOSITION = (
     ),
     Stage(
         name="filter_pairs",
-        version=2,
+        version=3,
         doing="Filtering disconnected pairs",
         depends_on=lambda run: [_only("disconnection")(run), *_judges(run)],
         run=filter_pairs,
