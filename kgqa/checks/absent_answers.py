@@ -7,8 +7,6 @@ import numpy as np
 from kgqa.checks.batch import Batch, Floats
 from kgqa.checks.check import ShareCheck
 
-TEXTUAL = frozenset({"candidate", "span", "spans"})
-
 
 class AbsentAnswers(ShareCheck):
     """Whether no paragraph, its title included, has the answer or an alias as a run of words; yes, no and computed numbers are left out."""
@@ -22,8 +20,7 @@ class AbsentAnswers(ShareCheck):
 
     def outcomes(self, batch: Batch) -> Floats:
         """1 where it is absent."""
-        textual = np.array([instance.answer_type in TEXTUAL for instance in batch.instances], np.bool_)
-        return np.where(batch.searchable & textual & (batch.paragraph_counts > 0), batch.absent, np.nan)
+        return np.where(batch.searchable & batch.textual & (batch.paragraph_counts > 0), batch.absent, np.nan)
 
     def describe(self, batch: Batch, number: int) -> str:
         """Answer and question."""

@@ -18,6 +18,8 @@ from kgqa.splits.items import ItemBatch, keys_of
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+TEXTUAL = frozenset({"candidate", "span", "spans"})
+"""Answer types that are texts of a paragraph."""
 SEARCHED = frozenset({"candidate", "span", "spans", "number"})
 """Answer types that can be looked up in a text; yes and no say nothing about where they stand."""
 
@@ -99,6 +101,11 @@ class Batch:
         has_words = np.array([words[a:b].any() for a, b in zip(self.answer_offsets[:-1], self.answer_offsets[1:], strict=True)], np.bool_)
         wanted = np.array([instance.answerable and instance.answer_type in SEARCHED for instance in self.instances], np.bool_)
         return has_words & wanted
+
+    @cached_property
+    def textual(self) -> Bools:
+        """For each question whether its answer is a text that stands somewhere; yes, no and computed numbers need not."""
+        return np.array([instance.answer_type in TEXTUAL for instance in self.instances], np.bool_)
 
     @cached_property
     def holds(self) -> Bools:

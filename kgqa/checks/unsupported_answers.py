@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgqa.checks.absent_answers import TEXTUAL
 from kgqa.checks.batch import Batch, Floats
 from kgqa.checks.check import ShareCheck
 
@@ -21,11 +20,10 @@ class UnsupportedAnswers(ShareCheck):
 
     def outcomes(self, batch: Batch) -> Floats:
         """1 where only other paragraphs state it; absent answers have a check of their own."""
-        textual = np.array([instance.answer_type in TEXTUAL for instance in batch.instances], np.bool_)
         supported = np.zeros(len(batch.instances), np.int64)
         rows = np.repeat(np.arange(len(batch.instances)), batch.paragraph_counts)
         np.add.at(supported, rows, batch.holds & batch.supporting)
-        applies = batch.searchable & batch.marked & textual & (batch.absent == 0)
+        applies = batch.searchable & batch.marked & batch.textual & (batch.absent == 0)
         return np.where(applies, supported == 0, np.nan).astype(np.float64)
 
     def describe(self, batch: Batch, number: int) -> str:

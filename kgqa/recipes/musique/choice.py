@@ -18,7 +18,7 @@ from kgqa.settings.musique import SHAPES, ShapeSettings
 def answer_types(chains: pa.Table, pairs: pa.Table, single_hop: pa.Table) -> npt.NDArray[np.int64]:
     """For each chain a number for the type of its last answer: what its question asks for, or how it was made."""
     hops = hops_of(chains["shape"].to_numpy(), np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1), pairs)
-    last = np.take_along_axis(hops, (hops >= 0).sum(axis=1, keepdims=True) - 1, axis=1)[:, 0]
+    last = _last(hops)
     used, where = np.unique(last, return_inverse=True)
     rows = single_hop.select(["question", "answer", "kind", "relations"]).take(pa.array(used)).to_pylist()
     names = []
@@ -79,9 +79,14 @@ ALWAYS = 5
 """Questions of a split that may have one answer, however few there are."""
 
 
+def _last(hops: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """For each chain the row of its last question; behind it ``hops`` has -1."""
+    return np.take_along_axis(hops, (hops >= 0).sum(axis=1, keepdims=True) - 1, axis=1)[:, 0]
+
+
 def last_answers(hops: npt.NDArray[np.int32], single_hop: pa.Table) -> npt.NDArray[np.int64]:
     """For each chain (``hops``: rows of ``single_hop``, -1 behind the last) a number for its answer: its entity, else its text."""
-    last = np.take_along_axis(hops, (hops >= 0).sum(axis=1, keepdims=True) - 1, axis=1)[:, 0]
+    last = _last(hops)
     answers = pl.DataFrame({"entity": single_hop["answer_entity"], "text": single_hop["answer"]})
     named = answers.select(pl.coalesce("entity", pl.col("text").str.to_lowercase()).rank("dense")).to_series().to_numpy()
     return named[last].astype(np.int64)
