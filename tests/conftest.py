@@ -137,6 +137,19 @@ def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServ
 
 
 @pytest.fixture
+def spare_server(tmp_path: Path) -> Iterator[Neo4jServer]:
+    """A server of the test's own, to stop, kill and start: after a kill, recovery takes as long as the log is, and others would wait."""
+    if reason := missing():
+        unavailable(reason)
+    server = Neo4jServer(tmp_path / "neo4j")
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
+@pytest.fixture
 def neo4j_database(neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> Neo4jSettings:
     """Its database, emptied, and the environment that leads to it."""
     for name, value in neo4j_server.environment.items():

@@ -268,8 +268,9 @@ def test_a_server_that_was_named_and_not_examined_is_an_error(
     ],
 )
 def test_a_server_that_dies_or_falls_silent_is_given_up_soon(
-    end: Callable[[Neo4jServer], None], said: str, neo4j_server: Neo4jServer, neo4j_database: Neo4jSettings
+    end: Callable[[Neo4jServer], None], said: str, spare_server: Neo4jServer
 ) -> None:
+    database = Neo4jSettings(uri=spare_server.uri, password=spare_server.password)
     died = list[float]()
 
     class Dying(Neo4jBench):
@@ -277,23 +278,23 @@ def test_a_server_that_dies_or_falls_silent_is_given_up_soon(
         def holding(self, graph: RandomGraph) -> Iterator[GraphStore]:
             with super().holding(graph) as store:
                 if not died:
-                    end(neo4j_server)
+                    end(spare_server)
                     died.append(time.monotonic())
                 yield store
 
     try:
-        found = doctor(queries=1000, neo4j=neo4j_database, benches=[lambda: Dying(neo4j_database)])
+        found = doctor(queries=1000, neo4j=database, benches=[lambda: Dying(database)])
         assert time.monotonic() - died[0] < 5
     finally:
-        neo4j_server.kill()  # so that nothing of what it was asked to do is done later
-        neo4j_server.start()
+        spare_server.kill()  # so that nothing of what it was asked to do is done later
+        spare_server.start()
     (report,) = found.stores
     assert report.comparison is None
     assert said in report.note
     assert found.missed is report
     # What it left is erased by the next one.
-    assert doctor(queries=10, benches=[lambda: Neo4jBench(neo4j_database)]).agree
-    assert everything(neo4j_database)["nodes"] == []
+    assert doctor(queries=10, benches=[lambda: Neo4jBench(database)]).agree
+    assert everything(database)["nodes"] == []
 
 
 def test_the_command_prints_what_it_found(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -8,8 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -26,25 +24,11 @@ from kgqa.store.neo4j.graph import check_holds, erase, load, read_marker
 from kgqa.store.neo4j.layouts import GRAPH
 from kgqa.store.queries import Query, read_queries
 from tests.command import ROOT
-from tests.conftest import unavailable
-from tests.neo4j.server import PASSWORD, Neo4jServer, free_port, missing
+from tests.neo4j.server import PASSWORD, Neo4jServer, free_port
 from tests.store.graphs import ad_hoc, rows_of
 
 SEVERAL = rows_of(entities=[f"entity {i}" for i in range(750)], facts=[(i, (i * 7 + 1) % 750) for i in range(750)], documents=500)
 """Of several batches, where a batch is as small as here."""
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Neo4jServer]:
-    """A server of the test's own, to stop and start."""
-    if reason := missing():
-        unavailable(reason)
-    server = Neo4jServer(tmp_path / "home")
-    server.start()
-    try:
-        yield server
-    finally:
-        server.kill()
 
 
 def connected(server: Neo4jServer) -> Neo4jStore:
@@ -460,10 +444,10 @@ def test_two_loaders_at_the_same_time_leave_one_whole_graph(neo4j_database: Neo4
 
 
 @pytest.mark.slow
-def test_a_server_that_stops_in_the_middle_of_a_load_is_gone_on_with(server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_stops_in_the_middle_of_a_load_is_gone_on_with(spare_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "BATCH_ROWS", 125)
     monkeypatch.setattr("kgqa.store.neo4j.connection.RETRY_SECONDS", 1.0)
-    store = connected(server)
+    store = connected(spare_server)
     load(store, "hash", SEVERAL)
     whole = contents(store)
     erase(store)
@@ -473,13 +457,13 @@ def test_a_server_that_stops_in_the_middle_of_a_load_is_gone_on_with(server: Neo
         nonlocal seen
         seen += rows
         if seen > 1500:
-            server.kill()
+            spare_server.kill()
 
     with pytest.raises(StoreUnreachable, match="no Neo4j server answers here; start it"):
         load(store, "hash", SEVERAL, advance=power_cut)
     store.close()
-    server.start()
-    with connected(server) as again:
+    spare_server.start()
+    with connected(spare_server) as again:
         marker = read_marker(again)
         assert marker is not None
         assert not marker.finished
@@ -489,11 +473,11 @@ def test_a_server_that_stops_in_the_middle_of_a_load_is_gone_on_with(server: Neo
 
 
 @pytest.mark.slow
-def test_trouble_that_passes_is_waited_for(server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trouble_that_passes_is_waited_for(spare_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kgqa.store.neo4j.connection.RETRY_SECONDS", 120.0)
-    store = connected(server)
-    server.stop()
-    starter = threading.Timer(2.0, server.start)
+    store = connected(spare_server)
+    spare_server.stop()
+    starter = threading.Timer(2.0, spare_server.start)
     starter.start()
     try:
         assert store.run(ad_hoc("RETURN 1 AS one", "one: integer")).to_pylist() == [{"one": 1}]

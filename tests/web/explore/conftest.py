@@ -23,6 +23,7 @@ from kgqa.web.explore.app import create_app
 from kgqa.web.explore.project import Project, open_project
 from tests.conftest import unavailable
 from tests.neo4j.browser import ARGUMENTS, chromium, missing
+from tests.neo4j.server import Neo4jServer
 from tests.web.explore.awkward import awkward_source, worldly_source
 
 if TYPE_CHECKING:
@@ -69,13 +70,30 @@ def _opened(workspace: Path) -> Iterator[Project]:
 
 @pytest.fixture
 def on_server(seed_wikidata: Path, neo4j_database: Neo4jSettings) -> Iterator[Project]:
-    """The seed workspace with its graph in a Neo4j server."""
-    workspace = Workspace(seed_wikidata)
-    with Neo4jStore(neo4j_database) as store:
+    """The seed workspace with its graph in the tests' Neo4j server."""
+    with project_on_server(seed_wikidata, neo4j_database) as project:
+        yield project
+
+
+@pytest.fixture
+def on_spare_server(seed_wikidata: Path, spare_server: Neo4jServer) -> Iterator[Project]:
+    """The same in a server that the test may kill."""
+    database = Neo4jSettings(uri=spare_server.uri, password=spare_server.password)
+    with project_on_server(seed_wikidata, database) as project:
+        yield project
+
+
+@contextmanager
+def project_on_server(folder: Path, database: Neo4jSettings) -> Iterator[Project]:
+    """The workspace ``folder``, its graph loaded into ``database``."""
+    workspace = Workspace(folder)
+    with Neo4jStore(database) as store:
         load(store, tables_hash(workspace), graph_rows({name: workspace.read_table(name) for name in SOURCES}))
-    project = open_project(seed_wikidata, store="neo4j", neo4j=neo4j_database)
-    yield project
-    project.close()
+    project = open_project(folder, store="neo4j", neo4j=database)
+    try:
+        yield project
+    finally:
+        project.close()
 
 
 @pytest.fixture

@@ -378,11 +378,11 @@ def marked(ask: TestClient) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_a_server_that_dies_and_comes_back(on_server: Project, neo4j_server: Neo4jServer, client: Client) -> None:
-    ask, sent = client(on_server), {"q": ENTITIES}
+def test_a_server_that_dies_and_comes_back(on_spare_server: Project, spare_server: Neo4jServer, client: Client) -> None:
+    ask, sent = client(on_spare_server), {"q": ENTITIES}
     headers = marked(ask)
     assert ask.get("/cypher", params=sent, headers=headers).status_code == 200
-    neo4j_server.kill()
+    spare_server.kill()
     try:
         answer = ask.get("/cypher", params=sent, headers=headers)
         assert answer.status_code == 503
@@ -391,7 +391,7 @@ def test_a_server_that_dies_and_comes_back(on_server: Project, neo4j_server: Neo
         assert ask.get("/cypher.csv", params=sent).status_code == 503
         assert ask.get("/cypher").status_code == 503
     finally:
-        neo4j_server.start()
+        spare_server.start()
     for _ in range(3):
         assert ask.get("/cypher", params=sent, headers=headers).status_code == 200
 

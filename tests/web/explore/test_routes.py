@@ -515,12 +515,12 @@ def test_a_silent_server_is_not_waited_for_twice(wait: float, tries: int) -> Non
 
 @pytest.mark.slow
 def test_a_server_that_went_away_is_said_and_used_again_once_it_is_back(
-    on_server: Project, neo4j_server: Neo4jServer, neo4j_database: Neo4jSettings, client: Client
+    on_spare_server: Project, spare_server: Neo4jServer, client: Client
 ) -> None:
-    ask = client(on_server)
+    ask = client(on_spare_server)
     assert ask.get("/entity?id=Q45").status_code == 200
     mark = re.findall('data-mark="(.+?)"', ask.get("/entity?id=Q45").text)[0]
-    neo4j_server.kill()
+    spare_server.kill()
     try:
         for address in ("/entity?id=Q45", "/bridges?from=Q45&to=Q29", "/find?q=lisb", "/query?name=hubs"):
             answer = ask.get(address)
@@ -530,12 +530,12 @@ def test_a_server_that_went_away_is_said_and_used_again_once_it_is_back(
         assert (neighbours.status_code, neighbours.json()["error"]["status"]) == (503, 503)
         assert ask.get("/datasets").status_code == 200
     finally:
-        neo4j_server.start()
+        spare_server.start()
     for _ in range(3):  # whichever of the stores is lent
         assert ask.get("/api/neighbours", params={"node": "e:Q45", "mark": mark}).status_code == 200
     # It came and went while nobody asked.
-    neo4j_server.stop()
-    neo4j_server.start()
+    spare_server.stop()
+    spare_server.start()
     assert [ask.get(address).status_code for address in ("/entity?id=Q45", "/find?q=lisb", "/bridges?from=Q45&to=Q29")] == [200] * 3
 
 
