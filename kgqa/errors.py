@@ -35,7 +35,8 @@
     │   └── OutOfMemory           the GPU's memory does not suffice
     └── InterruptedRun        the user stopped the run; says how to go on
 
-The command line turns each of them into one line on standard error and exit status 2. Any other exception is a bug.
+The command line turns each of them into one line on standard error and exit status 2, an InterruptedRun into 128 + the signal's number: 130
+after Ctrl-C, 143 after SIGTERM. Any other exception is a bug.
 """
 
 from __future__ import annotations

@@ -580,7 +580,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, seed_wikidata: Pat
         if run.returncode == 0 or done:
             break
         stopped += 1
-        assert run.returncode == 2, err
+        assert run.returncode == 130, err
         assert err.splitlines()[-1].startswith("kgqa: ")
         assert "stopped; run the same command again" in err
         assert err.count("\n") == 1

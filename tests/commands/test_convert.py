@@ -402,5 +402,5 @@ def test_a_run_that_is_told_to_end_leaves_nothing(told: signal.Signals, tmp_path
             time.sleep(0.01)
         process.send_signal(told)
         _, said = process.communicate(timeout=60)
-    assert (process.returncode, said) == (2, "kgqa: stopped; run the same command again.\n")
+    assert (process.returncode, said) == (128 + told, "kgqa: stopped; run the same command again.\n")
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]

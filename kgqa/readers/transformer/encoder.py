@@ -150,6 +150,8 @@ def _fitting(network: Any, tokenizer: Any, name: str) -> Encoder:
     ends = ((tokenizer.cls_token_id, tokenizer.bos_token_id), (tokenizer.sep_token_id, tokenizer.eos_token_id))
     if any(known == (None, None) for known in ends):
         raise BrokenInput(f"{name}: its tokenizer has no token that begins a text or none that ends it; put the encoder's own there.")
+    if not isinstance(tokenizer.model_max_length, int | float):
+        raise BrokenInput(f"{name}: its tokenizer_config.json says no number of tokens (model_max_length); put the encoder's own there.")
     check_pieces(tokenizer, rows, name)
     return Encoder(network=network, tokenizer=tokenizer)
 
