@@ -9,12 +9,14 @@ from typing import Any
 from kgqa.domains import load_domain
 from kgqa.errors import SettingsError, check_seed, storage_errors, suggestion
 from kgqa.progress import Progress, Silent
+from kgqa.recipes.preparation import READING
 from kgqa.recipes.registry import find_recipe
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import hashes_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.runner import Runner, held
 from kgqa.runs.stage import Run
+from kgqa.runs.watch import Watch
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
@@ -203,7 +205,9 @@ def prepared(
         traversal=traversal, neo4j=neo4j,
     )  # fmt: skip
     with storage_errors(loaded.source):
-        return Runner(recipe=made_by, run=run, inputs=hashes_of(input_files(loaded)))
+        files = input_files(loaded)
+        watch = Watch(files)
+        return Runner(recipe=made_by, run=run, inputs=hashes_of(files), watches={READING: watch})
 
 
 def input_files(domain: Domain) -> list[Path]:

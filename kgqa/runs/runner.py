@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +18,7 @@ from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.manifest import MANIFEST, run_record, write_manifest
 from kgqa.runs.recipe import Recipe
 from kgqa.runs.stage import Run, Stage
+from kgqa.runs.watch import Watch
 from kgqa.runs.workspace import StageRecord, Workspace
 from kgqa.settings.defaults import RECIPE
 
@@ -33,6 +34,8 @@ class Runner:
     run: Run
     inputs: dict[str, str]
     """Input file → SHA-256 of its bytes."""
+    watches: Mapping[str, Watch] = field(default_factory=dict)
+    """Stage → the files outside of the workspace that it reads, as they were before they were hashed."""
     records: list[StageRecord] = field(default_factory=list)
     """Of the stages that are done."""
     reused: list[str] = field(default_factory=list)
@@ -85,6 +88,8 @@ class Runner:
         begin = time.perf_counter()
         place.forget(stage.name)
         output = stage.run(self.run)
+        if stage.name in self.watches:
+            self.watches[stage.name].check()
         with ThreadPoolExecutor(self.run.workers) as pool:
             files = [*pool.map(place.write_table, output.tables, output.tables.values()), *output.files]
         record = StageRecord(
