@@ -78,7 +78,9 @@ class Composition:
     is_seed: bool
     """Whether the small domain that kgqa ships was used."""
     replaced: bool
-    """Whether a dataset made with other settings was there before."""
+    """Whether a dataset made with other settings, or of another input, was there before."""
+    changed: list[str]
+    """Input files that are other ones than those of the last run in the workspace; of sets with their number before the name."""
     empty: list[str]
     """Splits that were to have a share and got no question."""
 
@@ -178,7 +180,7 @@ def compose(
     )
     runner = Runner(recipe=SETS if given else RECIPE, run=run, inputs=inputs, watches=watches)
     with held(run.workspace):
-        run.workspace.claim(domain=loaded.settings.name, inputs=inputs)
+        runner.changed = run.workspace.claim(domain=loaded.settings.name, inputs=inputs)
         runner.refuse_strangers()
         if settings.composition.composer == "people" and people is None:
             runner.perform(last=UNWRITTEN)
@@ -212,6 +214,7 @@ def _made(
         filter=settings.disconnection.use,
         is_seed=domain.is_seed,
         replaced=replaced,
+        changed=runner.changed,
         empty=[split for split, count in (counts or {}).items() if not count and getattr(settings.split, split)],
     )
 

@@ -165,7 +165,14 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
     ``edges``: whether it traverses the graph, for which edges are projected.
     """
     stages = (
-        Stage(name=READING, version=1, doing="Reading sources", depends_on=depends_on_settings("source"), run=read_sources),
+        Stage(
+            name=READING,
+            version=1,
+            doing="Reading sources",
+            depends_on=depends_on_settings("source"),
+            run=read_sources,
+            aside=("dropped",),
+        ),
         Stage(
             name="link_mentions",
             version=5,
