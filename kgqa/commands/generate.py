@@ -149,7 +149,7 @@ def plan(
     loaded, place = runner.run.domain, runner.run.workspace
     place.check()
     with storage_errors(place.path):
-        changed = place.changes(domain=loaded.settings.name, inputs=runner.inputs) or []
+        runner.changed = place.changes(domain=loaded.settings.name, inputs=runner.inputs) or []
         runner.refuse_strangers()
     done: dict[str, bool] = {}
     record = None
@@ -167,7 +167,7 @@ def plan(
         stages=[(doing, "finished before" if is_done else "to do") for doing, is_done in done.items()],
         is_seed=loaded.is_seed,
         replaces=runner.folder.exists() and not done["Writing the dataset"],
-        changed=changed,
+        changed=runner.changed,
         memory=0 if store == "neo4j" else engine_memory(),
     )
 

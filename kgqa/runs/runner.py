@@ -78,7 +78,8 @@ class Runner:
 
         To be asked after those before it, whose records are there.
         """
-        record = self.run.workspace.finished(stage.name, key, made_from=self._made_from(stage))
+        # Other settings make anew all that comes after them, whatever it comes to; other input only what comes to something else.
+        record = self.run.workspace.finished(stage.name, key, made_from=self._made_from(stage) if self.changed else "")
         return None if record is None or stage.outside(self.run) else record
 
     def _made_from(self, stage: Stage) -> str:
