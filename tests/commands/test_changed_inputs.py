@@ -69,8 +69,8 @@ def test_stamps(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("back", [False, True])
 def test_facts_are_not_read_under_the_hash_of_another_file(tmp_path: Path, back: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kgqa.recipes import preparation
     from kgqa.sources import wikidata
+    from kgqa.sources.layouts import LAYOUTS
 
     source, workspace = copy_of_seeds(tmp_path), tmp_path / "w"
     path = source / "triples.tsv"
@@ -87,7 +87,7 @@ def test_facts_are_not_read_under_the_hash_of_another_file(tmp_path: Path, back:
         FILES, read = wikidata.FILES, staticmethod(instead)
 
     with monkeypatch.context() as patched:
-        patched.setattr(preparation, "LAYOUTS", {**preparation.LAYOUTS, "wikidata": Instead})
+        patched.setattr("kgqa.recipes.preparation.LAYOUTS", {**LAYOUTS, "wikidata": Instead})
         with pytest.raises(InputChanged, match=rf"triples\.tsv: the file {SAYS}"):
             kgqa.generate("wikidata", source=source, workspace=workspace)
     assert not (workspace / "tables" / "read_sources.json").exists()
@@ -136,21 +136,19 @@ def test_a_network_does_not_learn_from_another_file(tmp_path: Path, tiny_encoder
     assert not (tmp_path / "run").exists()
     kgqa.train(str(toml), folder, out=tmp_path / "run")
     state = tmp_path / "run" / "reader" / "reader.json"
-    from kgqa.readers.transformer import end_to_end
-
-    load = end_to_end.saved_encoder
+    from kgqa.readers.transformer.encoder import saved_encoder as load
 
     def meanwhile(place: Path) -> Any:
         os.utime(state)
         return load(place)
 
-    monkeypatch.setattr(end_to_end, "saved_encoder", meanwhile)
+    monkeypatch.setattr("kgqa.readers.transformer.end_to_end.saved_encoder", meanwhile)
     with pytest.raises(InputChanged, match=rf"reader\.json: the file {SAYS}"):
         kgqa.train(str(toml), folder, out=tmp_path / "second", start_from=tmp_path / "run")
 
 
 def test_what_is_scored_is_what_is_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kgqa.commands import evaluate
+    from kgqa.runs.files import file_hash as hashed
 
     folder = write_set(tmp_path / "set", dev=questions(6))
     toml = tmp_path / "majority.toml"
@@ -158,13 +156,12 @@ def test_what_is_scored_is_what_is_hashed(tmp_path: Path, monkeypatch: pytest.Mo
     kgqa.train(str(toml), write_set(tmp_path / "learned", train=questions(6)), out=tmp_path / "run")
     out = tmp_path / "p.json"
     kgqa.predict(tmp_path / "run", folder, out=out, metric="squad")
-    hashed = evaluate.file_hash
 
     def meanwhile(path: Path) -> str:
         os.utime(out)
         return hashed(path)
 
-    monkeypatch.setattr(evaluate, "file_hash", meanwhile)
+    monkeypatch.setattr("kgqa.commands.evaluate.file_hash", meanwhile)
     with pytest.raises(InputChanged, match=rf"p\.json: the file {SAYS}"):
         kgqa.evaluate(folder, out, metric="squad", json=tmp_path / "scores.json")
     assert not (tmp_path / "scores.json").exists()

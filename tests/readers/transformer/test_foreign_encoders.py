@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import pickle
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import kgqa
 from kgqa.errors import BrokenInput
+from tests.small_questions import questions, write_set, write_toml
 
 pytest.importorskip("torch")
 RAN = "somebody's code has run"
@@ -127,3 +130,42 @@ def test_an_adapter_names_no_other_model(folder: Path) -> None:
     (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "somebody/model", "peft_type": "LORA"}', "utf-8")
     with pytest.raises(BrokenInput, match=r"adapter_config\.json: adapters of another model are not read"):
         loaded(folder)
+
+
+def nested(path: Path) -> None:
+    path.write_text("[" * 200_000, "utf-8")
+
+
+def unmeasured(path: Path) -> None:
+    config = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**config, "model_max_length": "../x"}), "utf-8")
+
+
+def enormous(path: Path) -> None:
+    config = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**config, "num_hidden_layers": 900, "hidden_size": 60_000, "num_attention_heads": 60}), "utf-8")
+
+
+RUNS: dict[str, tuple[str, str, Callable[[Path], None], str]] = {
+    "answers": ("question-only", "answers.json", nested, "this is no list of answers"),
+    "reader": ("question-only", "reader.json", nested, "this is no JSON"),
+    "tokenizer": ("ee", "encoder/tokenizer_config.json", unmeasured, "says no number of tokens"),
+    "shape": ("ee", "encoder/config.json", enormous, "and its weights hold"),
+    "words": ("bidaf", "vocabulary.json", nested, "this is not a reader's vocabulary"),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_finished_run_of_somebody_elses_is_a_sentence(name: str, tmp_path: Path, tiny_encoder: str) -> None:
+    reader, file, change, said = RUNS[name]
+    folder = write_set(tmp_path / "set", train=questions(12), dev=questions(6))
+    toml = write_toml(tmp_path / "reader.toml", reader, tiny_encoder, epochs=1)
+    if reader == "bidaf":
+        toml.write_text('reader = "bidaf"\n[settings]\nhidden = 4\nword_size = 4\n[training]\nepochs = 1\ndevice = "cpu"\n', "utf-8")
+    kgqa.train(str(toml), folder, out=tmp_path / "run")
+    change(tmp_path / "run" / "reader" / file)
+    with pytest.raises(BrokenInput, match=said):
+        kgqa.predict(tmp_path / "run", folder, out=tmp_path / "p.json", metric="dire")
+    with pytest.raises(BrokenInput, match=said):
+        kgqa.train(str(toml), folder, out=tmp_path / "second", start_from=tmp_path / "run")
+    assert not (tmp_path / "second").exists()
