@@ -165,3 +165,40 @@ OPTIONAL MATCH (d:Document)
 WITH entities, count(d.row) AS documents
 RETURN entities, documents
 ORDER BY entities
+
+// name: page_facts_among
+// purpose: facts whose both ends are among these entities
+// params: ids: strings, limit: integer = 500
+// returns: head: string, tail: string, relation: string, relation_label: string
+// stores: embedded, neo4j
+UNWIND $ids AS id
+MATCH (h:Entity)-[f:FACT]->(t:Entity)
+WHERE h.id = id AND t.id IN $ids
+WITH h, t, f.relation AS relation, f.label AS relation_label, f.row AS row
+RETURN h.id AS head, t.id AS tail, relation, relation_label
+ORDER BY row
+LIMIT $limit
+
+// name: page_mentions_among
+// purpose: which of these documents mention which of these entities
+// params: documents: strings, entities: strings, limit: integer = 500
+// returns: document: string, entity: string
+// stores: embedded, neo4j
+UNWIND $documents AS id
+MATCH (d:Document)-[:MENTIONS]->(e:Entity)
+WHERE d.id = id AND e.id IN $entities
+WITH DISTINCT d, e
+RETURN d.id AS document, e.id AS entity
+ORDER BY d.row, e.row
+LIMIT $limit
+
+// name: page_articles_among
+// purpose: which of these documents are about which of these entities
+// params: documents: strings, entities: strings
+// returns: document: string, entity: string
+// stores: embedded, neo4j
+UNWIND $entities AS id
+MATCH (e:Entity)-[:ABOUT]->(d:Document)
+WHERE e.id = id AND d.id IN $documents
+RETURN d.id AS document, e.id AS entity
+ORDER BY d.row, e.row

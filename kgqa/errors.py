@@ -9,7 +9,8 @@
     │   ├── DuplicateId           two rows carry the same id
     │   ├── UnknownId             an id that nothing defines
     │   ├── GoldLost              a conversion would lose what scorers compare with
-    │   └── TableChanged          somebody else changed what was to be changed
+    │   ├── TableChanged          somebody else changed what was to be changed
+    │   └── InputChanged          a file changed while it was read
     ├── SettingsError         a setting, domain or parameter that does not exist or cannot have that value
     ├── EmptyResult           everything was rejected; says by which rule and which setting to change
     ├── WorkspaceError        the workspace cannot be used for this run
@@ -35,7 +36,8 @@
     │   └── OutOfMemory           the GPU's memory does not suffice
     └── InterruptedRun        the user stopped the run; says how to go on
 
-The command line turns each of them into one line on standard error and exit status 2. Any other exception is a bug.
+The command line turns each of them into one line on standard error and exit status 2, an InterruptedRun into 128 + the signal's number: 130
+after Ctrl-C, 143 after SIGTERM. Any other exception is a bug.
 """
 
 from __future__ import annotations
@@ -81,6 +83,10 @@ class GoldLost(InputError):
 
 class TableChanged(InputError):
     """What was to be changed is not any more what it was when it was read."""
+
+
+class InputChanged(InputError):
+    """A file changed between the moment that it was hashed and the one that it was read."""
 
 
 class SettingsError(KgqaError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,6 +21,8 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     body: str | None = None
     """Instead of a completion."""
+    chunks: Iterable[bytes] | None = None
+    """Instead of a body whose length is told."""
     delay: float = 0.0
     finish: str = "stop"
     tokens: tuple[int, int] = (100, 20)
@@ -54,9 +56,11 @@ def chat_server(reply: Callable[[dict[str, Any]], Reply]) -> Iterator[ChatServer
                 self.send_response(answer.status)
                 for name, value in {"Content-Type": "application/json", **answer.headers}.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body.encode())))
+                if answer.chunks is None:
+                    self.send_header("Content-Length", str(len(body.encode())))
                 self.end_headers()
-                self.wfile.write(body.encode())
+                for chunk in [body.encode()] if answer.chunks is None else answer.chunks:
+                    self.wfile.write(chunk)
             except OSError:
                 pass  # whoever asked did not wait
 

@@ -24,7 +24,14 @@ class Outcome:
 
     def sentence(self, *parts: str) -> str:
         """The sentence of a mistake, which must be the only line on standard error and hold all ``parts``."""
-        assert self.status == 2, (self.status, self.err)
+        return self._sentence(2, *parts)
+
+    def stopped(self, number: int, *parts: str) -> str:
+        """The sentence of a run that the signal ended."""
+        return self._sentence(128 + number, *parts)
+
+    def _sentence(self, status: int, *parts: str) -> str:
+        assert self.status == status, (self.status, self.err)
         lines = self.err.splitlines()
         assert len(lines) == 1, self.err
         assert lines[0].startswith("kgqa: "), lines

@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any, ParamSpec, TypeVar, overload
 
 from numba import njit
+from numba.core.registry import CPUDispatcher
 from numba.extending import is_jitted
 
 from kgqa.arrays.cache import KernelCache
+from kgqa.stop import MAIN, STOP
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class _Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A dispatcher out of which no signal's exception comes: what Numba does between Python and machine code does not expect one."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        if get_ident() != MAIN:
+            return _call(self, *arguments)
+        STOP.depth += 1
+        try:
+            return _call(self, *arguments)
+        finally:
+            STOP.left()
+
+
+_call = CPUDispatcher.__call__
 
 
 @overload
@@ -34,6 +53,7 @@ def kernel(function: Any = None, /, *, inline: bool = False) -> Any:
         if is_jitted(made):  # with NUMBA_DISABLE_JIT it is the function itself
             # What Dispatcher.enable_caching() does, but for which cache: Numba's own knows a kernel by the one file that it stands in.
             made._cache = KernelCache(made)
+            made.__class__ = _Kernel
         return made
 
     return compiled(function) if function else compiled

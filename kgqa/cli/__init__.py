@@ -13,17 +13,20 @@ from functools import partial
 from types import FrameType
 from typing import NoReturn
 
-STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from kgqa.stop import NUMBERS, STOP
+
 SOON = 0.02
 """Seconds after which an interruption is tried again."""
 TRIES = 100
-ABORTS = "torch"
-"""A package whose compiled code calls Python where an exception must not come out of it: the process would be aborted."""
+DELICATE = frozenset({"torch", "numba"})
+"""Packages whose compiled code calls Python where no exception must come out: the process would be aborted, or the exception lost."""
 
 
 def _interrupt(number: int, frame: FrameType | None, *, tries: int = TRIES) -> None:
-    """Raise KeyboardInterrupt; while ``ABORTS`` is at work try again soon, so often as ``tries`` says."""
-    if tries and _is_within(ABORTS, frame):
+    """Raise KeyboardInterrupt; where a kernel is at work at its end, and where something ``DELICATE`` is soon, after ``tries`` at most."""
+    if number != signal.SIGALRM and STOP.came(number):
+        return
+    if tries and _is_delicate(frame):
         _try_again(tries - 1)
     else:
         raise KeyboardInterrupt
@@ -34,10 +37,10 @@ def _try_again(tries: int = TRIES) -> None:
     signal.setitimer(signal.ITIMER_REAL, SOON)
 
 
-def _is_within(package: str, frame: FrameType | None) -> bool:
-    """Whether a function of ``package`` is being called."""
+def _is_delicate(frame: FrameType | None) -> bool:
+    """Whether a function of such a package is being called."""
     while frame is not None:
-        if str(frame.f_globals.get("__name__")).partition(".")[0] == package:
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in DELICATE:
             return True
         frame = frame.f_back
     return False
@@ -68,17 +71,25 @@ def _end(status: int) -> NoReturn:
 
 
 def _ignore_signals() -> None:
-    for number in (*STOPPING, signal.SIGALRM):
+    for number in (*NUMBERS, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
 
 
+def _is_interruption(error: BaseException | None) -> bool:
+    """Whether it is a KeyboardInterrupt, or what compiled code made of one, with an error of its own for each call."""
+    while isinstance(error, SystemError):
+        error = error.__cause__ or error.__context__
+    return isinstance(error, KeyboardInterrupt)
+
+
 def main() -> None:
-    """Run the command; a mistake of the user ends in one line on standard error and exit status 2."""
+    """Run the command; a mistake of the user ends in one line on standard error and status 2, a signal in one and 128 and its number."""
     from kgqa.cli.printable import printable
     from kgqa.errors import InterruptedRun, KgqaError
 
+    STOP.number = None
     # A scheduler that stops the run, or a terminal that is closed, is to leave as little behind as a person who stops it.
-    for number in STOPPING:
+    for number in NUMBERS:
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
             signal.signal(number, _interrupt)
     sys.unraisablehook = _interrupt_again
@@ -93,7 +104,7 @@ def main() -> None:
             _end(run())
         except (KeyboardInterrupt, SystemError) as error:
             # Compiled code that is interrupted fails with an error of its own, whose cause is the interruption.
-            if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            if not _is_interruption(error):
                 raise
             raise InterruptedRun("stopped; run the same command again.") from None
     except KgqaError as error:
@@ -105,7 +116,7 @@ def main() -> None:
             # Python ends with the signal's status, not with ours, where the signal came while a library ran code by PyRun_String.
             sys.stdout.flush()
             sys.stderr.flush()
-            os._exit(2)
+            os._exit(STOP.status)
         _end(2)
     except BrokenPipeError:
         # Whoever read our output has gone, as in "kgqa query hubs | head"; nothing is wrong.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
-from kgqa.cli.summary import Verbose, print_notes, print_result, print_tables
+from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_tables
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 
 if TYPE_CHECKING:
@@ -105,8 +105,9 @@ def _print(console: Terminal, made: Composition, *, verbose: bool) -> None:
         )  # fmt: skip
     if made.is_seed:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
+    print_changed(console, made.changed)
     if made.replaced:
-        console.print("It replaced a dataset that was made with other settings; to keep several, give each a --name.", style="yellow")
+        console.print("It replaced a dataset of other settings or input; to keep several, give each a --name.", style="yellow")
     if made.tasks is not None:
         console.say(f"{made.tasks}: what people are to write", style="bold")
         console.say(f"Next: the same command with --answers {quote(str(made.tasks))}, once the lines of it (or of a copy) are filled in")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
-from kgqa.cli.summary import Verbose, print_notes, print_result, print_shortcut, print_tables
+from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_shortcut, print_tables
 from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 
 if TYPE_CHECKING:
@@ -75,8 +75,9 @@ def _print_plan(console: Terminal, plan: Plan) -> None:
     console.print(files, stages)
     if plan.memory:
         console.say(f"The graph engine may take {decimal(plan.memory)} of memory (KGQA_STORE_MEMORY).")
+    print_changed(console, plan.changed)
     if plan.replaces:
-        console.print("The dataset that is there was made with other settings and would be replaced.", style="yellow")
+        console.print("The dataset that is there was made with other settings or input, and would be replaced.", style="yellow")
     console.say(f"Would write {plan.dataset}. Nothing was changed.")
 
 
@@ -100,8 +101,9 @@ def _print_report(console: Terminal, report: Report, *, verbose: bool) -> None:
         if not count:
             hint = "change qangaroo.splits, or " if as_wikihop else ""
             console.print(f"The {split} split is empty; {hint}use more data.", style="yellow")
+    print_changed(console, report.changed)
     if report.replaced:
-        console.print("It replaced a dataset that was made with other settings; to keep several, use several workspaces.", style="yellow")
+        console.print("It replaced a dataset of other settings or input; to keep several, use several workspaces.", style="yellow")
     place = quote(str(report.dataset))
     console.say(f"The card has the rest: {place}/README.md")
     console.say(f"Next: kgqa show {place}")

@@ -63,6 +63,13 @@ def print_notes(console: Terminal, funnel: Iterable[FunnelRow]) -> None:
         console.say(f"{len(remarks) - REMARKS} more notes of this kind are on the card.", style="yellow")
 
 
+def print_changed(console: Terminal, files: Sequence[str]) -> None:
+    """Which input files are other ones than before, so that stages are done again which nobody asked for."""
+    if files:
+        named = ", ".join(files[:5]) + (f" and {len(files) - 5:,} more" if len(files) > 5 else "")
+        console.print(f"Changed since the last run in this workspace: {named}; what depends on the change is made anew.", style="yellow")
+
+
 def print_tables(console: Terminal, funnel: Iterable[FunnelRow], seconds: Mapping[str, float], reused: Sequence[str], *more: Any) -> None:
     """What ``--verbose`` adds: the funnel without rules that dropped nothing, ``more`` tables, the seconds of each stage."""
     from rich.table import Table

@@ -14,6 +14,7 @@ from kgqa.errors import MissingInput, SettingsError, check_seed, storage_errors,
 from kgqa.formats import native
 from kgqa.formats.question_set import open_dataset
 from kgqa.progress import Progress, Silent
+from kgqa.readers.pretrained import pretrained_files
 from kgqa.readers.trained import reader_name
 from kgqa.recipes.musique.card import FACTS_LIMITS
 from kgqa.recipes.musique.composers.endpoint import NO_KEY, Endpoint
@@ -24,11 +25,13 @@ from kgqa.recipes.musique.disconnection import readers_of
 from kgqa.recipes.musique.pipeline import UNWRITTEN
 from kgqa.recipes.musique.recipe import RECIPE, SETS
 from kgqa.recipes.musique.tags import check_pipeline
+from kgqa.recipes.preparation import READING
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import hashes_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.runner import Runner, held
 from kgqa.runs.stage import Run
+from kgqa.runs.watch import Watch, files_below
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.musique import COMPOSERS, CompositionSettings, MusiqueSettings
@@ -75,7 +78,9 @@ class Composition:
     is_seed: bool
     """Whether the small domain that kgqa ships was used."""
     replaced: bool
-    """Whether a dataset made with other settings was there before."""
+    """Whether a dataset made with other settings, or of another input, was there before."""
+    changed: list[str]
+    """Input files that are other ones than those of the last run in the workspace; of sets with their number before the name."""
     empty: list[str]
     """Splits that were to have a share and got no question."""
 
@@ -157,6 +162,7 @@ def compose(
         # Before anything is read: a server that is away, or that holds something else, is noticed now.
         with Neo4jStore(neo4j) as server:
             check_can_put(server)
+    watches = _watches(loaded, given, settings, people)
     ordered, inputs = _in_order(given) if given else ((), _source_hashes(loaded))
     run = Run(
         domain=loaded,
@@ -172,9 +178,9 @@ def compose(
         endpoint=endpoint,
         answers=people,
     )
-    runner = Runner(recipe=SETS if given else RECIPE, run=run, inputs=inputs)
+    runner = Runner(recipe=SETS if given else RECIPE, run=run, inputs=inputs, watches=watches)
     with held(run.workspace):
-        run.workspace.claim(domain=loaded.settings.name, inputs=inputs)
+        runner.changed = run.workspace.claim(domain=loaded.settings.name, inputs=inputs)
         runner.refuse_strangers()
         if settings.composition.composer == "people" and people is None:
             runner.perform(last=UNWRITTEN)
@@ -208,6 +214,7 @@ def _made(
         filter=settings.disconnection.use,
         is_seed=domain.is_seed,
         replaced=replaced,
+        changed=runner.changed,
         empty=[split for split, count in (counts or {}).items() if not count and getattr(settings.split, split)],
     )
 
@@ -339,6 +346,23 @@ def _in_order(sets: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     opened.sort(key=lambda each: each[:2])
     hashes = {f"{number}/{name}": digest for number, (_, files, _) in enumerate(opened, start=1) for name, digest in files}
     return tuple(path for *_, path in opened), hashes
+
+
+def _watches(domain: Domain, sets: Sequence[str], settings: MusiqueSettings, answers: Path | None) -> dict[str, Watch]:
+    """Stage → what it reads beside the workspace, before anything of it is hashed. Raises InputError."""
+    files = [file for each in map(open_dataset, sets) for file in each.files.values() if isinstance(file, Path)]
+    composed = [] if answers is None else [answers]
+    if settings.composition.composer == "model":
+        composed += files_below(Path(str(settings.composition.model)))
+    used = settings.disconnection
+    readers = readers_of(used).values() if used.use != "none" else ()
+    with storage_errors(domain.source):
+        return {
+            READING: Watch([] if sets else input_files(domain)),
+            "single_hop": Watch([*files, *(file for run in settings.single_hop.readers for file in files_below(Path(run)))]),
+            "filter_pairs": Watch(file for reader in readers for file in pretrained_files(reader.settings)),
+            "compose_questions": Watch(composed),
+        }
 
 
 def _source_hashes(domain: Domain) -> dict[str, str]:

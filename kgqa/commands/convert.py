@@ -14,7 +14,7 @@ from kgqa.formats.registry import find_format
 from kgqa.formats.round_trip import Changes, Written
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
-from kgqa.runs.files import already_there, hashes_of, new_folder, parents_of, rename_all
+from kgqa.runs.files import hashes_of, new_folder, parents_of, put_all
 from kgqa.runs.manifest import versions, write_manifest
 from kgqa.runs.scratch import scratch
 from kgqa.version import __version__
@@ -73,7 +73,7 @@ def convert(
     if single:
         counts, changes, files = _single_file(source, to, out, progress, lossy=lossy)
     else:
-        with new_folder(out) as partial:
+        with new_folder(out, again=True) as partial:
             counts, changes = _write_and_compare(source, to, partial, progress, lossy=lossy)
             if to == "native":
                 _describe(partial, source, counts)
@@ -101,6 +101,7 @@ def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Pr
     for split, again in _read_back(target, partial, list(before)).items():
         changes += before[split].changed_in(again, progress)
     progress.finish("nothing lost" if not changes.parts else "")
+    source.watch.check()
     if not lossy:
         changes.check_gold(str(source.path), to, sum(counts.values()))
     return counts, changes
@@ -136,18 +137,9 @@ def _single_file(
     source: QuestionSet, to: str, out: Path, progress: Progress, *, lossy: bool
 ) -> tuple[dict[str, int], Changes, tuple[Path, ...]]:
     """The one split's file as ``out``, and what belongs beside it under its stem."""
-    with storage_errors(out), parents_of(out):
-        _check_free(out)
-        with scratch(out) as folder:
-            counts, changes = _write_and_compare(source, to, folder / out.name, progress, lossy=lossy)
-            files = sorted((folder / out.name).iterdir(), key=lambda path: len(path.name))
-            named = [out, *(out.with_name(out.stem + path.name.removeprefix(files[0].stem)) for path in files[1:])]
-            for name in named:
-                _check_free(name)
-            rename_all(dict(zip(files, named, strict=True)))
+    with storage_errors(out), parents_of(out), scratch(out) as folder:
+        counts, changes = _write_and_compare(source, to, folder / out.name, progress, lossy=lossy)
+        files = sorted((folder / out.name).iterdir(), key=lambda path: len(path.name))
+        named = [out, *(out.with_name(out.stem + path.name.removeprefix(files[0].stem)) for path in files[1:])]
+        put_all(dict(zip(files, named, strict=True)))
     return counts, changes, tuple(named)
-
-
-def _check_free(path: Path) -> None:
-    if os.path.lexists(path):
-        raise already_there(path)

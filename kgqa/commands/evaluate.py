@@ -14,6 +14,7 @@ from kgqa.metrics.squad import NoAnswer
 from kgqa.progress import Progress, Silent
 from kgqa.runs.files import file_hash
 from kgqa.runs.manifest import versions
+from kgqa.runs.watch import Watch
 from kgqa.scoring import report
 from kgqa.scoring.breakdown import break_down
 from kgqa.scoring.default_metric import default_metric
@@ -53,6 +54,7 @@ def evaluate(
     its paragraphs, and scores. Raises KgqaError.
     """
     _check(metric, json, seed)
+    watch = Watch(Path(each) for each in (predictions, original, aliases, na_prob_file) if each is not None)
     source, path, progress = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict), Path(predictions), progress or Silent()
     name, chosen_by = (metric, "--metric") if metric else default_metric(source)
     chosen = METRICS[name]
@@ -102,6 +104,8 @@ def evaluate(
         },
     )
     progress.finish(f"{done.questions:,} questions")
+    source.watch.check()
+    watch.check()
     if json is not None:
         report.write(done, Path(json))
     return done

@@ -16,7 +16,7 @@ from kgqa.formats import musique, native, qangaroo
 from kgqa.formats.dataset_on_graph import DatasetOnGraph, dataset_folder
 from kgqa.formats.round_trip import Changes, Written
 from kgqa.progress import Progress, Silent
-from kgqa.runs.files import check_new_file, check_new_folder, lies_within, new_folder, parents_of, rename_all
+from kgqa.runs.files import check_new_file, check_new_folder, lies_within, new_folder, parents_of, put_all
 from kgqa.runs.graph import finished_tables, rows_of
 from kgqa.runs.scratch import scratch
 from kgqa.runs.workspace import Workspace
@@ -123,9 +123,6 @@ def _export_dataset(dataset: Path, out: Path, to: str, progress: Progress, *, lo
     native.check_whole(dataset)
     if lies_within(out, dataset):
         raise StorageError(f"{out}: this lies in the dataset's folder, where a new dataset would take its place; choose another --out.")
-    for _, target in jobs:
-        if target.exists():
-            raise StorageError(f"{target}: this file is already there; choose another --out, or remove it.")
     form, changes, count = {"qangaroo": qangaroo, "musique": musique}[to], Changes(), 0
     with storage_errors(out), parents_of(jobs[0][1]), scratch(jobs[0][1]) as folder:
         progress.start(f"Writing {to}", None, "questions")
@@ -138,12 +135,12 @@ def _export_dataset(dataset: Path, out: Path, to: str, progress: Progress, *, lo
         progress.finish(f"{count:,} questions")
         if not lossy:
             changes.check_gold(str(dataset), to, count)
-        rename_all({folder / target.name: target for _, target in jobs})
+        put_all({folder / target.name: target for _, target in jobs})
     return [target for _, target in jobs]
 
 
 def _export_part(workspace: Workspace, part: Part, out: Path, progress: Progress) -> list[Path]:
-    check_new_file(out)
+    check_new_file(out, again=True)
     progress.start("Asking the graph", None, "rows")
     rows, about = part.read(workspace)
     progress.finish(f"{sum(table.num_rows for table in rows.values()):,} nodes and relationships{_cuts(about)}")
@@ -158,7 +155,7 @@ def _cuts(about: Mapping[str, Any]) -> str:
 def _export_graph(
     workspace: Workspace, datasets: Sequence[str | Path], out: Path, to: str, progress: Progress, *, rejected: bool
 ) -> list[Path]:
-    (check_new_file if to == "graphml" else check_new_folder)(out)
+    (check_new_file if to == "graphml" else check_new_folder)(out, again=True)
     with finished_tables(workspace) as tables:
         # What is wrong with a dataset is found before anything is written.
         read = [
@@ -176,7 +173,7 @@ def _export_graph(
         markers = [imported_marker(tables, graph)]
         for samples in read:
             markers += [imported_part_marker(part, samples.name, samples.content, samples.rows) for part in parts_of(samples.rows)]
-        with new_folder(out) as partial:
+        with new_folder(out, again=True) as partial:
             progress.start("Writing the graph for Neo4j", _rows(rows), "rows")
             import_files.write(partial, rows, markers=markers, advance=progress.advance)
             progress.finish(f"{sum(path.stat().st_size for path in partial.iterdir()) / 1e6:,.0f} MB")
@@ -196,7 +193,7 @@ def _write_graphml(out: Path, rows: Mapping[str, pa.Table], about: Mapping[str, 
         pictured = graphml.write(folder / out.name, rows, about=told, advance=progress.advance)
         said = f", {pictured:,} characters that XML cannot hold as pictures of them" if pictured else ""
         progress.finish(f"{(folder / out.name).stat().st_size / 1e6:,.1f} MB{said}")
-        rename_all({folder / out.name: out})
+        put_all({folder / out.name: out})
     return [out]
 
 

@@ -9,12 +9,14 @@ from typing import Any
 from kgqa.domains import load_domain
 from kgqa.errors import SettingsError, check_seed, storage_errors, suggestion
 from kgqa.progress import Progress, Silent
+from kgqa.recipes.preparation import READING
 from kgqa.recipes.registry import find_recipe
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import hashes_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.runner import Runner, held
 from kgqa.runs.stage import Run
+from kgqa.runs.watch import Watch
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
@@ -49,7 +51,9 @@ class Report:
     is_seed: bool
     """Whether the small domain that kgqa ships was used."""
     replaced: bool
-    """Whether a dataset made with other settings was there before."""
+    """Whether a dataset made with other settings, or of another input, was there before."""
+    changed: list[str]
+    """Input files that are other ones than those of the last run in the workspace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +69,9 @@ class Plan:
     """What each stage does, and "finished before" or "to do"."""
     is_seed: bool
     replaces: bool
-    """Whether a dataset made with other settings would go."""
+    """Whether a dataset made with other settings, or of another input, would go."""
+    changed: list[str]
+    """Input files that are other ones than those of the last run in the workspace."""
     memory: int
     """Bytes that the embedded graph engine may take; 0 where a server holds the graph."""
 
@@ -98,7 +104,7 @@ def generate(
     )  # fmt: skip
     loaded, place = runner.run.domain, runner.run.workspace
     with held(place):
-        place.claim(domain=loaded.settings.name, inputs=runner.inputs)
+        runner.changed = place.claim(domain=loaded.settings.name, inputs=runner.inputs)
         runner.refuse_strangers()
         runner.perform()
         passed = {
@@ -115,6 +121,7 @@ def generate(
     return Report(
         domain=loaded.settings.name, recipe=loaded.settings.recipe, dataset=runner.folder, counts=counts, funnel=runner.funnel,
         baselines=runner.baselines, seconds=runner.seconds, reused=runner.reused, is_seed=loaded.is_seed, replaced=replaced,
+        changed=runner.changed,
     )  # fmt: skip
 
 
@@ -142,12 +149,15 @@ def plan(
     loaded, place = runner.run.domain, runner.run.workspace
     place.check()
     with storage_errors(place.path):
-        place.belongs_to(domain=loaded.settings.name, inputs=runner.inputs)
+        runner.changed = place.changes(domain=loaded.settings.name, inputs=runner.inputs) or []
         runner.refuse_strangers()
-    done, record = {}, None
+    done: dict[str, bool] = {}
+    record = None
     for stage, key in runner.stage_keys():
         record = runner.finished(stage, key)
         done[stage.doing] = record is not None
+        if record is not None:
+            runner.records.append(record)
     done["Writing the dataset"] = record is not None and runner.written(runner.dataset_key(record)) is not None
     return Plan(
         domain=loaded.settings.name,
@@ -157,6 +167,7 @@ def plan(
         stages=[(doing, "finished before" if is_done else "to do") for doing, is_done in done.items()],
         is_seed=loaded.is_seed,
         replaces=runner.folder.exists() and not done["Writing the dataset"],
+        changed=runner.changed,
         memory=0 if store == "neo4j" else engine_memory(),
     )
 
@@ -203,7 +214,9 @@ def prepared(
         traversal=traversal, neo4j=neo4j,
     )  # fmt: skip
     with storage_errors(loaded.source):
-        return Runner(recipe=made_by, run=run, inputs=hashes_of(input_files(loaded)))
+        files = input_files(loaded)
+        watch = Watch(files)
+        return Runner(recipe=made_by, run=run, inputs=hashes_of(files), watches={READING: watch})
 
 
 def input_files(domain: Domain) -> list[Path]:

@@ -6,7 +6,7 @@ import json
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,7 @@ from kgqa.readers import saved
 from kgqa.readers.registry import READERS
 from kgqa.readers.specification import Specification, specification
 from kgqa.runs.files import file_hashes, key_of, new_folder, write_whole
+from kgqa.runs.watch import Watch, files_below
 from kgqa.settings.defaults import SEED
 from kgqa.settings.training import OF_TIME_AND_MEMORY
 from kgqa.training import record
@@ -94,6 +95,7 @@ def train(
     """
     check_seed(seed)
     start = None if start_from is None else Path(start_from) / SAVED
+    watch = Watch(() if start is None else files_below(start))
     training = {"max_steps": max_steps, "epochs": epochs, "device": device, "precision": precision}
     asked = specification(reader, settings={"encoder": encoder}, training=training)
     require_readers("kgqa train", needed=(*NETWORKS, *RECORDS) if asked.steps else RECORDS)
@@ -108,7 +110,7 @@ def train(
         begun = _begin(folder, source, asked, seed, start)
         if (folder / MANIFEST).is_file() and (folder / SAVED).is_dir():
             return _as_it_was(folder, source, asked)
-        return _fit(folder, source, asked, seed, start, begun, runs=runs, progress=progress or Silent())
+        return _fit(folder, source, asked, seed, start, begun, watch, runs=runs, progress=progress or Silent())
 
 
 def _fit(
@@ -118,6 +120,7 @@ def _fit(
     seed: int,
     start: Path | None,
     begun: dict[str, Any],
+    watch: Watch,
     *,
     runs: str | Path | None,
     progress: Progress,
@@ -135,15 +138,27 @@ def _fit(
         device=str(device_of(asked.training)) if asked.steps else "",
     )
     with record.open(runs, run=folder, facts=facts) if is_first_process() else nullcontext() as run:
+        parts: set[object] = set()
+
+        def note(point: Mapping[str, Any]) -> None:
+            # By the first point of a part all is read; what comes to the files later is not what was learned.
+            if point.get("part") not in parts:
+                _check_read(source, watch)
+                parts.add(point.get("part"))
+            if run:
+                run.point(point)
+
         fitting = Fitting(
             place=folder / FIT,
             settings=asked.training,
             seed=seed,
             progress=progress,
-            record=run.point if run else lambda _: None,
+            record=note,
             start=start,
         )
         made.fit(train_questions, dev, fitting)
+        if not parts:
+            _check_read(source, watch)
         fitted = getattr(made, "fitted", None)
         done = Trained(
             source=source,
@@ -160,6 +175,12 @@ def _fit(
             run.finish(score=done.best, steps=done.steps)
             _conclude(folder, done, begun)
     return done
+
+
+def _check_read(source: QuestionSet, watch: Watch) -> None:
+    """Raise InputChanged where the set, or the run to begin with, is not what was hashed."""
+    source.watch.check()
+    watch.check()
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from kgqa.formats.split_names import in_order, split_in
 from kgqa.formats.strategyqa import evidence_texts
 from kgqa.records import Instance
 from kgqa.runs.files import hashes_of, real_path
+from kgqa.runs.watch import Watch
 
 ROWS = "huggingface"
 """The format whose flat rows may stand in JSON as well as in Parquet."""
@@ -54,6 +55,8 @@ class QuestionSet:
     """How a user names the format."""
     counts: dict[str, FaultCounts] = field(default_factory=dict, compare=False, repr=False)
     """Split → the faults that were found when it was last read to its end."""
+    watch: Watch = field(default_factory=Watch, compare=False, repr=False)
+    """Its files, as they were when it was opened."""
 
     @property
     def name(self) -> str:
@@ -72,8 +75,13 @@ class QuestionSet:
         return before if isinstance(before, str) and before in FORMATS else self.format
 
     def hashes(self) -> dict[str, str]:
-        """File → SHA-256 of its bytes; none of what is not a file of this machine."""
-        return hashes_of(path for path in self.files.values() if isinstance(path, Path))
+        """File → SHA-256 of its bytes; none of what is not a file of this machine.
+
+        Raises InputChanged where one is not the file any more that was there when the set was opened.
+        """
+        found = hashes_of(path for path in self.files.values() if isinstance(path, Path))
+        self.watch.check()
+        return found
 
     def read(self, split: str) -> Iterator[Instance]:
         """The Instances of one split, in order; raises InputError with file, record and field.
@@ -172,9 +180,11 @@ def open_dataset(
         found = find_format(name)
         files = found.splits(path) if isinstance(found, FolderFormat) and found.is_folder(path) else split_files(path)
         texts = None if paragraphs is None else _named_texts(Path(paragraphs), name)
+        watch = Watch(file for file in (*files.values(), texts) if file is not None)
         return QuestionSet(
-            path=path, format=name, recognised=format is None, files=MappingProxyType(files), paragraphs=texts, strict=strict, naming=naming
-        )
+            path=path, format=name, recognised=format is None, files=MappingProxyType(files), paragraphs=texts, strict=strict,
+            naming=naming, watch=watch,
+        )  # fmt: skip
 
 
 def _called_after_texts(folders: Iterable[Path]) -> list[Path]:

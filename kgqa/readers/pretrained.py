@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kgqa.readers.transformer.encoder import place_of
 from kgqa.runs.files import file_hash, file_hashes, key_of
+from kgqa.runs.watch import files_below
 from kgqa.settings.base import Settings
 
 SETTINGS = ("encoder", "embeddings")
@@ -20,6 +21,12 @@ def pretrained_key(settings: Settings) -> str:
     named = [name for name in (getattr(settings, setting, None) for setting in SETTINGS) if name is not None]
     files = [key_of(file_hash(place) if place.is_file() else file_hashes(place)) for place in map(_place, named) if place.exists()]
     return key_of(files) if files else ""
+
+
+def pretrained_files(settings: Settings) -> list[Path]:
+    """Those that :func:`pretrained_key` hashes. Raises as it does."""
+    named = [name for name in (getattr(settings, setting, None) for setting in SETTINGS) if name is not None]
+    return [file for place in map(_place, named) for file in ([place] if place.is_file() else files_below(place))]
 
 
 def _place(name: str) -> Path:

@@ -32,6 +32,8 @@ from kgqa.traversal.projection import ROLES, project_edges
 
 Candidates = Callable[[Run, dict[str, pa.Table]], pa.Array]
 """Which entities can be an answer, from the tables of the sources: a truth value for each row of ``entities``."""
+READING = "read_sources"
+"""The stage that reads the domain's files."""
 NO_LANGUAGE = "the texts are not English, so no plurals and adjectives of names are known, nor which words are everyday ones"
 
 
@@ -163,7 +165,14 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
     ``edges``: whether it traverses the graph, for which edges are projected.
     """
     stages = (
-        Stage(name="read_sources", version=1, doing="Reading sources", depends_on=depends_on_settings("source"), run=read_sources),
+        Stage(
+            name=READING,
+            version=1,
+            doing="Reading sources",
+            depends_on=depends_on_settings("source"),
+            run=read_sources,
+            aside=("dropped",),
+        ),
         Stage(
             name="link_mentions",
             version=5,

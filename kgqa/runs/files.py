@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import filecmp
 import hashlib
 import json
 import os
@@ -23,14 +24,15 @@ TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 
 
 @contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
+def new_folder(path: Path, *, again: bool = False) -> Iterator[Path]:
     """The name of a folder in a hidden one beside ``path``; what is written there becomes ``path`` if all goes well, else nothing does.
 
-    ``path`` may be an empty folder; StorageError where it is anything else, be it that another run made it meanwhile.
+    ``path`` may be an empty folder; StorageError where it is anything else, be it that another run made it meanwhile. With ``again`` it may
+    also hold the same files with the same bytes, as after a run that was killed when its work was done.
     """
     with storage_errors(path):
         path = Path(os.path.abspath(path))  # so that "." and "x/.." have a name too
-        check_new_folder(path)
+        check_new_folder(path, again=again)
         with parents_of(path), scratch(path) as folder:
             partial = folder / path.name
             yield partial
@@ -39,7 +41,12 @@ def new_folder(path: Path) -> Iterator[Path]:
             except OSError as error:
                 if error.errno not in TAKEN:
                     raise
-                raise already_there(path) from None
+                if not (again and _is_same_folder(path, partial)):
+                    raise already_there(path) from None
+
+
+def _is_same_folder(path: Path, other: Path) -> bool:
+    return path.is_dir() and not path.is_symlink() and file_hashes(path) == file_hashes(other)
 
 
 def real_path(path: Path) -> Path:
@@ -72,22 +79,28 @@ def lies_within(path: Path, folder: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
-def check_new_folder(path: Path) -> None:
-    """Raise StorageError where :func:`new_folder` will, before anything is computed that it would hold."""
+def check_new_folder(path: Path, *, again: bool = False) -> None:
+    """Raise StorageError where :func:`new_folder` will, before anything is computed that it would hold.
+
+    With ``again`` what a folder holds is for later, as it may be the same.
+    """
     with storage_errors(path):
         path = Path(os.path.abspath(path))
         if not path.name:
             raise StorageError(f"{path}: this is the root of the file system; choose another --out.")
         if os.path.ismount(path):
             raise StorageError(f"{path}: this is a mount point, in whose place no folder can be put; choose a folder inside it as --out.")
-        if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
+        if path.is_symlink() or (path.exists() and (not path.is_dir() or (not again and any(path.iterdir())))):
             raise already_there(path)
 
 
-def check_new_file(path: Path) -> None:
-    """Raise StorageError where a new file cannot be put, before anything is computed that it would hold."""
+def check_new_file(path: Path, *, again: bool = False) -> None:
+    """Raise StorageError where a new file cannot be put, before anything is computed that it would hold.
+
+    With ``again`` what a file holds is for later, as it may be the same.
+    """
     with storage_errors(path):
-        if os.path.lexists(path):
+        if os.path.lexists(path) and not (again and path.is_file() and not path.is_symlink()):
             raise already_there(path)
         folder = Path(os.path.abspath(path)).parent
         if folder.is_file():
@@ -101,6 +114,19 @@ def check_new_file(path: Path) -> None:
 def already_there(path: Path) -> StorageError:
     """What is said of a place for new files where something stands."""
     return StorageError(f"{path}: this is already there; choose another --out, or remove it.")
+
+
+def put_all(places: Mapping[Path, Path]) -> None:
+    """Rename each file to its place, where nothing may be but a file of the same bytes: a run that was killed left it.
+
+    None of them where one cannot be. Raises StorageError.
+    """
+    there = {path for path, place in places.items() if os.path.lexists(place)}
+    for path in there:
+        place = places[path]
+        if place.is_symlink() or not place.is_file() or not filecmp.cmp(path, place, shallow=False):
+            raise already_there(place)
+    rename_all({path: place for path, place in places.items() if path not in there})
 
 
 def rename_all(places: Mapping[Path, Path]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.manifest import MANIFEST, run_record, write_manifest
 from kgqa.runs.recipe import Recipe
 from kgqa.runs.stage import Run, Stage
+from kgqa.runs.watch import Watch
 from kgqa.runs.workspace import StageRecord, Workspace
 from kgqa.settings.defaults import RECIPE
 
@@ -33,6 +35,12 @@ class Runner:
     run: Run
     inputs: dict[str, str]
     """Input file → SHA-256 of its bytes."""
+    watches: Mapping[str, Watch] = field(default_factory=dict)
+    """Stage → the files outside of the workspace that it reads, as they were before they were hashed."""
+    changed: list[str] = field(default_factory=list)
+    """Input files that are other ones than those of the last run in the workspace."""
+    _given: dict[str, object] = field(default_factory=dict)
+    """Stage → what of settings and seed its output depends on."""
     records: list[StageRecord] = field(default_factory=list)
     """Of the stages that are done."""
     reused: list[str] = field(default_factory=list)
@@ -61,13 +69,31 @@ class Runner:
         # Another recipe may have stages of the same name; the first one's keys are those of workspaces from when there was no other.
         key = key_of("inputs", self.inputs, *([] if recipe == RECIPE else [recipe]))
         for stage in self.recipe.stages:
-            key = key_of(stage.name, stage.version, stage.depends_on(self.run), key)
+            self._given[stage.name] = stage.depends_on(self.run)
+            key = key_of(stage.name, stage.version, self._given[stage.name], key)
             yield stage, key
 
     def finished(self, stage: Stage, key: str) -> StageRecord | None:
-        """What the stage left behind where it need not be done again."""
-        record = self.run.workspace.finished(stage.name, key)
+        """What the stage left behind where it need not be done again, be it that an earlier one made the same as before of another input.
+
+        To be asked after those before it, whose records are there.
+        """
+        # Other settings make anew all that comes after them, whatever it comes to; other input only what comes to something else.
+        record = self.run.workspace.finished(stage.name, key, made_from=self._made_from(stage) if self.changed else "")
         return None if record is None or stage.outside(self.run) else record
+
+    def _made_from(self, stage: Stage) -> str:
+        """Hash of all that the stage is given: its settings, what the stages before it made, and of the first one the input files.
+
+        Empty where a stage before it is still to do, so that nobody knows.
+        """
+        earlier = list(takewhile(lambda each: each.name != stage.name, self.recipe.stages))
+        if [record.stage for record in self.records] != [each.name for each in earlier]:
+            return ""
+        aside = {f"tables/{name}.parquet" for each in earlier for name in each.aside}
+        made = [{name: digest for name, digest in record.outputs.items() if name not in aside} for record in self.records]
+        before = made or [self.inputs]
+        return key_of(self.run.domain.settings.recipe, stage.name, stage.version, self._given[stage.name], before)
 
     def perform(self, *, last: str | None = None) -> None:
         """Do all stages that are not finished, or those up to ``last``, in a workspace that is held. Raises KgqaError."""
@@ -75,6 +101,9 @@ class Runner:
             record = self.finished(stage, key)
             if record:
                 self.reused.append(stage.name)
+                if record.key != key:
+                    record = replace(record, key=key)
+                    self.run.workspace.record(record)
             self.records.append(record or self._perform(stage, key))
             if stage.name == last:
                 break
@@ -85,6 +114,8 @@ class Runner:
         begin = time.perf_counter()
         place.forget(stage.name)
         output = stage.run(self.run)
+        if stage.name in self.watches:
+            self.watches[stage.name].check()
         with ThreadPoolExecutor(self.run.workers) as pool:
             files = [*pool.map(place.write_table, output.tables, output.tables.values()), *output.files]
         record = StageRecord(
@@ -93,6 +124,7 @@ class Runner:
             outputs={name: file_hash(place.path / name) for name in files},
             report=output.as_report(),
             seconds=round(time.perf_counter() - begin, 3),
+            made_from=self._made_from(stage),
         )
         place.record(record)
         self.run.progress.finish(output.note)

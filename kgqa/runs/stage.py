@@ -74,6 +74,8 @@ class Stage:
     depends_on: Callable[[Run], object]
     """The part of settings, seed and limit that its output depends on, as JSON-able data."""
     run: Callable[[Run], StageOutput]
+    aside: tuple[str, ...] = ()
+    """Tables of it that no stage reads, and people alone."""
     outside: Callable[[Run], bool] = lambda _: False
     """Whether it has to be done again whatever its record says: what it makes lies outside of the workspace, so that it has to look whether
     that is still there, or a file that it goes by holds something else by now."""

@@ -40,12 +40,17 @@ class StageRecord:
     report: dict[str, Any]
     """Counts for the funnel."""
     seconds: float
+    made_from: str = ""
+    """Hash of all that the stage itself was given; with another ``key`` it need not be done again where this is the same."""
     check: str = ""
     """:meth:`checksum` of the other fields: a record that was edited does not count."""
 
     def checksum(self) -> str:
         """Hash of all fields but ``check``."""
-        return key_of({name: value for name, value in asdict(self).items() if name != "check"})
+        known = {name: value for name, value in asdict(self).items() if name != "check"}
+        if not self.made_from:  # as records were written before there was such a thing
+            del known["made_from"]
+        return key_of(known)
 
 
 class Workspace:
@@ -115,20 +120,25 @@ class Workspace:
         if self._lock:
             self._lock.close()
 
-    def claim(self, *, domain: str, inputs: Mapping[str, str]) -> None:
-        """Make the workspace that of ``domain`` and its input files (name → SHA-256), or raise WorkspaceMismatch if it is another's."""
-        if not self.belongs_to(domain=domain, inputs=inputs):
+    def claim(self, *, domain: str, inputs: Mapping[str, str]) -> list[str]:
+        """Make the workspace that of ``domain`` and its input files (name → SHA-256), or raise WorkspaceMismatch if it is another domain's.
+
+        Gives the input files that are other ones than those it was made from, or that are new or gone.
+        """
+        changed = self.changes(domain=domain, inputs=inputs)
+        if changed or changed is None:
             self.write_json(self.path / "workspace.json", {"format": FORMAT, "domain": domain, "inputs": dict(inputs)})
+        return changed or []
 
-    def belongs_to(self, *, domain: str, inputs: Mapping[str, str]) -> bool:
-        """Whether the workspace is that of ``domain`` and ``inputs``; raises WorkspaceMismatch if it is another's.
+    def changes(self, *, domain: str, inputs: Mapping[str, str]) -> list[str] | None:
+        """The input files that differ from those the workspace was made from; raises WorkspaceMismatch if it is another domain's.
 
-        False where it is nobody's: where nothing was finished, so that a faulty file can be mended and tried again.
+        None where it is nobody's: where nothing was finished.
         """
         path = self.path / "workspace.json"
         with storage_errors(path):
             if not path.exists() or not (any(self.tables.glob("*.json")) or (self.path / "datasets").exists()):
-                return False
+                return None
         try:
             found = json.loads(path.read_text("utf-8"))
             version, owner, files = found["format"], found["domain"], dict(found["inputs"])
@@ -139,18 +149,19 @@ class Workspace:
             raise WorkspaceMismatch(f"{self.path}: written by another version of kgqa (format {version}, this one has {FORMAT}); {other}.")
         if owner != domain:
             raise WorkspaceMismatch(f"{self.path}: this workspace belongs to the domain {owner}, not {domain}; {other}.")
-        changed = sorted(name for name in {*files, *inputs} if files.get(name) != inputs.get(name))
-        if changed:
-            raise WorkspaceMismatch(f"{self.path}: made from another input ({', '.join(changed)} differs); {other}.")
-        return True
+        return sorted(name for name in {*files, *inputs} if files.get(name) != inputs.get(name))
 
-    def finished(self, stage: str, key: str | None = None) -> StageRecord | None:
-        """The record of ``stage`` if it was run with this ``key`` (None: any) and all its files are there as they were written."""
+    def finished(self, stage: str, key: str | None = None, *, made_from: str = "") -> StageRecord | None:
+        """The record of ``stage`` if it was run with this ``key`` (None: any) and all its files are there as they were written.
+
+        Or if it was ``made_from`` the same, where that is said.
+        """
         try:
             record = StageRecord(**json.loads((self.tables / f"{stage}.json").read_text("utf-8")))
         except (OSError, ValueError, TypeError):
             return None
-        if key not in {record.key, None} or record.check != record.checksum():
+        is_same = key in {record.key, None} or (made_from and record.made_from == made_from)
+        if not is_same or record.check != record.checksum():
             return None
         for name, digest in record.outputs.items():
             path = self.path / name

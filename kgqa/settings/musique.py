@@ -216,7 +216,7 @@ class LlmSettings(Settings):
     at_once: Annotated[int, Field(ge=1, le=256)] = 4
     """Requests that wait for their answers at a time."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
-    """So long an endpoint may be silent."""
+    """So long an endpoint may take for an answer, from the request to its last byte."""
     retries: Annotated[int, Field(ge=0, le=20)] = 5
     """Of a request that finds no one, too many others, or a fault of the server."""
     input_price: Annotated[float, Field(ge=0)] | None = None

@@ -41,6 +41,8 @@ class State:
     loss: float = 0.0
     """Summed up over the ``questions`` since the last point of the curve."""
     questions: int = 0
+    unscored: bool = False
+    """Whether the run was stopped in the evaluation after the step, which comes first then."""
     finished: bool = False
 
 

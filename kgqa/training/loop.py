@@ -32,7 +32,7 @@ from kgqa.training.predicting import mean_score
 from kgqa.training.processes import Processes, first_alone
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Fitting
-from kgqa.training.stopping import Stopping
+from kgqa.training.stopping import Asked, Stopping
 from kgqa.training.task import Task
 
 if TYPE_CHECKING:
@@ -110,16 +110,17 @@ class _Run:
             ),
             batch_tokens=self._settings.batch_tokens, asked_tokens=self._settings.batch_tokens,
         )  # fmt: skip
+        self._stopping = Stopping()
         self._epoch: tuple[int, list[npt.NDArray[np.int64]]] = (-1, [])
 
     def fit(self) -> Fitted:
         self._go_on()
         if not self._state.finished:
-            with Stopping() as stopping:
-                self._steps(stopping)
+            with self._stopping:
+                self._steps()
                 self._state.finished = True
                 self._save()
-            if self._processes.any(stopping.asked):
+            if self._processes.any(self._stopping.asked):
                 raise InterruptedRun(f"{self._fitting.place}: stopped at its end; run the same command again to go on.")
         if self._state.best_step:
             checkpoints.load_weights(self._task.network, self._best())
@@ -148,7 +149,7 @@ class _Run:
         if not state.finished:
             self._note({"step": state.step, "resumed": True})
 
-    def _steps(self, stopping: Stopping) -> None:
+    def _steps(self) -> None:
         state, settings = self._state, self._settings
         progress = self._fitting.progress if self._processes.is_first else Silent()
         progress.start("Training", int(self._total) * settings.batch, "questions")
@@ -156,9 +157,13 @@ class _Run:
         saved, meter = time.monotonic(), _Meter(state)
         self._task.network.train()  # pretrained networks come without dropout, which they would only get back after an evaluation
         report, evaluate = max(1, self._per_epoch // REPORTS), max(1, self._per_epoch // settings.evaluations)
-        while state.step < self._total:
+        done = state.unscored and self._evaluate()
+        while not done and state.step < self._total:
             rows = self._batch(state.step)
-            loss = self._step(rows)
+            try:
+                loss = self._step(rows)
+            except Asked:
+                raise self._stopped() from None
             state.step += 1
             meter.add(loss, len(rows))
             progress.advance(settings.batch)
@@ -168,15 +173,24 @@ class _Run:
                 meter.begin()
             if self._dev is not None and (state.step % evaluate == 0 or last) and self._evaluate():
                 break
-            stop = self._processes.any(stopping.asked)
+            stop = self._processes.any(self._stopping.asked)
             # The first one's clock is that of all: they wait for each other while it writes.
             due = self._processes.any(self._processes.is_first and time.monotonic() - saved >= settings.checkpoint_seconds)
+            if stop and not last:  # after the last one, what was learned is kept first
+                raise self._stopped()
             if stop or due:
                 self._save()
                 saved = time.monotonic()
-            if stop and not last:  # after the last one, what was learned is kept first
-                raise InterruptedRun(f"{self._fitting.place}: stopped after step {state.step:,}; run the same command again to go on.")
         progress.finish(f"{state.step:,} steps" + (f", best dev score {100 * state.best:.1f}" if state.best_step else ""))
+
+    def _stopped(self) -> InterruptedRun:
+        """All is kept as it is after the last step."""
+        self._save()
+        return InterruptedRun(f"{self._fitting.place}: stopped after step {self._state.step:,}; run the same command again to go on.")
+
+    def _is_asked(self) -> bool:
+        """Whether it can end in the middle of something, which nobody else waits for."""
+        return self._stopping.asked and self._processes.count == 1
 
     def _batch(self, step: int) -> npt.NDArray[np.int64]:
         epoch, place = divmod(step, self._per_epoch)
@@ -186,7 +200,7 @@ class _Run:
         return self._epoch[1][place]
 
     def _step(self, rows: npt.NDArray[np.int64]) -> float:
-        """One step on the examples in ``rows``; their mean loss."""
+        """One step on the examples in ``rows``; their mean loss. Raises Asked between two of its parts, and nothing is learned then."""
         import torch
 
         state = self._state
@@ -225,6 +239,8 @@ class _Run:
         parts = list(within(mine if len(mine) else rows[:1], self._examples.tokens, limit=self._state.batch_tokens))
         total = 0.0
         for number, part in enumerate(parts):
+            if number and self._is_asked():
+                raise Asked
             batch = to_device(self._task.collate(self._examples.take(part)), self._processes.device.torch)
             with self._processes.synchronised(self._objective, last=number == len(parts) - 1), self._processes.device.autocast():
                 losses = self._objective(batch).float()
@@ -249,13 +265,20 @@ class _Run:
         self._fitting.progress.start(f"GPU memory ran out: going on with {state.batch_tokens:,} tokens at once, the same batch")
 
     def _evaluate(self) -> bool:
-        """Score the dev questions, keep the weights if they are the best; whether it is time to stop."""
+        """Score the dev questions, keep the weights if they are the best; whether it is time to stop.
+
+        Raises InterruptedRun where somebody asks meanwhile; whoever goes on scores them first.
+        """
         assert self._dev is not None
         state = self._state
         dev, limit = self._dev, 4 * state.batch_tokens
-        score = self._processes.of_first(
-            lambda: mean_score(self._task, dev, self._fitting.place / "tokens", self._processes.device, limit=limit)
-        )
+        tokens, device = self._fitting.place / "tokens", self._processes.device
+        state.unscored = True
+        try:
+            score = self._processes.of_first(lambda: mean_score(self._task, dev, tokens, device, limit=limit, is_asked=self._is_asked))
+        except Asked:
+            raise self._stopped() from None
+        state.unscored = False
         self._note({"step": state.step, "score": score})
         if score > state.best:
             state.best, state.best_step, state.worse = score, state.step, 0

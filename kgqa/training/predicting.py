@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +22,7 @@ from kgqa.training.device import Device, device_of, to_device
 from kgqa.training.encoded import encode
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Prediction
+from kgqa.training.stopping import Asked
 from kgqa.training.task import Batch, Task
 
 Rows = npt.NDArray[np.int64]
@@ -43,13 +44,17 @@ def predict_task(task: Task, questions: Questions, progress: Progress, settings:
     yield from (task.answer(instance, reading) for instance, reading in zip(questions, readings, strict=True))
 
 
-def mean_score(task: Task, questions: Questions, folder: Path, device: Device, *, limit: int) -> float:
+def mean_score(
+    task: Task, questions: Questions, folder: Path, device: Device, *, limit: int, is_asked: Callable[[], bool] = lambda: False
+) -> float:
     """The mean of the task's own score over the questions that have one; ``folder`` is where the encoded questions are, or go.
+
+    Raises Asked between two batches as soon as the user asks that it ends.
 
     Where a transform of DiRe made several contexts of a question, each label of sufficiency weighs the same: of n facts one context has
     them all, and 2^n - 2 have some, so that whoever finds nothing sufficient would be nearly always right.
     """
-    readings = _readings(task, questions, folder, device, Silent(), limit=limit)
+    readings = _readings(task, questions, folder, device, Silent(), limit=limit, is_asked=is_asked)
     scores: dict[int | None, list[float]] = {}
     for instance, reading in zip(questions, readings, strict=True):
         score = task.score(instance, task.answer(instance, reading))
@@ -58,7 +63,16 @@ def mean_score(task: Task, questions: Questions, folder: Path, device: Device, *
     return float(np.mean([np.mean(each) for each in scores.values()])) if scores else 0.0
 
 
-def _readings(task: Task, questions: Questions, folder: Path, device: Device, progress: Progress, *, limit: int) -> list[Any]:
+def _readings(
+    task: Task,
+    questions: Questions,
+    folder: Path,
+    device: Device,
+    progress: Progress,
+    *,
+    limit: int,
+    is_asked: Callable[[], bool] = lambda: False,
+) -> list[Any]:
     import torch
 
     examples = encode(task, questions, folder, progress, what="questions")
@@ -86,6 +100,8 @@ def _readings(task: Task, questions: Questions, folder: Path, device: Device, pr
             for row, reading in zip(part.tolist(), readings, strict=True):
                 found[place[row]] = reading
             progress.advance(len(part))
+            if is_asked():
+                raise Asked
     task.network.train(was_training)
     progress.finish(f"{len(rows):,} questions")
     return found

@@ -7,7 +7,11 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+from kgqa.stop import NUMBERS, STOP
+
+
+class Asked(Exception):
+    """Raised between two batches where somebody has asked that the run ends."""
 
 
 class Stopping:
@@ -21,7 +25,8 @@ class Stopping:
     def __enter__(self) -> Stopping:
         """From now on."""
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
+            heard = (number for number in NUMBERS if signal.getsignal(number) != signal.SIG_IGN)  # as nohup has it
+            self._before = {number: signal.signal(number, self._note) for number in heard}
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -29,7 +34,7 @@ class Stopping:
         self._put_back()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
+        self.asked, STOP.number = True, number
         self._put_back()
 
     def _put_back(self) -> None:

@@ -112,7 +112,7 @@ def test_a_signal_that_c_code_loses_stops_the_run_all_the_same() -> None:
     done = subprocess.run(
         [sys.executable, "-c", LOST], cwd=ROOT, env=environment(), capture_output=True, text=True, check=False, timeout=120
     )
-    assert (done.returncode, done.stderr) == (2, "kgqa: stopped; run the same command again.\n")
+    assert (done.returncode, done.stderr) == (143, "kgqa: stopped; run the same command again.\n")
 
 
 WITHIN = """
@@ -147,7 +147,42 @@ def test_torch_is_interrupted_when_it_is_done_or_after_a_while(until: float, sai
         [sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True, check=False, timeout=30,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    assert (done.returncode, done.stdout, done.stderr) == (2, said, "kgqa: stopped; run the same command again.\n")
+    assert (done.returncode, done.stdout, done.stderr) == (130, said, "kgqa: stopped; run the same command again.\n")
+
+
+KERNEL = """
+import signal
+import kgqa.cli.app
+from kgqa.arrays import kernel, tokens
+from kgqa.cli import main
+import pyarrow as pa
+
+call = kernel._call
+
+def between(*arguments):
+    for _ in range(SIGNALS):
+        signal.raise_signal(signal.SIGTERM)
+    found = call(*arguments)
+    print("whole", flush=True)
+    return found
+
+def run():
+    kernel._call = between
+    tokens.word_hashes(pa.array(["a b-c d"]))
+    return 0
+
+kgqa.cli.app.run = run
+main()
+"""
+
+
+@pytest.mark.parametrize(("signals", "said"), [(1, "whole\n"), (2, "")])
+def test_a_kernel_is_over_before_a_signal_is_obeyed_and_a_second_one_does_not_wait(signals: int, said: str) -> None:
+    script = KERNEL.replace("SIGNALS", str(signals))
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (143, said, "kgqa: stopped; run the same command again.\n")
 
 
 EARLY = """
@@ -168,7 +203,10 @@ def run():
     try:
         raise KeyboardInterrupt
     except KeyboardInterrupt as interruption:
-        raise SystemError("returned a result with an exception set") from interruption
+        try:
+            raise SystemError("returned a result with an exception set") from interruption
+        except SystemError as error:
+            raise SystemError("and so did what called it") from error
 
 kgqa.cli.app.run = run
 main()
@@ -194,8 +232,8 @@ main()
 @pytest.mark.parametrize(
     ("script", "status", "said"),
     [
-        (EARLY, 2, "kgqa: stopped; run the same command again.\n"),
-        (COMPILED, 2, "kgqa: stopped; run the same command again.\n"),
+        (EARLY, 130, "kgqa: stopped; run the same command again.\n"),
+        (COMPILED, 130, "kgqa: stopped; run the same command again.\n"),
         (OTHERWISE, 0, "what else goes wrong there"),
     ],
 )
@@ -444,6 +482,7 @@ def test_an_error_line_shows_control_characters(tmp_path: Path, cli: Cli) -> Non
 
 
 def test_a_program_that_calls_the_command_line_can_still_be_stopped(cli: Cli) -> None:
+    cli("--version")
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)]
     cli("--version")
     cli("--versoin")

@@ -637,7 +637,7 @@ def test_a_signal_is_a_sentence_and_the_run_goes_on(
     monkeypatch.setattr(os, "_exit", lambda status: (_ for _ in ()).throw(SystemExit(status)))
     with monkeypatch.context() as patched:
         patched.setattr(loop._Run, "_step", asks)
-        cli("train", place.toml(), place.set, "--out", place.run).sentence("stopped after step 3", "run the same command again")
+        cli("train", place.toml(), place.set, "--out", place.run).stopped(number, "stopped after step 3", "run the same command again")
     signal.signal(number, before)
     assert cli("train", place.toml(), place.set, "--out", place.run).status == 0
     assert place.predictions(place.run) == place.predictions(place.folder / "whole")

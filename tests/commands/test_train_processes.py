@@ -65,7 +65,7 @@ def trained(toml: Path, dataset: Path, run: Path, *, wait: float | None = None, 
         process.send_signal(with_signal)
     _, said = process.communicate(timeout=300)
     if with_signal in {signal.SIGINT, signal.SIGTERM} and process.returncode:
-        assert process.returncode == 2, said
+        assert process.returncode == 128 + with_signal, said
         assert len(said.decode().splitlines()) == 1, said
         assert b"again" in said
     return process.returncode

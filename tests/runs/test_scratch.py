@@ -211,7 +211,7 @@ def test_an_interruption_leaves_nothing_though_the_folder_was_not_yet_given_out(
     script = INTERRUPTED.format(module=module, step=step, when=when)
     command = [sys.executable, "-c", script, "convert", str(EXAMPLE), "--to", "native", "--out", str(tmp_path / "out")]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "kgqa: stopped; run the same command again.\n")
+    assert (done.returncode, done.stderr) == (130, "kgqa: stopped; run the same command again.\n")
     assert not list(tmp_path.iterdir())
 
 

@@ -50,7 +50,6 @@ def test_a_new_workspace_is_claimed_and_known_again(tmp_path: Path) -> None:
     [
         ({"format": FORMAT + 1}, f"another version of kgqa (format {FORMAT + 1}, this one has {FORMAT})"),
         ({"domain": "other"}, "belongs to the domain other, not d"),
-        ({"inputs": {"a.tsv": "2", "b.tsv": "1"}}, "another input (a.tsv, b.tsv differs)"),
     ],
 )
 def test_a_workspace_of_another_is_refused_and_stays_as_it_is(change: dict[str, object], part: str, tmp_path: Path) -> None:
@@ -65,6 +64,31 @@ def test_a_workspace_of_another_is_refused_and_stays_as_it_is(change: dict[str, 
         assert part in str(error.value)
         assert "choose another --workspace" in str(error.value)
         assert files(tmp_path / "w") == before
+
+
+def test_other_input_is_said_and_known_from_then_on(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as workspace:
+        assert workspace.claim(domain="d", inputs=INPUTS) == []
+        finish(workspace)
+        assert workspace.changes(domain="d", inputs=INPUTS) == []
+        assert workspace.changes(domain="d", inputs={"a.tsv": "2", "b.tsv": "1"}) == ["a.tsv", "b.tsv"]
+        assert workspace.claim(domain="d", inputs={"a.tsv": "2", "b.tsv": "1"}) == ["a.tsv", "b.tsv"]
+        assert workspace.claim(domain="d", inputs={"a.tsv": "2", "b.tsv": "1"}) == []
+
+
+def test_a_stage_that_was_made_from_the_same_is_finished_under_another_key(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as workspace:
+        old = finish(workspace)
+        assert workspace.finished("read", "other", made_from="") is None
+        workspace.record(replace(old, made_from="m"))
+        assert workspace.finished("read", "other") is None
+        assert workspace.finished("read", "other", made_from="n") is None
+        found = workspace.finished("read", "other", made_from="m")
+        assert found
+        assert found.key == "k"
+        path = workspace.tables / "read.json"
+        path.write_text(path.read_text("utf-8").replace('"m"', '"n"'), "utf-8")
+        assert workspace.finished("read", "other", made_from="n") is None  # edited
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,8 @@ def test_nothing_is_replaced(seed_wikidata: Path, tmp_path: Path, cli: Cli) -> N
             cli("export", "--to", "graphml", tmp_path / name, "--workspace", seed_wikidata, *options).sentence(name, "already there")
     cli("export", "--to", "graphml", tmp_path / "none" / "x", "--workspace", seed_wikidata).sentence("there is no folder")
     assert contents.files(tmp_path) == {"file": b"mine"}
+    for _ in range(2):  # as after a run that was killed when all was done
+        assert cli("export", "--to", "graphml", tmp_path / "new", "--workspace", seed_wikidata, "--entity", "Portugal").status == 0
 
 
 def test_a_full_disk_leaves_nothing(seed_wikidata: Path, small_disk: SmallDisk, cli: Cli) -> None:

@@ -6,6 +6,7 @@ import json
 import math
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, MissingInput, 
 from kgqa.progress import Silent  # noqa: E402
 from kgqa.records import Instance  # noqa: E402
 from kgqa.settings.training import TrainingSettings  # noqa: E402
-from kgqa.training import checkpoints, encoded, loop  # noqa: E402
+from kgqa.training import checkpoints, encoded, loop, predicting  # noqa: E402
 from kgqa.training.device import Device  # noqa: E402
 from kgqa.training.loop import Fitted, fit_task  # noqa: E402
 from kgqa.training.predicting import predict_task  # noqa: E402
@@ -183,6 +184,68 @@ def test_a_signal_ends_the_step_and_the_run_goes_on(tmp_path: Path, number: sign
     assert signal.getsignal(number) == before
     assert said(fit(tmp_path / "run", points)[0]) == texts
     assert curve(points) == curve(whole)
+
+
+@pytest.mark.parametrize("nth", [1, 2, 4, 6])
+def test_a_signal_in_an_evaluation_is_obeyed_in_it(tmp_path: Path, nth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which comes first when the run goes on, so that the curve is the same."""
+    monkeypatch.setattr(loop, "REPORTS", 2)
+    whole: list[Point] = []
+    task, fitted = fit(tmp_path / "whole", whole, batch_tokens=20, evaluations=2)
+    texts, read, parts = said(task), Lengths.read, [0]
+
+    def asks(self: Any, batch: Any) -> list[float]:
+        parts[0] += 1
+        if parts[0] == nth:
+            signal.raise_signal(signal.SIGTERM)
+        return read(self, batch)
+
+    points: list[Point] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(Lengths, "read", asks)
+        patched.setattr(predicting, "_threads", lambda _: nullcontext())  # signals come to the main thread
+        patched.setattr(predicting, "FEWEST_TOKENS", 20)
+        with pytest.raises(InterruptedRun, match="stopped after step"):
+            fit(tmp_path / "run", points, checkpoint_seconds=1000, batch_tokens=20, evaluations=2)
+    assert parts[0] == nth
+    task, again = fit(tmp_path / "run", points, batch_tokens=20, evaluations=2)
+    assert (said(task), again, curve(points)) == (texts, fitted, curve(whole))
+
+
+def test_a_signal_between_two_parts_of_a_step_is_obeyed_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "REPORTS", 2)
+    whole: list[Point] = []
+    task, fitted = fit(tmp_path / "whole", whole, batch_tokens=20)
+    texts, losses, parts = said(task), Lengths.losses, [0]
+
+    def asks(self: Any, batch: Any) -> Any:
+        parts[0] += 1
+        if parts[0] == 6:
+            signal.raise_signal(signal.SIGINT)
+        return losses(self, batch)
+
+    points: list[Point] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(Lengths, "losses", asks)
+        with pytest.raises(InterruptedRun, match="stopped after step"):
+            fit(tmp_path / "run", points, checkpoint_seconds=1000, batch_tokens=20)
+    assert parts[0] == 6
+    task, again = fit(tmp_path / "run", points, batch_tokens=20)
+    assert (said(task), again, curve(points)) == (texts, fitted, curve(whole))
+
+
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, step = signal.signal(signal.SIGHUP, signal.SIG_IGN), loop._Run._step
+
+    def asks(self: Any, rows: Any) -> float:
+        signal.raise_signal(signal.SIGHUP)
+        return step(self, rows)
+
+    monkeypatch.setattr(loop._Run, "_step", asks)
+    try:
+        fit(tmp_path / "run")
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("name", ["save_weights", "_save_tensors", "_optimiser_tensors"])

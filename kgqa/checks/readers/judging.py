@@ -21,12 +21,13 @@ from kgqa.checks.readers.random_reader import DRAWS, RandomReader
 from kgqa.errors import EmptyResult
 from kgqa.progress import Progress, Within
 from kgqa.readers.cost import Job, cost_of
-from kgqa.readers.pretrained import pretrained_key
+from kgqa.readers.pretrained import pretrained_files, pretrained_key
 from kgqa.readers.scores import answer_score, support_score
 from kgqa.readers.transformer.encoder import load_encoder
 from kgqa.readers.transformer.windows import Cutter
 from kgqa.records import Instance
 from kgqa.runs.files import key_of
+from kgqa.runs.watch import Watch
 from kgqa.settings.judging import JudgingSettings
 from kgqa.settings.reader import EncoderSettings
 from kgqa.settings.training import OF_TIME_AND_MEMORY
@@ -235,7 +236,9 @@ def prepared(level: str, asked: Material, settings: JudgingSettings, *, encoder:
     whole = plan.jobs[0].reader
     device_of(whole.training)
     assert isinstance(whole.settings, EncoderSettings)
+    watch = Watch(pretrained_files(whole.settings))
     files = pretrained_key(whole.settings)
     # Loaded once here, so that one that cannot be is known before hours of training, and not after.
     connects = Cutter(load_encoder(whole.settings.encoder), whole.settings, options=False).packs
+    watch.check()
     return Judging(level=level, settings=settings, asked=asked, plan=plan, seed=seed, encoder=files, connects=connects)

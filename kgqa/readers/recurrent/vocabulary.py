@@ -80,7 +80,7 @@ def load_vocabulary(folder: Path) -> Vocabulary:
         words, letters = found["words"], found["letters"]
         if not all(isinstance(word, str) for word in (*words, *letters)):
             raise TypeError
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise BrokenInput(f"{path}: this is not a reader's vocabulary; train the reader again.") from None
     return Vocabulary(words, letters)
 

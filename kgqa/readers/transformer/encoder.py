@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from logging import CRITICAL
 from pathlib import Path
 from typing import Any
 
-from kgqa.errors import BrokenInput, MissingInput, StorageError, storage_errors
+from kgqa.errors import BrokenInput, InputError, MissingInput, StorageError, storage_errors
 from kgqa.readers import saved
+from kgqa.readers.transformer.foreign import check_folder, check_size, numbers
 
 PACKAGE = "package:"
 ENCODER = "encoder"
@@ -20,6 +22,8 @@ PATIENCE = 10.0
 """Seconds in which the hub has to answer."""
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.bin", "tf_model.h5", "flax_model.msgpack")
+TAKEN = ("config.json", "model*.safetensors", "model.safetensors.index.json", "*token*.json", "vocab*", "merges.txt", "*.model")
+"""Files of a model on the hub, as patterns."""
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "spiece.model", "sentencepiece.bpe.model", "vocab.json", "tokenizer.model")
 
 
@@ -67,9 +71,12 @@ def load_encoder(name: str) -> Encoder:
 def load_network(kind: Any, place: str, name: str) -> Any:
     """The network of the transformers class ``kind`` with all of its weights, in single precision. Raises BrokenInput."""
     import torch
+    from transformers import AutoConfig
 
+    folder = folder_of(place, name)
+    make(kind, load_pretrained(AutoConfig, folder, name), Path(folder))
     network, loading = load_pretrained(
-        kind, place, name, use_safetensors=True, dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True
+        kind, folder, name, use_safetensors=True, dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True
     )
     missing = {*loading["missing_keys"], *(key for key, *_ in loading["mismatched_keys"])}
     weights = network.state_dict()
@@ -84,16 +91,30 @@ def load_network(kind: Any, place: str, name: str) -> Any:
 
 def saved_encoder(folder: Path) -> Encoder:
     """An encoder of the shape saved in ``folder``, its weights still to be loaded. Raises MissingInput, BrokenInput."""
-    import torch
     from transformers import AutoConfig, AutoModel
 
     _check(folder, weights=())
     config = load_pretrained(AutoConfig, str(folder), str(folder))
+    network = make(AutoModel, config, folder, weights=folder.parent)
+    return _fitting(network, load_tokenizer(str(folder), str(folder)), str(folder))
+
+
+def make(kind: Any, config: Any, folder: Path, *, weights: Path | None = None) -> Any:
+    """A network of the shape that the ``folder`` describes, in single precision; without memory unless told where its ``weights`` are.
+
+    Raises BrokenInput, before any memory is taken where the weights are too few for the shape.
+    """
+    import torch
+
     try:
-        network = AutoModel.from_config(config, dtype=torch.float32)  # type: ignore[no-untyped-call]
+        with torch.device("meta"):
+            shape = kind.from_config(config, dtype=torch.float32)
+        check_size(shape, numbers(weights or folder), folder / "config.json")
+        return shape if weights is None else kind.from_config(config, dtype=torch.float32)
+    except InputError:
+        raise
     except Exception as error:  # a network of a shape that cannot be fails as it likes
         raise _not_loaded(str(folder), error) from error
-    return _fitting(network, load_tokenizer(str(folder), str(folder)), str(folder))
 
 
 def is_trained(folder: Path) -> bool:
@@ -129,6 +150,8 @@ def _fitting(network: Any, tokenizer: Any, name: str) -> Encoder:
     ends = ((tokenizer.cls_token_id, tokenizer.bos_token_id), (tokenizer.sep_token_id, tokenizer.eos_token_id))
     if any(known == (None, None) for known in ends):
         raise BrokenInput(f"{name}: its tokenizer has no token that begins a text or none that ends it; put the encoder's own there.")
+    if not isinstance(tokenizer.model_max_length, int | float):
+        raise BrokenInput(f"{name}: its tokenizer_config.json says no number of tokens (model_max_length); put the encoder's own there.")
     check_pieces(tokenizer, rows, name)
     return Encoder(network=network, tokenizer=tokenizer)
 
@@ -202,9 +225,11 @@ def load_pretrained(kind: Any, place: str, name: str, **options: Any) -> Any:
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     logging.set_verbosity(CRITICAL)  # what it reports of weights that are not there stands in our own sentence
     try:
-        if not Path(place).is_dir():
-            options["local_files_only"] = not _is_reached(place)
-        return kind.from_pretrained(place, trust_remote_code=False, **options)
+        folder = folder_of(place, name)
+        check_folder(Path(folder))
+        return kind.from_pretrained(folder, trust_remote_code=False, local_files_only=True, **options)
+    except InputError:
+        raise
     except Exception as error:  # what a folder that is no encoder makes a loader raise is not said anywhere
         raise _not_loaded(name, error) from error
     finally:
@@ -213,6 +238,24 @@ def load_pretrained(kind: Any, place: str, name: str, **options: Any) -> Any:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
+def folder_of(place: str, name: str) -> str:
+    """The folder ``place``, or the one that a model of this name on the hub is loaded into: of its files those that are read.
+
+    Raises BrokenInput.
+    """
+    from huggingface_hub import snapshot_download
+
+    if Path(place).is_dir():
+        return place
+    try:
+        folder = snapshot_download(place, allow_patterns=[*TAKEN], local_files_only=not _is_reached(place))
+    except Exception as error:  # the hub's, or one of its packages that reports that there is no network
+        raise _not_loaded(name, error) from error
+    _check(Path(folder))
+    return folder
+
+
+@cache
 def _is_reached(name: str) -> bool:
     """Whether the hub answers at all; else what was loaded before is taken. It is asked once, as transformers tries again and again."""
     from huggingface_hub import HfApi

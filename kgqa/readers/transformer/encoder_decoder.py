@@ -15,6 +15,7 @@ from kgqa.readers.transformer.encoder import (
     load_network,
     load_pretrained,
     load_tokenizer,
+    make,
     place_of,
 )
 from kgqa.settings.seq2seq import Seq2SeqSettings
@@ -62,7 +63,7 @@ def saved_encoder_decoder(folder: Path) -> EncoderDecoder:
     from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
     config = load_pretrained(AutoConfig, str(folder), str(folder))
-    network = AutoModelForSeq2SeqLM.from_config(config)  # type: ignore[no-untyped-call]
+    network = make(AutoModelForSeq2SeqLM, config, folder, weights=folder.parent)
     return _made(network, load_tokenizer(str(folder), str(folder)), str(folder))
 
 

@@ -239,7 +239,7 @@ def _known_before(folder: Path) -> list[str]:
     try:
         with storage_errors(path):
             answers = json.loads(path.read_text("utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         answers = None
     if not isinstance(answers, list) or not all(isinstance(text, str) for text in answers):
         raise BrokenInput(f"{path}: this is no list of answers; train the reader again.")

@@ -7,16 +7,19 @@ import io
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kgqa.errors import QueryError
+from kgqa.errors import QueryError, QueryTimeout
 from kgqa.settings.defaults import QUERY_ROWS
 from kgqa.store import limits
 from kgqa.store.cypher import cypher_parameters
 from kgqa.store.names import resolved
 from kgqa.store.queries import Query
 from kgqa.store.values import as_json as value_as_json, plain
+from kgqa.web.explore.between import edges_among
+from kgqa.web.explore.graph_picture import join
 from kgqa.web.explore.queries import Answer, filled_in, show
 from kgqa.web.explore.stores import Graph
 
@@ -107,8 +110,12 @@ def read(graph: Graph, written: Written) -> limits.Answer:
 
 
 def ask(graph: Graph, written: Written) -> Answer:
-    """The same for the page."""
-    return show(graph, read(graph, written), asked=list(written.parameters().values()))
+    """The same for the page; nodes that come without relationships are drawn with those that the graph has between them."""
+    found = show(graph, read(graph, written), asked=list(written.parameters().values()))
+    if found.picture is not None and not found.picture.edges:
+        with suppress(QueryTimeout):  # the rows are there all the same
+            join(found.picture, edges_among(graph, found.picture.nodes))
+    return found
 
 
 def as_json(found: limits.Answer) -> str:

@@ -70,6 +70,14 @@ def graph_picture(
     return picture
 
 
+def join(picture: Picture, edges: Iterable[Edge]) -> None:
+    """Put edges between nodes of a picture that has none, and lay it out anew."""
+    for edge in edges:
+        picture.connect(edge)
+    if picture.edges:
+        _lay_out(picture, {})
+
+
 def _things(value: Any) -> Iterator[Thing]:
     """The nodes and relationships in a value."""
     if isinstance(value, Mapping):

@@ -159,6 +159,49 @@ def test_a_mistake_stands_above_the_query_which_stays(wikidata: Project, look: L
     said_no(window)
 
 
+HOSTILE = "MATCH (e:Entity) WHERE e.id <> '<img src=x onerror=alert(1)>' RETURN e.id LIMIT 1"
+
+
+def test_queries_that_ran_are_kept_in_the_browser(wikidata: Project, look: Look) -> None:
+    window = look(wikidata)
+    page = window.open("/cypher")
+    earlier = page.locator("#earlier")
+    expect(earlier).to_be_hidden()
+    page = window.open(address(FACTS, params="id=Q45"))
+    box, run = page.get_by_role("textbox", name="Query"), page.get_by_role("button", name="Run")
+    expect(earlier).to_be_visible()
+    box.fill(HOSTILE)
+    run.click()
+    earlier.locator("summary").click()
+    kept = earlier.locator("li button")
+    expect(kept).to_have_count(2)
+    expect(kept.first).to_have_text(HOSTILE)
+    assert earlier.locator("img").count() == 0
+    expect(kept.last).to_have_text(f"{FACTS}  (id=Q45)")
+    box.fill("MATCH (e:Nothing) RETURN e")
+    run.click()
+    page.locator("#trouble .trouble").wait_for()
+    expect(kept).to_have_count(2)
+    kept.last.click()
+    expect(box).to_have_value(FACTS)
+    expect(page.get_by_role("textbox", name="Parameters")).to_have_value("id=Q45")
+    run.click()
+    expect(kept.first).to_have_text(f"{FACTS}  (id=Q45)")
+    expect(kept).to_have_count(2)
+    # What somebody else put there is taken for nothing but text.
+    for stored in ('[{"q": "<b>x</b>", "params": ""}, 7, {"q": 1}, null]', "{", '"x"'):
+        page.evaluate("text => localStorage.setItem('kgqa-cypher', text)", stored)
+        page = window.open("/cypher")
+        assert page.locator("#earlier li").all_text_contents() == (["<b>x</b>"] if "b>" in stored else [])
+    page = window.open(address(HOSTILE))
+    page.locator("#earlier summary").click()
+    page.get_by_role("button", name="Forget them").click()
+    expect(page.locator("#earlier")).to_be_hidden()
+    page = window.open("/cypher")
+    expect(page.locator("#earlier")).to_be_hidden()
+    said_no(window)
+
+
 def test_a_link_reopens_it_and_files_are_saved(wikidata: Project, look: Look, tmp_path: Path) -> None:
     window = look(wikidata, accept_downloads=True)
     page = window.open("/cypher")

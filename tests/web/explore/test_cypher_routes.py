@@ -66,6 +66,23 @@ def files(answer: Any) -> list[str]:
     return [html.unescape(link) for link in re.findall(r'<a class="button" href="(/cypher\.[^"]+)" download', answer.text)]
 
 
+def test_nodes_alone_are_drawn_with_what_is_between_them(either: Project, client: Client) -> None:
+    ask = client(either)
+    text = "MATCH (d:Document)-[:MENTIONS]->(e:Entity) WHERE e.id = 'Q45' RETURN d, e ORDER BY d.row LIMIT 5"
+    (picture,) = pictures(ask.get("/cypher", params={"q": text}).text)
+    documents = {node["key"] for node in picture["nodes"]} - {"e:Q45"}
+    mentions = {(edge["source"], edge["target"]) for edge in picture["edges"] if edge["label"] == "mentions"}
+    assert mentions == {(document, "e:Q45") for document in documents}
+    (alone,) = pictures(ask.get("/cypher", params={"q": FACTS.replace("RETURN e, f, o", "RETURN e, o"), "params": "id=Q45"}).text)
+    (whole,) = pictures(ask.get("/cypher", params={"q": FACTS, "params": "id=Q45"}).text)
+    drawn = {(edge["source"], edge["target"], edge["label"]) for edge in alone["edges"]}
+    assert {(edge["source"], edge["target"], edge["label"]) for edge in whole["edges"]} <= drawn
+    (article,) = pictures(ask.get("/cypher", params={"q": "MATCH (e:Entity)-[:ABOUT]->(d:Document) WHERE e.id = 'Q45' RETURN e, d"}).text)
+    assert "article" in {edge["label"] for edge in article["edges"]}
+    (one,) = pictures(ask.get("/cypher", params={"q": "MATCH (e:Entity) WHERE e.id = 'Q45' RETURN e"}).text)
+    assert one["edges"] == []
+
+
 def test_a_link_gives_rows_graph_and_files(either: Project, client: Client) -> None:
     ask = client(either)
     sent = {"q": FACTS, "params": "id=Q45", "rows": "50", "seconds": "9"}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from importlib.util import find_spec
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -15,7 +16,9 @@ from kgqa.recipes.musique.composers.recording import Answer
 from kgqa.settings.musique import LlmSettings
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, OpenAI
+    from openai import APIStatusError
+
+    from kgqa.recipes.musique.composers.client import Client
 
 KEY = "OPENAI_API_KEY"
 ADDRESS = "OPENAI_BASE_URL"
@@ -23,6 +26,13 @@ ADDRESS = "OPENAI_BASE_URL"
 MOST_LETTERS = 2000
 MOST_TOKENS = 1 << 40
 """Of an address, and of one answer: what is more is no number of tokens."""
+MOST_FINISH = 40
+"""Letters of why an answer ends."""
+MOST_CHOICES = 8
+"""One is asked for."""
+FEWEST_LETTERS = 12
+"""Of a key that is secret: servers of one's own are given "none", "EMPTY" and other words."""
+BLANKED = "…"
 DEFAULT = "https://api.openai.com/v1"
 FILTERED = "content_filter"
 CHARACTERS_PER_TOKEN = 4.0
@@ -61,6 +71,8 @@ class Endpoint:
         self.is_without_key = not key and self.address == DEFAULT
         """Nobody answers then."""
         self._model, self._settings, self._schema = model, settings, schema
+        self._lock = Lock()
+        self._client: Client | None = None
 
     def request(self, messages: Sequence[Message]) -> dict[str, Any]:
         """What is sent, all that an answer depends on but who answers."""
@@ -72,27 +84,41 @@ class Endpoint:
         limit = {"max_completion_tokens": own.max_output_tokens}
         return {"model": self._model, "messages": list(messages), "response_format": form, **limit, **said}
 
-    @cached_property
-    def _client(self) -> OpenAI:
-        from openai import OpenAI
+    def close(self) -> None:
+        """Let go of the connections; who asks again opens them anew."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _opened(self) -> Client:
+        """A run whose answers are all recorded needs none."""
+        from kgqa.recipes.musique.composers.client import Client
 
         if self.is_without_key:
             raise SettingsError(NO_KEY)
-        # Servers of one's own ask for no key, but the client does; who sends again is kgqa, which knows when it was stopped.
-        return OpenAI(
-            api_key=os.environ.get(KEY) or "none", base_url=self.address, timeout=self._settings.timeout_seconds, max_retries=0
-        )  # fmt: skip
+        own = self._settings
+        with self._lock:
+            if self._client is None:
+                # Servers of one's own ask for no key, but the client does; who sends again is kgqa, which knows when it was stopped.
+                key = os.environ.get(KEY) or "none"
+                self._client = Client(address=self.address, key=key, seconds=own.timeout_seconds, tokens=own.max_output_tokens)
+            return self._client
 
     def ask(self, request: Mapping[str, Any]) -> Answer:
         """Send a :meth:`request`, once. Raises Failed, or EndpointError where it is of no use to ask again; neither says the key."""
         import openai
 
+        from kgqa.recipes.musique.composers.client import Unusable
+
         place = f"{self.address}, model {self._model}"
         try:
-            got = self._client.chat.completions.create(**request)
-        except openai.APITimeoutError:
-            wait = f"{self._settings.timeout_seconds:g} s"
-            raise Failed(f"{place}: no answer in {wait}; {AGAIN}, or raise timeout_seconds.", may_be_paid=True) from None
+            body = self._opened().send(request)
+        except (openai.APITimeoutError, TimeoutError):
+            late = f"no answer in {self._settings.timeout_seconds:g} s, or none that ended"
+            raise Failed(f"{place}: {late}; {AGAIN}, or raise timeout_seconds.", may_be_paid=True) from None
+        except Unusable as error:
+            raise EndpointError(f"{place}: {_short(error, most=400)}.") from None
         except openai.APIConnectionError as error:
             raise Failed(f"{place}: it cannot be reached ({_short(error.__cause__ or error)}); {AGAIN}.") from None
         except openai.APIStatusError as error:
@@ -104,7 +130,7 @@ class Endpoint:
             raise (Failed(said, after=_seconds(error)) if kind is Failed else EndpointError(said)) from None
         except (openai.OpenAIError, ValueError, RecursionError) as error:
             raise EndpointError(f"{place}: it answers with no chat completion ({_short(error)}); is the address right?") from None
-        return self._answer(got, place, asked=len(json.dumps(request)))
+        return self._answer(body, place, asked=len(json.dumps(request)))
 
     def _reason(self, error: APIStatusError) -> str:
         status = error.status_code
@@ -119,19 +145,25 @@ class Endpoint:
             return f'it refuses the request (status {status}: {said}); if it knows no JSON schema, set structured = "object".'
         return f"it fails (status {status}: {said}); {AGAIN}."
 
-    def _answer(self, got: object, place: str, *, asked: int) -> Answer:
+    def _answer(self, body: bytes, place: str, *, asked: int) -> Answer:
         """Servers speak the protocol more or less: tokens that they do not count are estimated by the characters ``asked`` and answered."""
-        choices: Any = getattr(got, "choices", None)
-        message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
-        if message is None:
-            raise EndpointError(f"{place}: it answers with no chat completion ({_short(got)}); is the address right?")
-        said, refusal = getattr(message, "content", None), getattr(message, "refusal", None)
-        text = said.encode("utf-8", "replace").decode() if isinstance(said, str) else ""  # half of a surrogate pair can be kept nowhere
-        usage = getattr(got, "usage", None)
+        found = _parsed(body)
+        choices: Any = found.get("choices")
+        choice: Any = choices[0] if isinstance(choices, list) and choices else None
+        message: Any = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(message, dict):
+            begin = body[:1000].decode("utf-8", "replace")
+            raise EndpointError(f"{place}: it answers with no chat completion ({_short(begin)}); is the address right?")
+        if len(choices) > MOST_CHOICES:
+            raise EndpointError(f"{place}: it answers with {len(choices):,} choices, and one was asked for; is the address right?")
+        said = message.get("content")
+        # Half of a surrogate pair can be kept nowhere.
+        text = _blanked(said).encode("utf-8", "replace").decode() if isinstance(said, str) else ""
+        usage = found.get("usage")
         inputs = _count(usage, "prompt_tokens", asked)
         outputs = _count(usage, "completion_tokens", len(text))
-        ended = str(getattr(choices[0], "finish_reason", None) or "stop")
-        finish = FILTERED if refusal else ended if ended.isidentifier() else "other"
+        ended = _blanked(str(choice.get("finish_reason") or "stop"))
+        finish = FILTERED if message.get("refusal") else ended if ended.isidentifier() and len(ended) <= MOST_FINISH else "other"
         return Answer(text=text, finish=finish, input_tokens=inputs, output_tokens=outputs)
 
 
@@ -172,14 +204,34 @@ def _seconds(error: APIStatusError) -> float | None:
     return found if 0 <= found <= LONGEST_WAIT else None
 
 
+def _parsed(body: bytes) -> Mapping[str, Any]:
+    """Empty where it is no JSON object."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def _count(usage: object, name: str, characters: int) -> int:
-    value = getattr(usage, name, None)
-    return value if isinstance(value, int) and 0 <= value < MOST_TOKENS else round(characters / CHARACTERS_PER_TOKEN)
+    value: Any = usage.get(name) if isinstance(usage, dict) else None
+    counted = type(value) is int and 0 <= value < MOST_TOKENS
+    return value if counted else round(characters / CHARACTERS_PER_TOKEN)
 
 
-def _short(said: object) -> str:
-    """At most 160 characters of what somebody else says, without the key."""
+def _blanked(text: str) -> str:
+    """What is recorded, without the key, be its letters written as JSON escapes or not."""
+    key = os.environ.get(KEY, "")
+    if len(key) < FEWEST_LETTERS:
+        return text
+    slash = {"/": r"|\\/"}
+    letters = (rf"(?:{re.escape(letter)}|\\u(?i:{ord(letter):04x}){slash.get(letter, '')})" for letter in key)
+    return re.sub("".join(letters), BLANKED, text)
+
+
+def _short(said: object, *, most: int = 160) -> str:
+    """At most ``most`` characters of what somebody else says, without the key."""
     text, key = " ".join(str(said).split()), os.environ.get(KEY)
     if key:  # which is of printable signs alone, and so is never quoted in another way
-        text = text.replace(key, "…")
-    return f"{text[:160]}…" if len(text) > 160 else text
+        text = text.replace(key, BLANKED)
+    return f"{text[:most]}…" if len(text) > most else text

@@ -134,6 +134,7 @@ class LlmComposer:
             self._stop.set()
             # What is on its way is waited for: it is paid.
             pool.shutdown(wait=True, cancel_futures=True)
+            self._endpoint.close()
         return found
 
     def _spent(self) -> float:

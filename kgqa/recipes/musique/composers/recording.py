@@ -7,8 +7,9 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
+from typing import Annotated
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from kgqa.errors import BrokenInput, storage_errors
 from kgqa.runs.files import key_of
@@ -21,9 +22,9 @@ class Answer:
     text: str
     finish: str
     """Why it ends there, in the endpoint's word: ``stop``, ``length``, ``content_filter``."""
-    input_tokens: int
+    input_tokens: Annotated[int, Field(ge=0)]
     """As the endpoint counts them, or estimated where it does not; so is ``output_tokens``."""
-    output_tokens: int
+    output_tokens: Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,128 @@
+"""What a folder of an encoder that somebody else made may ask for: plain safetensors, known attention, the sizes that its weights have."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from kgqa.errors import BrokenInput, storage_errors
+
+CONFIG, INDEX = "config.json", "model.safetensors.index.json"
+PLAIN = re.compile(r"[A-Za-z0-9_][\w.-]*\.safetensors")
+"""Of a file of weights in the folder itself."""
+MAPS = ("weight_map", "weights_map")
+ATTENTION = ("eager", "sdpa", "flex_attention")
+"""What torch itself has; another name is looked for on a hub, and its code run."""
+EXPERTS = ("eager", "grouped_mm", "batched_mm")
+REFUSED = {
+    "quantization_config": "quantised weights",
+    "auto_map": "code of its own",
+    "custom_pipelines": "code of its own",
+    "transformers_weights": "weights of another name",
+}
+"""What a config asks for that is not done."""
+ADAPTER = "adapter_config.json"
+MOST_BYTES = 1 << 24
+"""Of a config or an index."""
+MOST = {"layers": 1_000, "heads": 1_000, "positions": 1 << 20, "pieces": 1 << 22, "labels": 1 << 16, "size": 1 << 16}
+KINDS = (
+    ("layers", re.compile(r"layer(s)?$|blocks?$|^depth$|experts$|groups$")),
+    ("heads", re.compile(r"heads?$")),
+    ("positions", re.compile(r"position|^n_ctx$|_length$|_window$|buckets$|distance$")),
+    ("pieces", re.compile(r"vocab")),
+    ("labels", re.compile(r"labels$")),
+    ("size", re.compile(r"size$|dim$|width$|^d_|^n_embd$|^n_inner$|rank$|^hidden|channels$")),
+)
+"""What a number of a config counts, by the end of its name; the first that fits."""
+MOST_NUMBERS = 1 << 24
+"""A network may have so many numbers more than its weights, as for a pooler that nobody saved."""
+
+
+def check_folder(folder: Path) -> None:
+    """Raise BrokenInput, which names the file, where loading the folder could run code, read other files, or take any memory."""
+    if (folder / ADAPTER).is_file():
+        raise BrokenInput(f"{folder / ADAPTER}: adapters of another model are not read; merge them, and save the whole as safetensors.")
+    if (folder / INDEX).is_file():
+        _check_index(folder / INDEX)
+    if (folder / CONFIG).is_file():
+        for name, value in _fields(_json(folder / CONFIG)):
+            _check_field(folder / CONFIG, name, value)
+
+
+def check_size(network: Any, weights: int, path: Path) -> None:
+    """BrokenInput where a ``network`` without memory (torch's device ``meta``) is larger than its ``weights``, numbers in files."""
+    found = {id(each): each.numel() for each in (*network.parameters(), *network.buffers())}
+    asked = sum(found.values())
+    if asked > 2 * weights + MOST_NUMBERS:
+        raise BrokenInput(f"{path}: it asks for a network of {asked:,} numbers, and its weights hold {weights:,}; take a whole encoder.")
+
+
+def numbers(folder: Path) -> int:
+    """How many the weights in a folder hold, by their headers alone; 0 where there are none. Raises BrokenInput."""
+    from safetensors import SafetensorError, safe_open
+
+    total = 0
+    for path in sorted(folder.glob("*.safetensors")):
+        try:
+            with storage_errors(path), safe_open(str(path), "pt") as file:
+                for name in file.keys():  # noqa: SIM118, it is no dict
+                    size = 1
+                    for length in file.get_slice(name).get_shape():
+                        size *= length
+                    total += size
+        except SafetensorError as error:
+            raise BrokenInput(f"{path}: the encoder cannot be loaded ({error}); put its own weights there.") from None
+    return total
+
+
+def _check_index(path: Path) -> None:
+    found = _json(path)
+    named = [found[key] for key in MAPS if key in found]
+    if not named or not all(isinstance(each, dict) for each in named):
+        raise BrokenInput(f"{path}: it does not say in which safetensors file each weight is; take the folder of a whole encoder.")
+    for name in (value for each in named for value in each.values()):
+        if not isinstance(name, str) or not PLAIN.fullmatch(name):
+            raise BrokenInput(f"{path}: it names {str(name)[:80]!r}, and weights are read only from .safetensors files in the same folder.")
+
+
+def _check_field(path: Path, name: str, value: object) -> None:
+    if name in REFUSED and value:
+        raise BrokenInput(f"{path}: its {name} asks for {REFUSED[name]}, which is not read; take an encoder of plain safetensors.")
+    if "attn_implementation" in name or "experts_implementation" in name:
+        known = ATTENTION if "attn" in name else EXPERTS
+        for each in value.values() if isinstance(value, dict) else [value]:
+            if each is not None and each not in known:
+                raise BrokenInput(f"{path}: {name} is {str(each)[:80]!r}, which may be code of others; take one of {', '.join(known)}.")
+    if isinstance(value, int | float) and not name.endswith("_id"):
+        kind = next((kind for kind, ending in KINDS if ending.search(name)), None)
+        if kind is not None and value > MOST[kind]:
+            raise BrokenInput(f"{path}: {name} is {value:,}, and an encoder has at most {MOST[kind]:,}; take a whole encoder.")
+
+
+def _fields(found: object, name: str = "") -> Iterator[tuple[str, object]]:
+    """Name → value of a config and of those in it."""
+    if isinstance(found, dict):
+        for key, value in found.items():
+            yield key, value
+            yield from _fields(value, key)
+    elif isinstance(found, list):
+        for value in found:
+            yield name, value
+            yield from _fields(value, name)
+
+
+def _json(path: Path) -> Mapping[str, Any]:
+    with storage_errors(path):
+        if path.stat().st_size > MOST_BYTES:
+            raise BrokenInput(f"{path}: it has more than {MOST_BYTES:,} bytes, which is no description of an encoder; take a whole one.")
+        data = path.read_bytes()
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise BrokenInput(f"{path}: the encoder cannot be loaded ({error}); put its own file there.") from None
+    if not isinstance(found, dict):
+        raise BrokenInput(f"{path}: the encoder cannot be loaded (this is no JSON object); put its own file there.")
+    return found
