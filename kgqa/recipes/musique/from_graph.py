@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,9 @@ from kgqa.arrays.sentences import sentence_starts
 from kgqa.arrays.words import lengths
 from kgqa.recipes.musique.composers.forms import NO_RELATION
 from kgqa.recipes.musique.mentions import find_names
-from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP
+from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP, STATED
 from kgqa.recipes.musique.wording import BOTH, FORWARD, INVERSE, question
-from kgqa.recipes.names.kinds import PERSON, title_kinds
+from kgqa.recipes.names.kinds import NOUNS, PERSON, title_kinds
 from kgqa.recipes.names.statements import CLOSED
 from kgqa.rules.roles import SYMMETRIC
 from kgqa.runs.funnel import FunnelRow
@@ -67,8 +67,8 @@ def templates_of(relations: pa.Table, settings: MusiqueSettings) -> dict[str, Te
 
 def graph_questions(
     tables: Mapping[str, pa.Table], settings: MusiqueSettings, *, source: str, seed: int
-) -> tuple[pa.Table, pa.Table, list[FunnelRow]]:
-    """``single_hop`` and ``paragraphs`` (see ``pool.py``) from the workspace's tables of the same names; S1's funnel.
+) -> tuple[pa.Table, pa.Table, pa.Table, list[FunnelRow]]:
+    """``single_hop``, ``paragraphs`` and ``stated`` (see ``pool.py``) from the workspace's tables; S1's funnel.
 
     A fact is asked for its tail, its head or, together with a second one of the same head, for that; only where the graph knows one answer.
     """
@@ -94,8 +94,10 @@ def graph_questions(
     candidates = candidates.filter("functional").drop("functional")
     rows.append(_row("questions", "incomplete", possible - candidates.height, candidates.height, "musique.single_hop.functional"))
     questions = _with_spans(candidates, tables, rows)
-    questions = _worded(questions, tables, templates, source, rows)
-    return _as_tables(questions, documents, rows)
+    questions = _worded(questions, tables, templates, source, rows, seed=seed if settings.forms else None)
+    single_hop, paragraphs = _as_tables(questions, documents)
+    told = asked.select("template", "head", "tail", paragraph="document").filter(pl.col("paragraph").is_in(paragraphs["id"].to_pylist()))
+    return single_hop, paragraphs, arrow(told.unique().sort(told.columns)).cast(STATED), rows
 
 
 def _row(what: str, reason: str, removed: int, left: int, setting: str = "") -> FunnelRow:
@@ -223,12 +225,17 @@ def _functionality(facts: pl.DataFrame, asked_by: str, settings: SingleHopSettin
     The share is the lower bound of a Beta posterior with the prior ``PRIOR``. Few facts of a graph that lacks most of them look
     functional in both directions: of 24 towns it knows one person each who died there.
     """
-    counts = facts.group_by("template").agg(different=pl.col(asked_by).n_unique(), facts=pl.len()).sort("template")
+    counts = _different(facts, asked_by)
     if settings.complete:
         return counts.select("template", share=pl.col("different") / pl.col("facts"))
     one, several = PRIOR[asked_by]
     different, every = counts["different"].to_numpy().astype(np.float64), counts["facts"].to_numpy().astype(np.float64)
     return counts.select("template", share=pl.Series(beta.ppf(LOWER, one + different, several + every - different)))
+
+
+def _different(facts: pl.DataFrame, side: str) -> pl.DataFrame:
+    """``template``, ``different`` (heads, or tails), ``facts``."""
+    return facts.group_by("template").agg(different=pl.col(side).n_unique(), facts=pl.len()).sort("template")
 
 
 def _both(
@@ -237,10 +244,14 @@ def _both(
     """What has two tails, each of which others have too? Of every head some of its pairs are drawn, from those that say who it is. Tails
     of one name are one.
 
-    The graph must have no second head with both, nor is one to be expected: if n heads of N have the one and m the other, chance alone
+    A relation of which one fact mostly says all, as whose capital a town is, is none of the two, nor are two that are no ``branch``. The
+    graph must have no second head with both, nor is one to be expected: if n heads of N have the one and m the other, chance alone
     makes n · m / N with both, and the more of these there are, the likelier one of them is only missing in the graph.
     """
-    nouns = {name: template.noun for name, template in templates.items() if template.clause}
+    alone = (
+        _different(facts, "tail").filter(pl.col("different") >= settings.single_hop.branch_below * pl.col("facts"))["template"].to_list()
+    )
+    nouns = {name: template.noun for name, template in templates.items() if template.clause and name not in alone}
     order = {name: number for number, name in enumerate(templates)}
     said = facts.filter(pl.col("template").is_in(list(nouns))).with_columns(noun=pl.col("template").replace_strict(nouns))
     rows = said.select("template", "tail_name").unique().sort("template", "tail_name").with_row_index("row")
@@ -259,6 +270,8 @@ def _both(
         ((pl.col("rank") < pl.col("rank_2")) | ((pl.col("rank") == pl.col("rank_2")) & (pl.col("tail") < pl.col("tail_2"))))
         & (pl.col("tail") != pl.col("tail_2"))
     )
+    vague = [name for name in nouns if not templates[name].branch]
+    pairs = pairs.filter(~(pl.col("template").is_in(vague) & pl.col("template_2").is_in(vague)))
     pairs = pairs.join(_joined(facts), on=["tail", "tail_2"], how="anti")
     pairs = pairs.unique(["head", "row", "row_2"], keep="first", maintain_order=True).sort("head", "row", "row_2")
     ones, others = (pairs[name].to_numpy() for name in ("row", "row_2"))
@@ -358,17 +371,23 @@ def _labels(questions: pl.DataFrame, tables: Mapping[str, pa.Table]) -> dict[str
 
 
 def _worded(
-    questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings], source: str, rows: list[FunnelRow]
-) -> pl.DataFrame:
-    """Adds ``id``, ``question``, ``names`` and ``aliases``; without those whose question says the answer."""
+    questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings], source: str, rows: list[FunnelRow],
+    *, seed: int | None,
+) -> pl.DataFrame:  # fmt: skip
+    """Adds ``id``, ``question``, ``names`` and ``aliases``; without those whose question says the answer, or what is no profession. Forms
+    are drawn by ``seed``, and are the first ones without one."""
     labels = _labels(questions, tables)
     names = [[labels[entity] for entity in entities] for entities in questions["entities"].to_list()]
     nouns = _nouns(questions, tables, templates)
-    rows_of = zip(questions["kind"].to_list(), questions["templates"].to_list(), names, nouns, strict=True)
-    asked = [question(kind, [templates[name] for name in used], said, noun) for kind, used, said, noun in rows_of]
+    key = pl.concat_str("kind", pl.col("templates").list.join("\0"), pl.col("entities").list.join("\0"), "answer", separator="\0")
+    hashes = text_hashes(arrow(questions.select(key=key))["key"])
+    draws = [0] * len(hashes) if seed is None else text_hashes(arrow(questions.select(key=key))["key"], seed=seed + 1).tolist()
+    rows_of = zip(questions["kind"].to_list(), questions["templates"].to_list(), names, nouns, draws, strict=True)
+    asked = [question(kind, [templates[name] for name in used], said, noun, draw=drawn) for kind, used, said, noun, drawn in rows_of]
+    proper = _proper(questions, names, templates)
     # Norway is called NO somewhere, which no text and no reader says of it.
     says_it = ~pl.col("name").str.to_lowercase().str.replace_all(r"[\W_]", "").is_in(list(CLOSED))
-    spelled = frame(tables["names"]).filter(says_it).group_by("entity").agg(pl.col("name").unique().sort())
+    spelled = _own_names(tables).filter(says_it).group_by("entity").agg(pl.col("name").unique().sort())
     subjects = questions.select("entities").unique(maintain_order=True)
     every = subjects.with_columns(entity="entities").explode("entity").join(spelled, on="entity", maintain_order="left").explode("name")
     called = every.group_by("entities").agg(called=pl.col("name").unique().sort())
@@ -380,12 +399,39 @@ def _worded(
     )
     made = made.join(spelled.rename({"entity": "answer", "name": "aliases"}), on="answer", how="left", maintain_order="left")
     made = made.join(called, on="entities", how="left", maintain_order="left").with_columns(pl.col("aliases", "called").fill_null([]))
-    key = pl.concat_str("kind", pl.col("templates").list.join("\0"), pl.col("entities").list.join("\0"), "answer", separator="\0")
-    hashes = text_hashes(arrow(made.select(key=key))["key"])
     made = made.with_columns(id=pl.Series([f"f{value:016x}" for value in hashes.tolist()], dtype=pl.String))
-    kept = made.filter(~pl.Series(_names_itself(made))).unique("id", keep="first", maintain_order=True)
-    rows.append(_row("questions", "named", made.height - kept.height, kept.height))
+    asked_well = made.filter(pl.Series(proper, dtype=pl.Boolean))
+    rows.append(_row("questions", "improper", made.height - asked_well.height, asked_well.height))
+    kept = asked_well.filter(~pl.Series(_names_itself(asked_well))).unique("id", keep="first", maintain_order=True)
+    rows.append(_row("questions", "named", asked_well.height - kept.height, kept.height))
     return kept.sort("id")
+
+
+def _proper(questions: pl.DataFrame, names: Sequence[Sequence[str]], templates: Mapping[str, TemplateSettings]) -> list[bool]:
+    """Whether no name stands where it makes no sense: what somebody is ("was {a tail}") is called by a noun for persons, and what somebody
+    works in is not. Tables have "musical" for a profession, and "composer" for a field."""
+    found = []
+    for kind, used, said in zip(questions["kind"].to_list(), questions["templates"].to_list(), names, strict=True):
+        rest = () if kind == FORWARD else zip(used, said, strict=True)
+        found.append(all(_is_person_noun(name) == ("{a tail}" in str(templates[of].clause)) for of, name in rest if name == name.lower()))
+    return found
+
+
+def _is_person_noun(name: str) -> bool:
+    last = name.rpartition(" ")[2]
+    return NOUNS.get(last, last) == PERSON
+
+
+def _own_names(tables: Mapping[str, pa.Table]) -> pl.DataFrame:
+    """``entity``, ``name`` without what is hardly one: without a letter, begun by a sign, or the label of something else that the graph
+    knows, as "Michigan" for the lake."""
+    labels = frame(tables["entities"]).select(entity="id", key=pl.col("label").str.to_lowercase())
+    of_label = labels.group_by("key").agg(pl.col("entity").alias("owners"))
+    every = frame(tables["names"]).with_columns(key=pl.col("name").str.to_lowercase())
+    every = every.filter(pl.col("name").str.contains(r"^[\p{L}\p{N}].*") & pl.col("name").str.contains(r"\p{L}|\p{N}"))
+    every = every.join(of_label, on="key", how="left", maintain_order="left")
+    own = pl.col("owners").is_null() | pl.col("owners").list.contains(pl.col("entity"))
+    return every.filter(own).select("entity", "name")
 
 
 def _names_itself(made: pl.DataFrame) -> npt.NDArray[np.bool_]:
@@ -400,7 +446,7 @@ def _names_itself(made: pl.DataFrame) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _as_tables(questions: pl.DataFrame, documents: pl.DataFrame, rows: list[FunnelRow]) -> tuple[pa.Table, pa.Table, list[FunnelRow]]:
+def _as_tables(questions: pl.DataFrame, documents: pl.DataFrame) -> tuple[pa.Table, pa.Table]:
     used = documents.join(questions.select("document").unique(), on="document", how="semi").sort("document").with_row_index("paragraph")
     made = questions.join(used.select("document", "paragraph"), on="document", maintain_order="left")
     single = made.select(
@@ -408,4 +454,4 @@ def _as_tables(questions: pl.DataFrame, documents: pl.DataFrame, rows: list[Funn
         answer_entity="answer", paragraph=pl.col("paragraph").cast(pl.Int32), relations="templates",
     )  # fmt: skip
     shown = used.select("title", "text", id="document")
-    return arrow(single.select(SINGLE_HOP.names)).cast(SINGLE_HOP), arrow(shown.select(PARAGRAPHS.names)).cast(PARAGRAPHS), rows
+    return arrow(single.select(SINGLE_HOP.names)).cast(SINGLE_HOP), arrow(shown.select(PARAGRAPHS.names)).cast(PARAGRAPHS)

@@ -6,7 +6,7 @@ Raise a stage's ``version`` whenever its output changes for the same input: work
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -31,8 +31,9 @@ from kgqa.recipes.musique.from_sets import set_questions
 from kgqa.recipes.musique.guesses import NOTHING_LEARNED, hop_figures, set_figures, unlearned
 from kgqa.recipes.musique.in_cypher import InStore, asked_texts
 from kgqa.recipes.musique.leakage import shared_items
+from kgqa.recipes.musique.needless import REASONS as NEEDLESS, Shortcuts, needless_chains, needless_pairs
 from kgqa.recipes.musique.pairs import composable_pairs
-from kgqa.recipes.musique.pool import REFUSED
+from kgqa.recipes.musique.pool import REFUSED, STATED
 from kgqa.recipes.musique.shapes import build_chains, hops_of
 from kgqa.recipes.musique.sides import names_and_answers
 from kgqa.recipes.musique.tags import pipeline_version
@@ -55,9 +56,9 @@ def single_hop_from_graph(run: Run) -> StageOutput:
     """Facts → single_hop, paragraphs (step S1)."""
     tables = run.tables("entities", "names", "relations", "facts", "documents", "mentions", "links")
     run.progress.start("Asking single-hop questions", tables["facts"].num_rows, "facts")
-    single_hop, paragraphs, funnel = graph_questions(tables, _settings(run), source=run.domain.settings.name, seed=run.seed)
+    single_hop, paragraphs, stated, funnel = graph_questions(tables, _settings(run), source=run.domain.settings.name, seed=run.seed)
     run.progress.advance(tables["facts"].num_rows)
-    return _single_hop(run, single_hop, paragraphs, REFUSED.empty_table(), funnel)
+    return _single_hop(run, single_hop, paragraphs, REFUSED.empty_table(), funnel, stated)
 
 
 def single_hop_from_sets(run: Run) -> StageOutput:
@@ -65,10 +66,12 @@ def single_hop_from_sets(run: Run) -> StageOutput:
     run.progress.start("Reading single-hop questions", None, "questions")
     sets = [open_dataset(path) for path in run.sets]
     single_hop, paragraphs, refused, funnel = set_questions(sets, _settings(run).single_hop, advance=run.progress.advance)
-    return _single_hop(run, single_hop, paragraphs, refused, funnel)
+    return _single_hop(run, single_hop, paragraphs, refused, funnel, STATED.empty_table())
 
 
-def _single_hop(run: Run, single_hop: pa.Table, paragraphs: pa.Table, refused: pa.Table, funnel: list[FunnelRow]) -> StageOutput:
+def _single_hop(
+    run: Run, single_hop: pa.Table, paragraphs: pa.Table, refused: pa.Table, funnel: list[FunnelRow], stated: pa.Table
+) -> StageOutput:
     made = {"single_hop": single_hop, "refused_single_hop": refused, "paragraphs": paragraphs}
     single_hop, refused = without_unread(made, funnel, _settings(run).single_hop.readers, run.progress)
     single_hop, paragraphs = _used_paragraphs(single_hop, paragraphs)
@@ -76,9 +79,8 @@ def _single_hop(run: Run, single_hop: pa.Table, paragraphs: pa.Table, refused: p
         raise EmptyResult(f"no single-hop question is good: {reasons_of(funnel)}; give others, or change [musique.single_hop].")
     note = f"{single_hop.num_rows:,} questions on {paragraphs.num_rows:,} paragraphs"
     report = {"questions": single_hop.num_rows, "paragraphs": paragraphs.num_rows}
-    return StageOutput(
-        tables={"single_hop": single_hop, "paragraphs": paragraphs, "refused_single_hop": refused}, funnel=funnel, report=report, note=note
-    )
+    made = {"single_hop": single_hop, "paragraphs": paragraphs, "refused_single_hop": refused, "stated": stated}
+    return StageOutput(tables=made, funnel=funnel, report=report, note=note)
 
 
 def _used_paragraphs(single_hop: pa.Table, paragraphs: pa.Table) -> tuple[pa.Table, pa.Table]:
@@ -170,10 +172,18 @@ def make_chains(run: Run) -> StageOutput:
     run.progress.start("Building reasoning graphs", pairs.num_rows, "pairs")
     funnel: list[FunnelRow] = []
     usable = sayable(run, tables, funnel)
+    shortcuts = None
+    if settings.shapes.needed:
+        shortcuts = Shortcuts.of(single_hop, tables["paragraphs"], None if run.sets else run.table("facts"))
+        usable = _needed_pairs(usable, needless_pairs(pairs, single_hop, shortcuts, settings.shapes.implied), "pairs", funnel)
     said, groups = names_and_answers(single_hop)
     ask = partial(InStore(run).chains, pairs) if run.traversal == "cypher" else None
     every = build_chains(single_hop, pairs, usable, said, groups, settings.shapes, seed=run.seed, ask=ask)
     funnel.append(FunnelRow(stage="shapes", what="chains", reason="of short questions, in six shapes", removed=None, left=len(every)))
+    if shortcuts is not None:
+        edges = np.stack([every[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
+        bad = needless_chains(hops_of(every["shape"].to_numpy(), edges, pairs), shortcuts)
+        every = every.filter(pa.array(_needed_pairs(np.ones(len(every), np.bool_), bad, "chains", funnel)))
     kept, unkept = choose_sayable(run, every, tables)
     funnel += unkept
     chains = every.take(kept)
@@ -183,6 +193,22 @@ def make_chains(run: Run) -> StageOutput:
     counts = Counter(SHAPES[number] for number in chains["shape"].to_pylist())
     note = ", ".join(f"{name} {counts[name]:,}" for name in SHAPES if counts[name])
     return StageOutput(tables={"chains": chains}, funnel=funnel, report={"shapes": dict(counts)}, note=note)
+
+
+def _needed_pairs(
+    kept: npt.NDArray[np.bool_], needless: Mapping[str, npt.NDArray[np.bool_]], what: str, funnel: list[FunnelRow]
+) -> npt.NDArray[np.bool_]:
+    """Those of ``kept`` that no reason speaks against; each reason has its row."""
+    for name, bad in needless.items():
+        left = kept & ~bad
+        funnel.append(
+            FunnelRow(
+                stage="shapes", what=what, reason=NEEDLESS[name], removed=int(kept.sum() - left.sum()), left=int(left.sum()),
+                setting="musique.shapes.implied" if name == "implied" else "musique.shapes.needed",
+            )
+        )  # fmt: skip
+        kept = left
+    return kept
 
 
 def _worst(funnel: list[FunnelRow]) -> str:
@@ -332,7 +358,9 @@ COMPOSITION = (
         name="make_chains",
         version=1,
         doing="Building reasoning graphs",
-        depends_on=_searched(lambda run: [_only("shapes")(run), _settings(run).composition.model_dump(include={"composer", "max_words"})]),
+        depends_on=_searched(
+            lambda run: [_only("shapes")(run), _settings(run).composition.model_dump(include={"composer", "max_words", "max_clauses"})]
+        ),
         run=make_chains,
     ),
     Stage(name="split_chains", version=3, doing="Splitting", depends_on=_only("split"), run=split_chains),
@@ -357,7 +385,7 @@ FROM_GRAPH = (
         name="single_hop",
         version=4,
         doing="Asking single-hop questions",
-        depends_on=_asked("templates", "neutral", "unasked", "single_hop"),
+        depends_on=_asked("templates", "forms", "neutral", "unasked", "single_hop"),
         run=single_hop_from_graph,
     ),
     *COMPOSITION,
