@@ -83,6 +83,16 @@ class TemplateSettings(Settings):
         return self
 
 
+class ReadingSettings(Settings):
+    """Facts that are read out of articles (step S1); what the graph knows shows which words state what."""
+
+    use: bool = True
+    precision: Share = 0.7
+    """The lower bound of the share of a pattern's places that state a fact of the graph, which lacks part of what texts state."""
+    least: Positive = 8
+    """Subjects that a pattern was seen with, at least."""
+
+
 class SingleHopSettings(Settings):
     """Which single-hop questions are good (step S1), and how facts become some."""
 
@@ -99,6 +109,7 @@ class SingleHopSettings(Settings):
     that few facts do not convince, least of all that a tail has one head."""
     by_chance: Annotated[float, Field(ge=0)] = 0.02
     """An entity is asked for by two of its facts if so many others had both by chance, at most."""
+    reading: ReadingSettings = ReadingSettings()
     documents: Literal["about", "any"] = "about"
     """Where a fact must be stated: in the article about its head, which names the tail, or in a sentence of the article about its tail;
     with ``any`` a sentence of any text counts that names both, for texts that are about no entity."""

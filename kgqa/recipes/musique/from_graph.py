@@ -20,6 +20,7 @@ from kgqa.arrays.words import lengths
 from kgqa.recipes.musique.composers.forms import NO_RELATION
 from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP, STATED
+from kgqa.recipes.musique.read_facts import read_facts
 from kgqa.recipes.musique.wording import BOTH, FORWARD, INVERSE, question
 from kgqa.recipes.names.kinds import NOUNS, PERSON, title_kinds
 from kgqa.recipes.names.statements import CLOSED
@@ -29,6 +30,7 @@ from kgqa.settings.musique import MusiqueSettings, SingleHopSettings, TemplateSe
 from kgqa.sources.tables import arrow, frame
 
 STAGE = "single-hop"
+READING = "musique.single_hop.reading.use"
 ARTICLE_LENGTH = len("the ")
 ARTICLE_SHARE = 0.6
 """From this share of its places on a name has an article."""
@@ -74,8 +76,9 @@ def graph_questions(
     """
     templates = templates_of(tables["relations"], settings)
     facts, rows = _asked_facts(tables, templates)
-    facts = _named(facts, tables)
     documents = _good_documents(tables, settings.single_hop, rows)
+    facts = _with_read(facts, tables, documents, settings.single_hop, rows)
+    facts = _named(facts, tables)
     stated = _stated(facts, tables, documents, settings.single_hop)
     asked = facts.join(stated, on=["head", "tail"], how="inner")
     left = facts.join(stated.select("head", "tail").unique(), on=["head", "tail"], how="semi").height
@@ -95,6 +98,7 @@ def graph_questions(
     rows.append(_row("questions", "incomplete", possible - candidates.height, candidates.height, "musique.single_hop.functional"))
     questions = _with_spans(candidates, tables, rows)
     questions = _worded(questions, tables, templates, source, rows, seed=seed if settings.forms else None)
+    questions = questions.with_columns(read=_read_of(questions, facts))
     single_hop, paragraphs = _as_tables(questions, documents)
     told = asked.select("template", "head", "tail", paragraph="document").filter(pl.col("paragraph").is_in(paragraphs["id"].to_pylist()))
     return single_hop, paragraphs, arrow(told.unique().sort(told.columns)).cast(STATED), rows
@@ -122,6 +126,19 @@ def _asked_facts(tables: Mapping[str, pa.Table], templates: Mapping[str, Templat
     removed = facts.join(of, on="relation", how="anti").height
     rows = [_row("facts", "not asked", removed, facts.height - removed, "musique.unasked")]
     return kept.unique().sort("head", "template", "tail"), rows
+
+
+def _with_read(
+    facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, settings: SingleHopSettings, rows: list[FunnelRow]
+) -> pl.DataFrame:
+    """Adds ``read``, and facts that articles state and the graph lacks."""
+    known = facts.with_columns(read=pl.lit(value=False))
+    if not settings.reading.use:
+        return known
+    found = read_facts(facts, tables, documents, settings.reading).with_columns(read=pl.lit(value=True))
+    told = f"{found.height:,} facts are read out of articles, of which the graph has none"
+    rows.append(FunnelRow(stage=STAGE, what="facts", reason=told, removed=None, left=known.height + found.height, setting=READING))
+    return pl.concat([known, found]).sort("head", "template", "tail")
 
 
 def _turned(facts: pl.DataFrame, templates: Mapping[str, TemplateSettings]) -> pl.DataFrame:
@@ -225,7 +242,8 @@ def _functionality(facts: pl.DataFrame, asked_by: str, settings: SingleHopSettin
     The share is the lower bound of a Beta posterior with the prior ``PRIOR``. Few facts of a graph that lacks most of them look
     functional in both directions: of 24 towns it knows one person each who died there.
     """
-    counts = _different(facts, asked_by)
+    # What is read is one fact for each head, which says nothing of how many there are.
+    counts = _different(facts.filter(~pl.col("read")), asked_by)
     if settings.complete:
         return counts.select("template", share=pl.col("different") / pl.col("facts"))
     one, several = PRIOR[asked_by]
@@ -446,11 +464,23 @@ def _names_itself(made: pl.DataFrame) -> npt.NDArray[np.bool_]:
     return found
 
 
+def _read_of(questions: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
+    """For each question whether one of its facts was read out of an article."""
+    rows = questions.select("kind", "answer", "templates", "entities").with_row_index("row").explode("templates", "entities")
+    is_forward = pl.col("kind") == FORWARD
+    ends = rows.select(
+        "row", template="templates", head=pl.when(is_forward).then("entities").otherwise("answer"),
+        tail=pl.when(is_forward).then("answer").otherwise("entities"),
+    )  # fmt: skip
+    read = ends.join(facts.filter("read").select("head", "template", "tail").unique(), on=["head", "template", "tail"], how="semi")
+    return pl.int_range(questions.height, eager=True).is_in(read["row"].unique().implode())
+
+
 def _as_tables(questions: pl.DataFrame, documents: pl.DataFrame) -> tuple[pa.Table, pa.Table]:
     used = documents.join(questions.select("document").unique(), on="document", how="semi").sort("document").with_row_index("paragraph")
     made = questions.join(used.select("document", "paragraph"), on="document", maintain_order="left")
     single = made.select(
-        "id", "source", "question", "aliases", "start", "kind", "entities", "names", "called", "noun", answer="span",
+        "id", "source", "question", "aliases", "start", "kind", "entities", "names", "called", "noun", "read", answer="span",
         answer_entity="answer", paragraph=pl.col("paragraph").cast(pl.Int32), relations="templates",
     )  # fmt: skip
     shown = used.select("title", "text", id="document")

@@ -57,7 +57,7 @@ class _Collected:
         self.rows[key] = {
             "source": source, "question": asked, "answer": answer, "aliases": aliases, "paragraph_id": paragraph,
             "start": everywhere(text, answer)[0][0], "answer_entity": instance.answer_id, "kind": ASKED, "relations": [],
-            "entities": [], "names": [], "called": [], "noun": None,
+            "entities": [], "names": [], "called": [], "noun": None, "read": False,
         }  # fmt: skip
 
     def _refuse(self, instance: Instance, source: str, reason: str) -> None:

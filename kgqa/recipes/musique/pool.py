@@ -34,6 +34,7 @@ SINGLE_HOP = pa.schema(
         ("names", pa.list_(pa.string())),
         ("called", pa.list_(pa.string())),
         ("noun", pa.string()),
+        ("read", pa.bool_()),
     ]
 )
 PARAGRAPHS = pa.schema([("id", pa.string()), ("title", pa.string()), ("text", pa.string())])
