@@ -225,8 +225,8 @@ class LeakageSettings(Settings):
     """Of the facts that the questions of a split ask about so many are of one relation at most."""
     max_template_share: Share = 0.03
     """So many of a split's questions are of one template at most: the relations of their hops, in one shape."""
-    shapes: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = {"2hop": 0.65, "3hop": 0.24, "4hop": 0.11}
-    """Hops → about their share of a split; of what there is too much the last ones drawn are left out. Empty: all stay."""
+    shapes: Mapping[Literal["2hop", "3hop", "4hop"], Share] = {"2hop": 0.7, "3hop": 0.31, "4hop": 0.2}
+    """Hops → so many of a split's questions have as many at most, as in MuSiQue; what is not named has no limit."""
 
     @model_validator(mode="after")
     def _shares_add_up(self) -> LeakageSettings:
@@ -244,6 +244,8 @@ class ContextSettings(Settings):
     """Distractors that name the answer of an earlier hop, where there are some."""
     rivals: Annotated[int, Field(ge=0, le=100)] = 4
     """Distractors that answer a question like the last one, where there are some."""
+    branches: bool = True
+    """Whether somebody else in the context must have each of the two facts by which a hop asks."""
     own: bool = True
     """Whether distractors are paragraphs of the question's own split, each about as often as it is a support; false: of the whole pool."""
     reuse: Annotated[float, Field(gt=0)] = 1.3

@@ -21,11 +21,12 @@ from kgqa.errors import EmptyResult
 from kgqa.formats.question_set import open_dataset
 from kgqa.readers.trained import reader_hashes
 from kgqa.recipes.musique.answerable import without_unread
-from kgqa.recipes.musique.choice import TOO_FREQUENT, last_answers, over_share
+from kgqa.recipes.musique.chains import Chains
 from kgqa.recipes.musique.comparison import MOST, two_hops
 from kgqa.recipes.musique.composing import choose_sayable, compose_questions, depends_on, sayable, was_changed
-from kgqa.recipes.musique.contexts import build_contexts, masked_texts
+from kgqa.recipes.musique.contexts import Stating, masked_texts
 from kgqa.recipes.musique.disconnection import can_judge, connected, identity, judge, readers_of
+from kgqa.recipes.musique.evening import REASONS as UNEVEN, SETTINGS as UNEVEN_SETTINGS, evened, features
 from kgqa.recipes.musique.from_graph import graph_questions
 from kgqa.recipes.musique.from_sets import set_questions
 from kgqa.recipes.musique.guesses import NOTHING_LEARNED, hop_figures, set_figures, unlearned
@@ -34,7 +35,9 @@ from kgqa.recipes.musique.leakage import shared_items
 from kgqa.recipes.musique.needless import REASONS as NEEDLESS, Shortcuts, needless_chains, needless_pairs
 from kgqa.recipes.musique.pairs import composable_pairs
 from kgqa.recipes.musique.pool import REFUSED, STATED
+from kgqa.recipes.musique.rivals import NO_RIVAL, Rivals
 from kgqa.recipes.musique.shapes import build_chains, hops_of
+from kgqa.recipes.musique.showing import Shown
 from kgqa.recipes.musique.sides import names_and_answers
 from kgqa.recipes.musique.tags import pipeline_version
 from kgqa.recipes.preparation import preparation
@@ -220,7 +223,7 @@ def _worst(funnel: list[FunnelRow]) -> str:
 def split_chains(run: Run) -> StageOutput:
     """chains → parted (``chain``, ``split``), those that would leak left out (step S5)."""
     settings = _settings(run).split
-    tables = run.tables("single_hop", "connected", "chains")
+    tables = run.tables("single_hop", "paragraphs", "connected", "chains")
     chains = tables["chains"]
     run.progress.start("Splitting", len(chains), "chains")
     edges = np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
@@ -232,62 +235,82 @@ def split_chains(run: Run) -> StageOutput:
     else:
         split = assign_splits(pa.array([str(draw) for draw in chains["draw"].to_pylist()]), shares, seed=run.seed)
     leaking = int((split == DROPPED).sum())
-    capped = over_share(split, last_answers(hops, tables["single_hop"]), chains["draw"].to_numpy(), settings.max_answer_share)
-    split[capped] = DROPPED
+    known = features(Chains(chains, tables["connected"], tables["single_hop"], tables["paragraphs"]))
+    gone = evened(split, chains["draw"].to_numpy(), known, settings)
+    split[list(gone)] = DROPPED
     kept = np.flatnonzero(split != DROPPED)
     reason = "some of it is shared with another split" if settings.leak_free else "split at random: splits share questions and answers"
-    rows = [
-        FunnelRow(
-            stage="split", what="chains", reason=reason, removed=leaking, left=len(chains) - leaking, setting="musique.split.leak_free"
-        ),
-        FunnelRow(
-            stage="split", what="chains", reason=TOO_FREQUENT, removed=len(capped), left=len(kept), setting="musique.split.max_answer_share"
-        ),
-    ]
+    left = len(chains) - leaking
+    rows = [FunnelRow(stage="split", what="chains", reason=reason, removed=leaking, left=left, setting="musique.split.leak_free")]
+    often = Counter(gone.values())
+    for name, sentence in UNEVEN.items():
+        left -= often[name]
+        rows.append(
+            FunnelRow(
+                stage="split",
+                what="chains",
+                reason=sentence,
+                removed=often[name],
+                left=left,
+                setting=f"musique.split.{UNEVEN_SETTINGS[name]}",
+            )
+        )
     counts = {name: int((split == number).sum()) for number, name in enumerate(SPLITS)}
     parted = pa.table({"chain": pa.array(kept.astype(np.int32)), "split": pa.array(split[kept])})
     note = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    left_out = pa.table({"chain": pa.array(capped.astype(np.int32))})
+    lost = sorted(gone)
+    left_out = pa.table({"chain": pa.array(lost, pa.int32()), "reason": pa.array([UNEVEN[gone[row]] for row in lost], pa.string())})
     return StageOutput(tables={"parted": parted, "capped": left_out}, funnel=rows, report={"split": counts, "leaking": leaking}, note=note)
 
 
 def show_paragraphs(run: Run) -> StageOutput:
     """parted → contexts (``chain``, ``paragraphs``) (step S6)."""
     settings = _settings(run).contexts
-    tables = run.tables("single_hop", "paragraphs", "connected", "chains", "parted")
+    tables = run.tables("single_hop", "paragraphs", "stated", "connected", "chains", "parted")
+    single_hop, paragraphs = tables["single_hop"], tables["paragraphs"]
     chosen = tables["parted"]["chain"].combine_chunks()
     some = tables["chains"].take(chosen)
     run.progress.start("Building contexts", len(some), "questions")
-    edges = np.stack([some[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
-    hops = hops_of(some["shape"].to_numpy(), edges, tables["connected"])
-    queries = masked_texts(tables["single_hop"], tables["connected"], hops, edges)
+    chains = Chains(some, tables["connected"], single_hop, paragraphs)
+    stating = Stating.of(single_hop, paragraphs)
+    showing = Shown(
+        queries=masked_texts(single_hop, tables["connected"], chains.hops, chains.edges), hops=chains.hops, ids=some["draw"].to_numpy(),
+        split=tables["parted"]["split"].to_numpy(), known=features(chains), single_hop=single_hop, paragraphs=paragraphs, stating=stating,
+        rivals=Rivals.of(single_hop, paragraphs, tables["stated"], stating), settings=settings, seed=run.seed, workers=run.workers,
+    )  # fmt: skip
     funnel: list[FunnelRow] = []
-    for count in _context_sizes(settings.paragraphs, hops.shape[1]):
-        shown = build_contexts(
-            queries, hops, tables["single_hop"], tables["paragraphs"], count=count, seed=run.seed, ids=some["draw"].to_numpy(),
-            workers=run.workers, advance=run.progress.advance if count == settings.paragraphs else lambda _: None,
-        )  # fmt: skip
+    for count in _context_sizes(settings.paragraphs, chains.hops.shape[1]):
+        shown = showing.contexts(count, run.progress.advance if count == settings.paragraphs else lambda _: None)
         whole = np.asarray((shown >= 0).all(axis=1))
         if 2 * whole.sum() >= len(whole):
             break
     if not whole.any():
         raise EmptyResult(
-            f"there are too few paragraphs to show {count} with a question ({tables['paragraphs'].num_rows:,} in all); "
-            "give more documents or questions."
+            f"there are too few paragraphs to show {count} with a question ({len(paragraphs):,} in all); give more documents or questions."
         )
     if count < settings.paragraphs:
         reason = (
-            f"the pool has {tables['paragraphs'].num_rows:,} paragraphs, too few to show {settings.paragraphs} with a question, so "
+            f"the pool has {len(paragraphs):,} paragraphs, too few to show {settings.paragraphs} with a question, so "
             f"each shows {count}; give more documents for harder contexts"
         )
         setting = "musique.contexts.paragraphs"
         funnel.append(FunnelRow(stage="contexts", what="chains", reason=reason, removed=None, left=None, setting=setting))
-    row = FunnelRow(
-        stage="contexts", what="chains", reason="too few paragraphs do not state an answer", removed=int((~whole).sum()),
-        left=int(whole.sum()), setting="musique.contexts.paragraphs",
-    )  # fmt: skip
-    contexts = pa.table({"chain": chosen.filter(pa.array(whole)), "paragraphs": pa.array(list(shown[whole]), pa.list_(pa.int32()))})
-    return StageOutput(tables={"contexts": contexts}, funnel=[*funnel, row], note=f"{int(whole.sum()):,} contexts")
+    lacking = whole & showing.lacking(shown) & settings.branches
+    rows = [("too few paragraphs do not state an answer", ~whole, "paragraphs"), (NO_RIVAL, lacking, "branches")]
+    left = len(whole)
+    for reason, lost, name in rows:
+        left -= int(lost.sum())
+        funnel.append(
+            FunnelRow(
+                stage="contexts", what="chains", reason=reason, removed=int(lost.sum()), left=left, setting=f"musique.contexts.{name}"
+            )
+        )
+    kept = whole & ~lacking
+    if not kept.any():
+        raise EmptyResult(f"no question can be shown: {reasons_of(funnel)}; give more documents, or change [musique.contexts].")
+    contexts = pa.table({"chain": chosen.filter(pa.array(kept)), "paragraphs": pa.array(list(shown[kept]), pa.list_(pa.int32()))})
+    unshown = pa.table({"chain": chosen.filter(pa.array(lacking))})
+    return StageOutput(tables={"contexts": contexts, "unshown": unshown}, funnel=funnel, note=f"{int(kept.sum()):,} contexts")
 
 
 def _context_sizes(wanted: int, hops: int) -> list[int]:
