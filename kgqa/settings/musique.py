@@ -99,6 +99,7 @@ class SingleHopSettings(Settings):
     min_words: Annotated[int, Field(ge=0)] = 20
     """Words of a paragraph; so is ``max_words``."""
     max_words: Positive = 300
+    """Longer paragraphs of sets are left out; of a graph's articles so much is shown, in whole sentences."""
     max_objects: Positive = 1
     """A fact is asked about if its head has no more tails in the relation; a head if its tail has no more heads."""
     functional: Annotated[float, Field(ge=0, le=1)] = 0.65
@@ -218,9 +219,8 @@ class LeakageSettings(Settings):
     """Whether no two splits share a single-hop question, answer or paragraph; false: a random split, to compare with."""
     max_answer_share: Share = 0.01
     """Of a split's questions so many have one answer at most, the first ones drawn; five are always allowed."""
-    max_last_share: Share = 0.4
-    """Of the questions of a split whose last hops say the same, its bridges left out, so many have one answer at most, and where these are
-    fewer than three, one."""
+    max_last_share: Share = 0.35
+    """So many of a split's questions at most have the answer that others have whose last hops say the same but for bridges."""
     max_relation_share: Share = 0.08
     """Of the facts that the questions of a split ask about so many are of one relation at most."""
     max_template_share: Share = 0.03

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from kgqa.recipes.musique.chains import Chains
 from kgqa.recipes.musique.choice import ALWAYS
-from kgqa.recipes.musique.composers.chain import referring
+from kgqa.recipes.musique.composers.chain import Hop, referring
 from kgqa.recipes.musique.measures import REFERENCE, without_names
 from kgqa.recipes.musique.shapes import HOPS
 from kgqa.recipes.musique.wording import ASKED
@@ -20,7 +20,7 @@ from kgqa.settings.musique import LeakageSettings
 
 REASONS = {
     "answer": "its answer is the answer of too many other questions of its split",
-    "last": "too many questions of its split whose last hop says the same have its answer",
+    "last": "others of its split whose last hop says the same have its answer, and too many questions could be guessed so",
     "relation": "one of its relations is asked about in too many questions of its split",
     "template": "too many questions of its split have its template",
     "hops": "too many questions of its split have as many hops",
@@ -32,7 +32,8 @@ SETTINGS = {
 }  # fmt: skip
 SMALL = 100
 """Questions of a split below which only answers and last hops are counted: of few nearly everything is a large share."""
-ROUNDS = 12
+STEP = 0.96
+"""By so much the size of a split is lowered until so many questions keep all limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,6 @@ class Features:
     """Of all facts that it asks about; none of questions that somebody wrote."""
     template: str
     hops: str
-    shape: str
 
 
 def features(chains: Chains) -> list[Features]:
@@ -56,24 +56,21 @@ def features(chains: Chains) -> list[Features]:
     for row, chain in enumerate(chains):
         last = chain.hops[-1]
         place = int(chains.hops[row][len(chain.hops) - 1])
-        of_hops = ["+".join(hop.relations) or without_names(referring(hop)) for hop in chain.hops]
-        kinds = [hop.kind for hop in chain.hops]
+        of_hops = [f"{hop.kind} {'+'.join(hop.relations) or without_names(referring(hop))}" for hop in chain.hops]
         found.append(
             Features(
                 answer=str(entity[place] or last.answer.lower()),
-                last=_last_words(chains, row),
+                last=_last_words(last),
                 relations=tuple(relation for hop in chain.hops for relation in hop.relations),
-                template=f"{chain.shape} {' / '.join(f'{kind} {of}' for kind, of in zip(kinds, of_hops, strict=True))}",
+                template=f"{chain.shape} {' / '.join(of_hops)}",
                 hops=f"{HOPS[chain.shape]}hop",
-                shape=chain.shape,
             )
         )
     return found
 
 
-def _last_words(chains: Chains, row: int) -> str:
+def _last_words(last: Hop) -> str:
     """What the last hop asks, whatever the form in which it does: of facts their relations and the names that are no bridges."""
-    last = chains[row].hops[-1]
     if last.kind == ASKED:
         return REFERENCE.sub("#", referring(last)).lower()
     bridges = {need.slot for need in last.needs}
@@ -82,51 +79,56 @@ def _last_words(chains: Chains, row: int) -> str:
 
 
 def evened(split: npt.NDArray[np.int8], draws: npt.NDArray[np.uint64], known: list[Features], settings: LeakageSettings) -> dict[int, str]:
-    """Row of each chain that is left out of its split → key of ``REASONS``. Chains come in the order of their ``draws``.
+    """Row of each chain that is left out of its split → key of ``REASONS``.
 
-    What is too much depends on how many stay, so that it is counted anew until nothing more goes.
+    Of what is asked about seldom most is to stay, so chains come in the order of their commonest relation, and among these in that of their
+    ``draws``. How many are too many depends on how many stay: the largest size is taken of which so many keep the limits.
     """
     gone: dict[int, str] = {}
     for number in range(len(SPLITS)):
-        rows = np.flatnonzero(split == number)
-        rows = rows[np.lexsort((rows, draws[rows]))].tolist()
-        for _ in range(ROUNDS):
-            lost = _over(rows, known, settings)
-            gone.update(lost)
-            rows = [row for row in rows if row not in lost]
-            if not lost:
-                break
+        rows = np.flatnonzero(split == number).tolist()
+        often = Counter(relation for row in rows for relation in set(known[row].relations))
+        rows.sort(key=lambda row: (max((often[relation] for relation in known[row].relations), default=0), int(draws[row]), row))
+        size = float(len(rows))
+        lost = _over(rows, known, settings, len(rows))
+        while len(rows) - len(lost) < size and size >= 1:
+            size = min(size * STEP, size - 1)
+            lost = _over(rows, known, settings, int(size))
+        gone.update(lost)
     return gone
 
 
-def _over(rows: list[int], known: list[Features], settings: LeakageSettings) -> dict[int, str]:
-    """Of one split, what is beyond the limits that so many questions have."""
-    count = len(rows)
-    whole = count >= SMALL
-    limits: dict[str, Callable[[str], float]] = {"answer": lambda _: max(ALWAYS, np.ceil(settings.max_answer_share * count))}
-    of_last = Counter(known[row].last for row in rows)
-    limits["last"] = lambda key: max(1, int(settings.max_last_share * of_last[key.partition("\0")[0]]))
-    if whole:
-        facts = sum(len(known[row].relations) for row in rows)
+def _over(rows: list[int], known: list[Features], settings: LeakageSettings, size: int) -> dict[int, str]:
+    """Of one split, what is beyond the limits that ``size`` questions have."""
+    limits: dict[str, Callable[[str], float]] = {"answer": lambda _: max(ALWAYS, np.ceil(settings.max_answer_share * size))}
+    if size >= SMALL:
+        facts = size * sum(len(known[row].relations) for row in rows) / max(1, len(rows))
         limits["relation"] = lambda _: np.ceil(settings.max_relation_share * facts)
-        limits["template"] = lambda _: np.ceil(settings.max_template_share * count)
-        limits["hops"] = lambda key: np.ceil(settings.shapes.get(key, 1.0) * count)
+        limits["template"] = lambda _: np.ceil(settings.max_template_share * size)
+        limits["hops"] = lambda key: np.ceil(settings.shapes.get(key, 1.0) * size)  # type: ignore[call-overload]
     used: dict[str, Counter[str]] = {name: Counter() for name in limits}
+    answers: dict[str, Counter[str]] = defaultdict(Counter)
+    guessed, may = 0, settings.max_last_share * size
     lost: dict[int, str] = {}
     for row in rows:
-        keys = {name: list(_keys(name, known[row])) for name in limits}
+        chain = known[row]
+        keys = {name: chain.relations if name == "relation" else (str(getattr(chain, name)),) for name in limits}
         reason = next((name for name, some in keys.items() if any(used[name][key] >= limits[name](key) for key in some)), "")
+        of_last = answers[chain.last]
+        more = _guessable(of_last + Counter([chain.answer])) - _guessable(of_last)
+        if not reason and guessed + more > may and more > 0:
+            reason = "last"
         if reason:
             lost[row] = reason
             continue
+        guessed += more
+        of_last[chain.answer] += 1
         for name, some in keys.items():
             used[name].update(some)
     return lost
 
 
-def _keys(name: str, chain: Features) -> Iterable[str]:
-    if name == "relation":
-        return chain.relations
-    if name == "last":
-        return (f"{chain.last}\0{chain.answer}",)
-    return (str(getattr(chain, name)),)
+def _guessable(answers: Counter[str]) -> int:
+    """How many of the questions whose last hop says the same have the answer that most of the others have."""
+    most = max(answers.values(), default=0)
+    return most if most > 1 else 0

@@ -16,7 +16,7 @@ from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import paired
 from kgqa.arrays.sentences import sentence_starts
-from kgqa.arrays.words import lengths
+from kgqa.arrays.words import length, lengths
 from kgqa.recipes.musique.composers.forms import NO_RELATION
 from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP, STATED
@@ -76,6 +76,7 @@ def graph_questions(
     """
     templates = templates_of(tables["relations"], settings)
     facts, rows = _asked_facts(tables, templates)
+    tables = _cut(tables, settings.single_hop, rows)
     documents = _good_documents(tables, settings.single_hop, rows)
     facts = _with_read(facts, tables, documents, settings.single_hop, rows)
     facts = _named(facts, tables)
@@ -99,6 +100,8 @@ def graph_questions(
     questions = _with_spans(candidates, tables, rows)
     questions = _worded(questions, tables, templates, source, rows, seed=seed if settings.forms else None)
     questions = questions.with_columns(read=_read_of(questions, facts))
+    if settings.contexts.branches:
+        questions = _with_rivals(questions, asked, rows)
     single_hop, paragraphs = _as_tables(questions, documents)
     told = asked.select("template", "head", "tail", paragraph="document").filter(pl.col("paragraph").is_in(paragraphs["id"].to_pylist()))
     return single_hop, paragraphs, arrow(told.unique().sort(told.columns)).cast(STATED), rows
@@ -161,15 +164,44 @@ def _named(facts: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFrame:
     return facts
 
 
+def _cut(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> Mapping[str, pa.Table]:
+    """The tables with long articles only as far as whole sentences of them have no more than ``max_words``, and what is named there.
+
+    What every article begins with says best what it is about, and of whom most is known the articles are long.
+    """
+    documents = frame(tables["documents"]).with_row_index("row")
+    long = documents.filter(pl.Series(lengths(documents["text"]) > settings.max_words))
+    if not long.height:
+        return tables
+    starts = sentence_starts(tables["documents"]["text"])
+    texts = []
+    for row, text in long.select("row", "text").iter_rows():
+        places = starts.targets[starts.offsets[row] : starts.offsets[row + 1]].tolist()
+        end = next((place for place in reversed(places) if length(text[:place]) <= settings.max_words), 0)
+        texts.append(text[:end].rstrip())
+    cut = long.select("id", short=pl.Series(texts))
+    told = f"{long.height:,} articles are shown only as far as whole sentences have no more words than may be"
+    rows.append(
+        FunnelRow(stage=STAGE, what="documents", reason=told, removed=None, left=documents.height, setting="musique.single_hop.max_words")
+    )
+    whole = documents.drop("row").join(cut, on="id", how="left", maintain_order="left")
+    whole = whole.with_columns(text=pl.coalesce("short", "text")).drop("short")
+    ends = cut.select(document="id", last=pl.col("short").str.len_chars())
+    named = frame(tables["mentions"]).join(ends, on="document", how="left", maintain_order="left")
+    named = named.filter(pl.col("last").is_null() | (pl.col("end") <= pl.col("last"))).drop("last")
+    links = frame(tables["links"]).join(named.select("document", "entity").unique(), on=["document", "entity"], how="semi")
+    made = {"documents": whole, "mentions": named, "links": links}
+    return {**tables, **{name: arrow(table).cast(tables[name].schema) for name, table in made.items()}}
+
+
 def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> pl.DataFrame:
     """``document``, ``about``, ``links`` (how many entities it names), ``title``, ``text``: those that a question can stand on."""
     documents = frame(tables["documents"])
     documents = documents.with_columns(words=lengths(documents["text"]))
-    short, long = documents["words"] < settings.min_words, documents["words"] > settings.max_words
+    short = documents["words"] < settings.min_words  # as is one that begins with a longer sentence than may be
     rows.append(_row("documents", "short", int(short.sum()), int((~short).sum()), "musique.single_hop.min_words"))
-    rows.append(_row("documents", "long", int(long.sum()), int((~short & ~long).sum()), "musique.single_hop.max_words"))
     named = frame(tables["links"]).group_by("document").len("links")
-    good = documents.filter(~short & ~long).join(named, left_on="id", right_on="document", how="inner")
+    good = documents.filter(~short).join(named, left_on="id", right_on="document", how="inner")
     return good.select("about", "links", "title", "text", document="id").unique("text", keep="first", maintain_order=True)
 
 
@@ -462,6 +494,19 @@ def _names_itself(made: pl.DataFrame) -> npt.NDArray[np.bool_]:
     found = np.zeros(made.height, np.bool_)
     found[places.text[np.isin(paired(places.text, places.name), own)]] = True
     return found
+
+
+def _with_rivals(questions: pl.DataFrame, asked: pl.DataFrame, rows: list[FunnelRow]) -> pl.DataFrame:
+    """Without those that ask by two facts of which another paragraph of the pool states one of nobody else."""
+    told = asked.select("template", "tail", "head", "document").unique()
+    told = told.join(questions.select("document").unique(), on="document", how="semi")
+    branches = questions.with_row_index("row").filter(pl.col("kind") == BOTH).explode("templates", "entities")
+    branches = branches.select("row", "answer", template="templates", tail="entities")
+    others = branches.join(told, on=["template", "tail"]).filter(pl.col("head") != pl.col("answer"))
+    alone = branches.join(others.select("row", "template", "tail").unique(), on=["row", "template", "tail"], how="anti")
+    kept = questions.with_row_index("row").join(alone.select("row").unique(), on="row", how="anti", maintain_order="left").drop("row")
+    rows.append(_row("questions", "alone", questions.height - kept.height, kept.height, "musique.contexts.branches"))
+    return kept
 
 
 def _read_of(questions: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:

@@ -379,16 +379,16 @@ COMPOSITION = (
     ),
     Stage(
         name="make_chains",
-        version=1,
+        version=2,
         doing="Building reasoning graphs",
         depends_on=_searched(
             lambda run: [_only("shapes")(run), _settings(run).composition.model_dump(include={"composer", "max_words", "max_clauses"})]
         ),
         run=make_chains,
     ),
-    Stage(name="split_chains", version=3, doing="Splitting", depends_on=_only("split"), run=split_chains),
-    Stage(name=UNWRITTEN, version=3, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
-    Stage(name="compose_questions", version=2, doing="Composing", depends_on=depends_on, run=compose_questions, outside=was_changed),
+    Stage(name="split_chains", version=4, doing="Splitting", depends_on=_only("split"), run=split_chains),
+    Stage(name=UNWRITTEN, version=4, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
+    Stage(name="compose_questions", version=3, doing="Composing", depends_on=depends_on, run=compose_questions, outside=was_changed),
 )
 
 
@@ -406,15 +406,15 @@ FROM_GRAPH = (
     *map(_in_workspace, preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False)),
     Stage(
         name="single_hop",
-        version=4,
+        version=5,
         doing="Asking single-hop questions",
-        depends_on=_asked("templates", "forms", "neutral", "unasked", "single_hop"),
+        depends_on=_asked("templates", "forms", "neutral", "unasked", "single_hop", "contexts"),
         run=single_hop_from_graph,
     ),
     *COMPOSITION,
 )
 FROM_SETS = (
-    Stage(name="single_hop", version=3, doing="Reading single-hop questions", depends_on=_asked("single_hop"), run=single_hop_from_sets),
+    Stage(name="single_hop", version=4, doing="Reading single-hop questions", depends_on=_asked("single_hop"), run=single_hop_from_sets),
     *COMPOSITION,
 )
 

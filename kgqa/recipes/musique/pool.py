@@ -49,6 +49,7 @@ REASONS = {
     "span": "the answer stands nowhere in the paragraph",
     "short": "the paragraph has too few words",
     "long": "the paragraph has too many words",
+    "alone": "no paragraph states one of the two facts by which it asks of anybody else, so that the other one is not needed",
     "improper": "the name of a profession is none, or stands where none can",
     "bound": "the question names nothing, so that only its paragraph says what it is about",
     "named": "the answer stands in the question",

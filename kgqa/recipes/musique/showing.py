@@ -15,9 +15,6 @@ from kgqa.recipes.musique.evening import Features
 from kgqa.recipes.musique.rivals import Rivals, padded
 from kgqa.settings.musique import ContextSettings
 
-ORDER = (1, 2, 0)
-"""Splits as they take of the paragraphs that support nothing: dev and test, which have few of their own, before train."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
@@ -43,15 +40,12 @@ class Shown:
         used = self.hops >= 0
         uses = np.zeros((3, len(self.paragraphs)), np.int64)
         np.add.at(uses, (np.broadcast_to(self.split[:, None], self.hops.shape)[used], own[self.hops[used]]), 1)
-        free = uses.sum(axis=0) == 0
-        for number in ORDER:
+        for number in range(3):
             mine = np.flatnonzero(self.split == number)
             if not len(mine):
                 continue
             among = np.flatnonzero(uses[number] > 0) if self.settings.own else np.arange(len(self.paragraphs))
-            found = self._of_split(mine, among, free, uses[number], count, advance)
-            out[mine] = found
-            free[found[found >= 0]] = False
+            out[mine] = self._of_split(mine, among, uses[number], count, advance)
         return out
 
     def lacking(self, shown: Rows2) -> npt.NDArray[np.bool_]:
@@ -63,7 +57,7 @@ class Shown:
         return out
 
     def _of_split(
-        self, mine: npt.NDArray[np.int64], among: npt.NDArray[np.int64], free: npt.NDArray[np.bool_], uses: npt.NDArray[np.int64],
+        self, mine: npt.NDArray[np.int64], among: npt.NDArray[np.int64], uses: npt.NDArray[np.int64],
         count: int, advance: Callable[[int], None],
     ) -> Rows2:  # fmt: skip
         total = int(uses.sum())
@@ -77,7 +71,9 @@ class Shown:
         own = self.single_hop["paragraph"].to_pylist()
         for row, some in zip(mine.tolist(), hops, strict=True):
             like[_kind(self.known[row])].add(own[some[-1]])
-        needed = [self.rivals.needed(name, some, may | free, seed=self.seed) for name, some in zip(names, hops, strict=True)]
+        # The rival of a branch may be another split's: of twenty paragraphs it is one or two.
+        every = np.ones(len(self.paragraphs), np.bool_)
+        needed = [self.rivals.needed(name, some, every, seed=self.seed) for name, some in zip(names, hops, strict=True)]
         first = [
             self.rivals.first(name, some, like[_kind(self.known[row])], may, self.settings, seed=self.seed)
             for name, row, some in zip(names, mine.tolist(), hops, strict=True)
