@@ -87,9 +87,9 @@ class ReadingSettings(Settings):
     """Facts that are read out of articles (step S1); what the graph knows shows which words state what."""
 
     use: bool = True
-    precision: Share = 0.7
+    precision: Share = 0.6
     """The lower bound of the share of a pattern's places that state a fact of the graph, which lacks part of what texts state."""
-    least: Positive = 8
+    least: Positive = 6
     """Subjects that a pattern was seen with, at least."""
 
 

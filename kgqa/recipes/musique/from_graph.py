@@ -37,6 +37,8 @@ ARTICLE_SHARE = 0.6
 PRIOR = {"head": (4.0, 1.0), "tail": (1.0, 24.0)}
 """By which end a relation is asked → facts with one answer and facts with several that are assumed before any is seen. Graphs write
 facts as what the head has, mostly one of it; that a tail has one head alone takes some seventy facts without an exception to believe."""
+RIVALS = 4
+"""Paragraphs of the pool at most that are there because they state a fact of somebody else by which a question asks."""
 LOWER = 0.05
 """The part of the posterior below the bound."""
 NOUN_COUNT = 3
@@ -100,9 +102,10 @@ def graph_questions(
     questions = _with_spans(candidates, tables, rows)
     questions = _worded(questions, tables, templates, source, rows, seed=seed if settings.forms else None)
     questions = questions.with_columns(read=_read_of(questions, facts))
+    rivals = questions.select("document").clear()
     if settings.contexts.branches:
-        questions = _with_rivals(questions, asked, rows)
-    single_hop, paragraphs = _as_tables(questions, documents)
+        questions, rivals = _with_rivals(questions, asked, rows)
+    single_hop, paragraphs = _as_tables(questions, documents, rivals)
     told = asked.select("template", "head", "tail", paragraph="document").filter(pl.col("paragraph").is_in(paragraphs["id"].to_pylist()))
     return single_hop, paragraphs, arrow(told.unique().sort(told.columns)).cast(STATED), rows
 
@@ -496,17 +499,23 @@ def _names_itself(made: pl.DataFrame) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _with_rivals(questions: pl.DataFrame, asked: pl.DataFrame, rows: list[FunnelRow]) -> pl.DataFrame:
-    """Without those that ask by two facts of which another paragraph of the pool states one of nobody else."""
+def _with_rivals(questions: pl.DataFrame, asked: pl.DataFrame, rows: list[FunnelRow]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Without those that ask by two facts one of which no document states of anybody else; and ``document`` of some that do."""
     told = asked.select("template", "tail", "head", "document").unique()
-    told = told.join(questions.select("document").unique(), on="document", how="semi")
     branches = questions.with_row_index("row").filter(pl.col("kind") == BOTH).explode("templates", "entities")
     branches = branches.select("row", "answer", template="templates", tail="entities")
     others = branches.join(told, on=["template", "tail"]).filter(pl.col("head") != pl.col("answer"))
     alone = branches.join(others.select("row", "template", "tail").unique(), on=["row", "template", "tail"], how="anti")
     kept = questions.with_row_index("row").join(alone.select("row").unique(), on="row", how="anti", maintain_order="left").drop("row")
     rows.append(_row("questions", "alone", questions.height - kept.height, kept.height, "musique.contexts.branches"))
-    return kept
+    own = others.join(questions.select("document").unique().with_columns(own=pl.lit(value=True)), on="document", how="left")
+    own = (
+        own.sort("template", "tail", pl.col("own").is_null(), "head", "document")
+        .select("template", "tail", "head", "document")
+        .unique(maintain_order=True)
+    )
+    some = own.filter(pl.int_range(pl.len()).over("template", "tail") < RIVALS)
+    return kept, some.select("document").unique()
 
 
 def _read_of(questions: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
@@ -521,8 +530,9 @@ def _read_of(questions: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
     return pl.int_range(questions.height, eager=True).is_in(read["row"].unique().implode())
 
 
-def _as_tables(questions: pl.DataFrame, documents: pl.DataFrame) -> tuple[pa.Table, pa.Table]:
-    used = documents.join(questions.select("document").unique(), on="document", how="semi").sort("document").with_row_index("paragraph")
+def _as_tables(questions: pl.DataFrame, documents: pl.DataFrame, rivals: pl.DataFrame) -> tuple[pa.Table, pa.Table]:
+    shown = pl.concat([questions.select("document"), rivals]).unique()
+    used = documents.join(shown, on="document", how="semi").sort("document").with_row_index("paragraph")
     made = questions.join(used.select("document", "paragraph"), on="document", maintain_order="left")
     single = made.select(
         "id", "source", "question", "aliases", "start", "kind", "entities", "names", "called", "noun", "read", answer="span",

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
@@ -77,7 +78,7 @@ def _single_hop(
 ) -> StageOutput:
     made = {"single_hop": single_hop, "refused_single_hop": refused, "paragraphs": paragraphs}
     single_hop, refused = without_unread(made, funnel, _settings(run).single_hop.readers, run.progress)
-    single_hop, paragraphs = _used_paragraphs(single_hop, paragraphs)
+    single_hop, paragraphs = _used_paragraphs(single_hop, paragraphs, stated)
     if not single_hop.num_rows:
         raise EmptyResult(f"no single-hop question is good: {reasons_of(funnel)}; give others, or change [musique.single_hop].")
     note = f"{single_hop.num_rows:,} questions on {paragraphs.num_rows:,} paragraphs"
@@ -86,10 +87,11 @@ def _single_hop(
     return StageOutput(tables=made, funnel=funnel, report=report, note=note)
 
 
-def _used_paragraphs(single_hop: pa.Table, paragraphs: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Without the paragraphs of refused questions: whatever is shown as a distractor supports a good question."""
+def _used_paragraphs(single_hop: pa.Table, paragraphs: pa.Table, stated: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Without the paragraphs of refused questions: whatever is shown as a distractor supports a good question, or rivals an answer."""
     own = single_hop["paragraph"].to_numpy()
-    used = np.unique(own)
+    rivals = np.flatnonzero(pc.is_in(paragraphs["id"], pc.unique(stated["paragraph"])).to_numpy()) if len(stated) else own[:0]
+    used = np.union1d(own, rivals)
     place = single_hop.schema.get_field_index("paragraph")
     renumbered = single_hop.set_column(place, single_hop.schema.field(place), pa.array(np.searchsorted(used, own).astype(np.int32)))
     return renumbered, paragraphs.take(used)
@@ -406,7 +408,7 @@ FROM_GRAPH = (
     *map(_in_workspace, preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False)),
     Stage(
         name="single_hop",
-        version=5,
+        version=6,
         doing="Asking single-hop questions",
         depends_on=_asked("templates", "forms", "neutral", "unasked", "single_hop", "contexts"),
         run=single_hop_from_graph,

@@ -28,6 +28,8 @@ BEFORE = 160
 """Letters before a name that are looked at; a name further on in its sentence is not."""
 LOWER = 0.05
 """The part of the posterior of a pattern's precision below the bound that must be high enough."""
+COMMON = 30
+"""So many of the commonest words say nothing by themselves: "at the" stands before a school and before a contest."""
 KNOWN_KIND = 0.03
 """Of a relation's heads, or tails, this share must be of a kind; else another thing of this kind is none."""
 _DATE = r"month \d+ , \d+|\d+ month \d+|month \d+|\d{4}"
@@ -50,7 +52,7 @@ def read_facts(facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: p
         .explode("pattern")
         .with_columns(length=pl.col("pattern").str.count_matches(" "))
     )
-    learned = _learned(patterns, known, right, settings)
+    learned = _learned(patterns.filter(_says_something(patterns)), known, right, settings)
     # Of a mention's patterns the longest that was seen often enough decides, for each relation.
     found = patterns.join(learned, on="pattern").sort("row", "template", "length", descending=[False, False, True])
     found = found.unique(["row", "template"], keep="first", maintain_order=True).filter(pl.col("bound") >= settings.precision)
@@ -94,6 +96,13 @@ def _patterns() -> pl.Expr:
     plain = pl.col("before").str.replace_all(_MONTH, "month").str.replace_all(r"([^\w\s])", " $1 ").str.replace_all(r"\s+", " ")
     words = plain.str.replace_all(_DATE, "date").str.replace_all(r"\d+", "0").str.strip_chars().str.split(" ")
     return pl.concat_list([words.list.tail(count).list.join(" ") for count in range(1, LONGEST + 1)]).list.unique(maintain_order=True)
+
+
+def _says_something(patterns: pl.DataFrame) -> pl.Expr:
+    """Whether a pattern has a word that is none of the commonest."""
+    words = patterns.filter(pl.col("length") == 0)["pattern"].value_counts().sort(["count", "pattern"], descending=[True, False])
+    common = words["pattern"].head(COMMON)
+    return pl.col("pattern").str.split(" ").list.eval(~pl.element().is_in(common.implode())).list.any()
 
 
 def _learned(patterns: pl.DataFrame, known: pl.DataFrame, right: pl.DataFrame, settings: ReadingSettings) -> pl.DataFrame:
