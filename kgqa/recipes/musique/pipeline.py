@@ -40,6 +40,7 @@ from kgqa.recipes.musique.rivals import NO_RIVAL, Rivals
 from kgqa.recipes.musique.shapes import build_chains, hops_of
 from kgqa.recipes.musique.showing import Shown
 from kgqa.recipes.musique.sides import names_and_answers
+from kgqa.recipes.musique.spread import spread
 from kgqa.recipes.musique.tags import pipeline_version
 from kgqa.recipes.preparation import preparation
 from kgqa.records import SPLITS
@@ -49,7 +50,7 @@ from kgqa.runs.stage import Run, Stage, StageOutput
 from kgqa.settings.defaults import STORE
 from kgqa.settings.musique import SHAPES, MusiqueSettings
 from kgqa.sources.tables import frame
-from kgqa.splits.cut import DROPPED, leak_free
+from kgqa.splits.cut import DROPPED
 from kgqa.splits.groups import assign_splits
 
 READERS = "readers"
@@ -231,13 +232,13 @@ def split_chains(run: Run) -> StageOutput:
     edges = np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
     hops = hops_of(chains["shape"].to_numpy(), edges, tables["connected"])
     shares = (settings.train, settings.dev, settings.test)
+    known = features(Chains(chains, tables["connected"], tables["single_hop"], tables["paragraphs"]))
     if settings.leak_free:
-        kinds = chains["shape"].to_numpy()
-        split = leak_free(shared_items(hops, tables["single_hop"]), shares, seed=run.seed, kinds=kinds).split
+        items = shared_items(hops, tables["single_hop"])
+        split = spread(items, shares, known, chains["shape"].to_numpy(), seed=run.seed).split
     else:
         split = assign_splits(pa.array([str(draw) for draw in chains["draw"].to_pylist()]), shares, seed=run.seed)
     leaking = int((split == DROPPED).sum())
-    known = features(Chains(chains, tables["connected"], tables["single_hop"], tables["paragraphs"]))
     gone = evened(split, chains["draw"].to_numpy(), known, settings)
     split[list(gone)] = DROPPED
     kept = np.flatnonzero(split != DROPPED)
@@ -408,7 +409,7 @@ FROM_GRAPH = (
     *map(_in_workspace, preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False)),
     Stage(
         name="single_hop",
-        version=6,
+        version=7,
         doing="Asking single-hop questions",
         depends_on=_asked("templates", "forms", "neutral", "unasked", "single_hop", "contexts"),
         run=single_hop_from_graph,
