@@ -13,7 +13,7 @@ from kgqa.recipes.musique.composers.forms import DETERMINERS, PREPOSITIONS, can_
 from kgqa.recipes.musique.composers.verbs import AUXILIARIES, COPULAS, is_participle, is_past
 from kgqa.recipes.musique.composers.written import Written
 from kgqa.recipes.musique.wording import ASKED, BOTH, INVERSE
-from kgqa.recipes.names.kinds import NOUNS
+from kgqa.recipes.names.kinds import NOUNS, PERSON
 from kgqa.settings.musique import TemplateSettings
 
 REFUSED = {
@@ -86,6 +86,8 @@ class RuleComposer:
 def compose(chain: Chain, templates: Mapping[str, TemplateSettings], *, max_clauses: int = 2, drawn: int = 0) -> str:
     """The whole question, in one sentence or, where that has too many clauses, in two. Raises Refused."""
     one = _composed(chain, templates, drawn, None)
+    if _WORDS.findall(one).count("whoever") > 1:
+        raise Refused("nested")
     if nested_clauses(one) <= max_clauses:
         return one
     for apart in range(len(chain.hops) - 1):
@@ -134,6 +136,8 @@ def can_take(question: str, start: int, end: int) -> bool:
     if question[:start].count('"') % 2 or question[:start].count("“") > question[:start].count("”") or question[end:].lstrip()[:1] == ",":
         return False
     last = before[-1].strip(",").lower() if before else ""
+    if last == "of" and len(before) > 1 and before[-2][:1].isupper() and NOUNS.get(before[-2].lower(), PERSON) != PERSON:
+        return False  # "the University of Chicago" is one name
     if last in DETERMINERS | ASKING_NOUNS or NOUNS.get(last) or last.endswith("ing") or last in {"called", "named"}:
         return False
     return not after or not after[0][0].isalnum() or _goes_on(last, after[0])
@@ -184,6 +188,9 @@ def _filled(hop: Hop, phrases: list[str]) -> str:
     for need in sorted(hop.needs, key=lambda need: -need.start):
         if not can_take(text, need.start, need.end):
             raise Refused("place")
+        is_somebody = phrases[need.hop].startswith(("the person ", "whoever "))
+        if is_somebody and text[: need.start].rstrip().lower().endswith(" in"):
+            raise Refused("place")  # nobody is in a person
         text = f"{text[: need.start]}{phrases[need.hop]}{text[need.end :]}"
     return text
 
