@@ -81,14 +81,14 @@ def _last_words(last: Hop) -> str:
 def evened(split: npt.NDArray[np.int8], draws: npt.NDArray[np.uint64], known: list[Features], settings: LeakageSettings) -> dict[int, str]:
     """Row of each chain that is left out of its split → key of ``REASONS``.
 
-    Of what is asked about seldom most is to stay, so chains come in the order of their commonest relation, and among these in that of their
-    ``draws``. How many are too many depends on how many stay: the largest size is taken of which so many keep the limits.
+    Of what is asked about seldom most is to stay, so chains come in the order of their relations' commonness, and of equal ones in that of
+    their ``draws``. How many are too many depends on how many stay: the largest size is taken of which so many keep the limits.
     """
     gone: dict[int, str] = {}
     for number in range(len(SPLITS)):
         rows = np.flatnonzero(split == number).tolist()
         often = Counter(relation for row in rows for relation in set(known[row].relations))
-        rows.sort(key=lambda row: (max((often[relation] for relation in known[row].relations), default=0), int(draws[row]), row))
+        rows.sort(key=lambda row: (_commonness(known[row], often), int(draws[row]), row))
         size = float(len(rows))
         # Long questions are too few to have their share of every split, so that this is asked of train.
         limited = settings if number == 0 else settings.model_copy(update={"shapes": {}})
@@ -98,6 +98,11 @@ def evened(split: npt.NDArray[np.int8], draws: npt.NDArray[np.uint64], known: li
             lost = _over(rows, known, limited, int(size))
         gone.update(lost)
     return gone
+
+
+def _commonness(chain: Features, often: Counter[str]) -> float:
+    """How often its relations are asked about, for each of its hops: of two of one kind the longer one comes first."""
+    return sum(often[relation] for relation in chain.relations) / int(chain.hops[0])
 
 
 def _over(rows: list[int], known: list[Features], settings: LeakageSettings, size: int) -> dict[int, str]:
