@@ -20,6 +20,7 @@ from kgqa.recipes.musique.card import dataset_card
 from kgqa.recipes.musique.chains import Chains
 from kgqa.recipes.musique.guesses import set_figures
 from kgqa.recipes.musique.instances import InstanceMaker
+from kgqa.recipes.musique.measures import evenness, set_measures
 from kgqa.recipes.musique.rivals import NO_RIVAL
 from kgqa.recipes.rejection import Rejection
 from kgqa.records import SPLITS, Instance
@@ -98,6 +99,8 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         unpaired=unpaired,
         filtered=_filtered(run),
         guessed=set_figures(splits, seed=run.seed),
+        measured=set_measures(splits),
+        even={split: evenness(instances) for split, instances in splits.items()},
     )
     (folder / "README.md").write_text(card, "utf-8")
     return {"counts": counts, "content": digest, "files": files, "from": "musique", "shapes": {s: dict(c) for s, c in shapes.items()}}

@@ -382,7 +382,7 @@ COMPOSITION = (
     ),
     Stage(
         name="make_chains",
-        version=2,
+        version=3,
         doing="Building reasoning graphs",
         depends_on=_searched(
             lambda run: [_only("shapes")(run), _settings(run).composition.model_dump(include={"composer", "max_words", "max_clauses"})]
@@ -409,7 +409,7 @@ FROM_GRAPH = (
     *map(_in_workspace, preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False)),
     Stage(
         name="single_hop",
-        version=7,
+        version=8,
         doing="Asking single-hop questions",
         depends_on=_asked("templates", "forms", "neutral", "unasked", "single_hop", "contexts"),
         run=single_hop_from_graph,

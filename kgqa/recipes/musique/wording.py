@@ -38,6 +38,12 @@ def pick(value: str | tuple[str, ...], draw: int) -> str:
     return some[draw % len(some)] if some else ""
 
 
+def at_end(value: str | tuple[str, ...], nested: bool) -> str | tuple[str, ...]:
+    """Of the forms those that end with the name, if a phrase stands for it and there are some: nothing gets lost behind a long phrase."""
+    last = tuple(form for form in forms(value) if form.endswith("}"))
+    return last if nested and last else value
+
+
 def question(
     kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE, *, draw: int = 0
 ) -> str:
@@ -104,9 +110,13 @@ def _facts(
         names = [f"both {names[first]} and {names[second]}"]
         first = second = 0
     if second == first:
-        attribute = pick(one.attribute, draw) if attributes else ""
-        return (said(attribute, names[first]), []) if attribute else ("", [said(pick(one.clause, draw), names[first])])
-    last = said(pick(other.clause, draw), names[second])
+        attribute = pick(at_end(one.attribute, first in nested), draw) if attributes else ""
+        return (
+            (said(attribute, names[first]), [])
+            if attribute
+            else ("", [said(pick(at_end(one.clause, first in nested), draw), names[first])])
+        )
+    last = said(pick(at_end(other.clause, second in nested), draw), names[second])
     attribute = pick(one.attribute, draw) if attributes else ""
     if attribute and first not in nested:
         return said(attribute, names[first]), [last]
