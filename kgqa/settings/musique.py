@@ -289,7 +289,7 @@ class CompositionSettings(Settings):
     max_words: Positive = 60
     """A longer question is left out."""
     max_clauses: Annotated[int, Field(ge=0)] = 2
-    """Clauses within a sentence, if rules write it ("that", "who"); of more, one becomes a sentence of its own, or the chain is left out."""
+    """Clauses within a sentence of rules ("that", "who"); of more, one becomes a sentence of its own, or the chain is left out."""
     model: Annotated[str, Field(min_length=1)] | None = None
     """Of ``model`` the folder of a run of ``kgqa train composer``; of ``llm`` what the endpoint calls its model."""
     llm: LlmSettings = LlmSettings()

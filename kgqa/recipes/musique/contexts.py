@@ -140,7 +140,7 @@ def build_contexts(
     often: Rows2 | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Rows2:
-    """For each question ``count`` different rows of ``paragraphs`` in random order, those of its ``hops`` among them; -1 where too few fit.
+    """For each question ``count`` different rows of ``paragraphs`` in random order, those of its ``hops`` among them; -1 if too few fit.
 
     ``hops``: questions × hops, rows of ``single_hop``, -1 where there are fewer; ``ids`` draw what is drawn. ``among``: the rows that may be
     distractors, by default all, of which ``index`` knows the texts; ``needed`` and ``first``: for each question those that come before what
@@ -198,12 +198,12 @@ def _silent(rows, hops, named_offsets, named, answer_offsets, answers, subject_o
 
 
 @kernel
-def _filled(  # type: ignore[no-untyped-def]
+def _filled(  # type: ignore[no-untyped-def]  # noqa: PLR0912
     found, needed, hops, count, ids, drawn, among, may, total, seed,
     named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own, text,
 ):  # fmt: skip
-    """First the questions' own paragraphs, then those found, then ``drawn`` random ones of ``among``, as many as fit; no text twice, and none
-    oftener than it ``may``.
+    """First the questions' own paragraphs, then those found, then ``drawn`` random ones of ``among``, as many as fit; no text twice, and
+    none oftener than it ``may``, but for the first ``needed`` ones.
 
     Where two of its own paragraphs are copies of one text, the question gets none.
     """

@@ -11,9 +11,9 @@ from kgqa.recipes.musique.composers.chain import Chain, referring
 from kgqa.records import Instance, Paragraph, Step
 
 NAME = "compose"
-"""Under this name an Instance's provenance says which ``composer`` wrote its question, its ``shape``, the ``sources`` of its hops, and, if a
-graph knows any, the ``entities`` that their answers are (null where one is none) and the ``relations`` that are asked; ``read`` says of which
-hops a fact was read out of an article."""
+"""Under this name an Instance's provenance says which ``composer`` wrote its question, its ``shape``, the ``sources`` of its hops, and, if
+a graph knows any, the ``entities`` that their answers are (null where one is none) and the ``relations`` that are asked; ``read`` says of
+which hops a fact was read out of an article."""
 
 
 class InstanceMaker:

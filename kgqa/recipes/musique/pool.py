@@ -1,11 +1,12 @@
-"""The pool of single-hop questions, as two tables that all later steps read.
+"""The pool of single-hop questions, as tables that all later steps read.
 
 single_hop    ``id``, ``source`` (the set or domain that it is from), ``question``, ``answer``, ``aliases``, ``paragraph`` (a row of
               ``paragraphs``), ``start`` (of the answer in the paragraph's text, in characters), ``answer_entity``, ``kind`` (one of
               ``wording``'s), and of a question that was made from facts ``relations`` (names of templates), ``entities`` and ``names``
-              (what it is asked about), ``called`` (all names of these) and ``noun`` (what it asks for); sorted by id
-stated        ``template``, ``head``, ``tail`` (entities), ``paragraph`` (its id): the facts of a graph that the paragraphs state, also those that
-              nothing asks about; none of sets
+              (what it is asked about), ``called`` (all names of these), ``noun`` (what it asks for) and ``read`` (whether one of its
+              facts was read out of an article); sorted by id
+stated        ``template``, ``head``, ``tail`` (entities), ``paragraph`` (its id): the facts of a graph that the paragraphs state, also
+              those that nothing asks about; none of sets
 refused_single_hop    ``id`` (with the set's name before it), ``split`` (empty), ``stage``, ``reason``, ``detail`` (the question); of sets
               alone, as the facts of a graph that cannot be asked are most of it
 paragraphs    ``id``, ``title``, ``text``; sorted by id, no two with the same text
