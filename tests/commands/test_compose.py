@@ -42,7 +42,7 @@ def test_from_sets_to_the_official_files(tmp_path: Path) -> None:
     kgqa.export(made.dataset, to="musique", out=tmp_path / "out")
     assert check_export(tmp_path / "out", twins=0) == sum(made.counts.values())  # too few other paragraphs for a twin of each
     asked = {instance.question for split in made.counts for instance in kgqa.open_dataset(made.dataset).read(split)}
-    assert "What country is the place where Ada was born the capital of?" in asked
+    assert any("the place where Ada was born" in question for question in asked)
 
 
 def test_the_same_bytes_for_any_number_of_workers_and_after_a_stop(tmp_path: Path) -> None:
@@ -266,7 +266,8 @@ def test_a_split_that_is_left_empty_is_told(tmp_path: Path, cli: Cli) -> None:
                                  answerable=True, group=name, provenance=None))  # fmt: skip
     source = write_set(tmp_path / "set", train=some)
     made = kgqa.compose(source, filter="none", workspace=tmp_path / "w")
-    assert made.counts == {"train": ALWAYS, "dev": 0, "test": 0}
+    # All last hops say the same but for the bridge, so that no second question of one answer stays.
+    assert made.counts == {"train": 1, "dev": 0, "test": 0}
     assert made.empty == ["dev", "test"]
     told = cli("compose", str(source), "--filter", "none", "--workspace", str(tmp_path / "w"))
     assert "Nothing is left for dev and test" in " ".join(told.out.split())

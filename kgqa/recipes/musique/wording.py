@@ -1,8 +1,8 @@
 """How a fact is asked and said: templates with names in them, or with phrases that say what earlier questions answer.
 
 Phrases are long, so that whatever can is put before them: a question that goes on after the name is asked by the noun phrase instead ("What
-is the birthplace of …?"), and of two facts the one about a name comes first. What can be said right after a noun needs no clause, as in "the
-movie directed by Ridley Scott that features Sting". Of several forms of a template a number picks one.
+is the birthplace of …?"), and of two facts the one about a name comes first. What is said right after a noun needs no clause ("the movie
+directed by Ridley Scott that features Sting"). Of several forms of a template a number picks one.
 """
 
 from __future__ import annotations
