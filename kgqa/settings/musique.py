@@ -220,7 +220,7 @@ class LeakageSettings(Settings):
     max_answer_share: Share = 0.01
     """Of a split's questions so many have one answer at most, the first ones drawn; five are always allowed."""
     max_last_share: Share = 0.35
-    """So many of a split's questions at most have the answer that others have whose last hops say the same but for bridges."""
+    """So many of a split's questions at most have the answer that others have whose last hops say the same but for bridges; five always."""
     max_relation_share: Share = 0.08
     """Of the facts that the questions of a split ask about so many are of one relation at most."""
     max_template_share: Share = 0.03

@@ -142,10 +142,10 @@ def build_contexts(
 ) -> Rows2:
     """For each question ``count`` different rows of ``paragraphs`` in random order, its ``hops``' own among them; -1 if too few fit.
 
-    ``hops``: questions × hops, rows of ``single_hop``, -1 where there are fewer; ``ids`` draw what is drawn. ``among``: the rows that may
-    be distractors, by default all, of which ``index`` knows the texts; ``needed`` and ``first``: for each question those that come before what
-    is found, -1 where there are fewer; ``often``: how often each row, if it is not needed, may still be a distractor, from which what is
-    shown is taken.
+    ``hops``: questions × hops, rows of ``single_hop``, -1 where there are fewer; ``ids`` draw what is drawn. ``among``: the rows that
+    may be distractors, by default all, of which ``index`` knows the texts; ``needed`` and ``first``: for each question those that come
+    before what is found, -1 where there are fewer; ``often``: how often each row, if it is not needed, may still be a distractor, from
+    which what is shown is taken.
     """
     rows = np.arange(len(paragraphs), dtype=np.int32) if among is None else among.astype(np.int32)
     index = index or Bm25(pa.chunked_array([pa.array(shown_texts(paragraphs.take(pa.array(rows))), pa.large_string())]))

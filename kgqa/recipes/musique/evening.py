@@ -115,7 +115,7 @@ def _over(rows: list[int], known: list[Features], settings: LeakageSettings, siz
         limits["hops"] = lambda key: np.ceil(settings.shapes.get(key, 1.0) * size)  # type: ignore[call-overload]
     used: dict[str, Counter[str]] = {name: Counter() for name in limits}
     answers: dict[str, Counter[str]] = defaultdict(Counter)
-    guessed, may = 0, settings.max_last_share * size
+    guessed, may = 0, max(ALWAYS, settings.max_last_share * size)
     lost: dict[int, str] = {}
     for row in rows:
         chain = known[row]
