@@ -45,7 +45,9 @@ def spread(
             continue
         side = 1 if filled[1] * wanted[2] <= filled[2] * wanted[1] else 2
         for number in (side, 3 - side):
-            if filled[number] + sizes[component] <= wanted[number]:
+            # Of few chains a share is less than one, and some dev is better than none.
+            is_first = shares[number] > 0 and not filled[number] and sizes[component] <= 2 * max(1.0, wanted[number])
+            if is_first or filled[number] + sizes[component] <= wanted[number]:
                 split[component] = number
                 filled[number] += sizes[component]
                 break
