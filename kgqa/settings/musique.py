@@ -225,7 +225,7 @@ class LeakageSettings(Settings):
     """Of the facts that the questions of a split ask about so many are of one relation at most."""
     max_template_share: Share = 0.03
     """So many of a split's questions are of one template at most: the relations of their hops, in one shape."""
-    shapes: Mapping[Literal["2hop", "3hop", "4hop"], Share] = {"2hop": 0.7, "3hop": 0.31, "4hop": 0.2}
+    shapes: Mapping[Literal["2hop", "3hop", "4hop"], Share] = {"2hop": 0.8, "3hop": 0.31, "4hop": 0.2}
     """Hops → so many of train's questions have as many at most, about as in MuSiQue; what is not named has no limit."""
 
     @model_validator(mode="after")

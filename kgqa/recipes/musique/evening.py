@@ -82,22 +82,30 @@ def evened(split: npt.NDArray[np.int8], draws: npt.NDArray[np.uint64], known: li
     """Row of each chain that is left out of its split → key of ``REASONS``.
 
     Of what is asked about seldom most is to stay, so chains come in the order of their relations' commonness, and of equal ones in that of
-    their ``draws``. How many are too many depends on how many stay: the largest size is taken of which so many keep the limits.
+    their ``draws``; or long ones come first, if more stay so. How many are too many depends on how many stay: the largest size is taken of which so many keep the limits.
     """
     gone: dict[int, str] = {}
     for number in range(len(SPLITS)):
         rows = np.flatnonzero(split == number).tolist()
         often = Counter(relation for row in rows for relation in set(known[row].relations))
-        rows.sort(key=lambda row: (_commonness(known[row], often), int(draws[row]), row))
-        size = float(len(rows))
         # Long questions are too few to have their share of every split, so that this is asked of train.
         limited = settings if number == 0 else settings.model_copy(update={"shapes": {}})
-        lost = _over(rows, known, limited, len(rows))
-        while len(rows) - len(lost) < size and size >= 1:
-            size = min(size * STEP, size - 1)
-            lost = _over(rows, known, limited, int(size))
-        gone.update(lost)
+        orders = [
+            sorted(rows, key=lambda row: (_commonness(known[row], often), int(draws[row]), row)),  # noqa: B023 - used at once
+            sorted(rows, key=lambda row: (known[row].hops == "2hop", _commonness(known[row], often), int(draws[row]), row)),  # noqa: B023
+        ]
+        gone.update(min((_lost(order, known, limited) for order in orders), key=len))
     return gone
+
+
+def _lost(rows: list[int], known: list[Features], settings: LeakageSettings) -> dict[int, str]:
+    """What is left out of one split, whose chains come in this order."""
+    size = float(len(rows))
+    lost = _over(rows, known, settings, len(rows))
+    while len(rows) - len(lost) < size and size >= 1:
+        size = min(size * STEP, size - 1)
+        lost = _over(rows, known, settings, int(size))
+    return lost
 
 
 def _commonness(chain: Features, often: Counter[str]) -> float:
