@@ -82,7 +82,8 @@ def evened(split: npt.NDArray[np.int8], draws: npt.NDArray[np.uint64], known: li
     """Row of each chain that is left out of its split → key of ``REASONS``.
 
     Of what is asked about seldom most is to stay, so chains come in the order of their relations' commonness, and of equal ones in that of
-    their ``draws``; or long ones come first, if more stay so. How many are too many depends on how many stay: the largest size is taken of which so many keep the limits.
+    their ``draws``; or long ones come first, if more stay so. How many are too many depends on how many stay: the largest size is taken of
+    which so many keep the limits.
     """
     gone: dict[int, str] = {}
     for number in range(len(SPLITS)):
@@ -91,8 +92,8 @@ def evened(split: npt.NDArray[np.int8], draws: npt.NDArray[np.uint64], known: li
         # Long questions are too few to have their share of every split, so that this is asked of train.
         limited = settings if number == 0 else settings.model_copy(update={"shapes": {}})
         orders = [
-            sorted(rows, key=lambda row: (_commonness(known[row], often), int(draws[row]), row)),  # noqa: B023 - used at once
-            sorted(rows, key=lambda row: (known[row].hops == "2hop", _commonness(known[row], often), int(draws[row]), row)),  # noqa: B023
+            sorted(rows, key=lambda row: (_commonness(known[row], often), int(draws[row]), row)),
+            sorted(rows, key=lambda row: (known[row].hops == "2hop", _commonness(known[row], often), int(draws[row]), row)),
         ]
         gone.update(min((_lost(order, known, limited) for order in orders), key=len))
     return gone
