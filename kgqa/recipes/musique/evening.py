@@ -117,7 +117,8 @@ def _commonness(chain: Features, often: Counter[str]) -> float:
 def _over(rows: list[int], known: list[Features], settings: LeakageSettings, size: int) -> dict[int, str]:
     """Of one split, what is beyond the limits that ``size`` questions have."""
     limits: dict[str, Callable[[str], float]] = {"answer": lambda _: max(ALWAYS, np.ceil(settings.max_answer_share * size))}
-    if size >= SMALL:
+    if len(rows) >= SMALL:
+        size = max(size, SMALL)
         facts = size * sum(len(known[row].relations) for row in rows) / max(1, len(rows))
         limits["relation"] = lambda _: np.ceil(settings.max_relation_share * facts)
         limits["template"] = lambda _: np.ceil(settings.max_template_share * size)
