@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from kgqa.arrays.rows import Adjacency
 from kgqa.recipes.musique.mentions import find_names
+from kgqa.recipes.musique.named_entities import Bools
 from kgqa.recipes.musique.shapes import Rows4
-from kgqa.recipes.musique.sides import Bools, Within, answer_names
+from kgqa.recipes.musique.sides import Within, answer_names
 from kgqa.sources.tables import frame
 
 REASONS = {
