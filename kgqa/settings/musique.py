@@ -26,6 +26,11 @@ COMPOSERS = {
 """Who writes the composed question → how."""
 
 
+def forms(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The forms of a template, none of which is empty."""
+    return tuple(form for form in ((value,) if isinstance(value, str) else value) if form)
+
+
 class TemplateSettings(Settings):
     """How facts of some relations are asked and said; ``{head}`` and ``{tail}`` stand for the fact's two names, ``{a tail}`` for the tail's
     with its article."""
@@ -34,12 +39,16 @@ class TemplateSettings(Settings):
     """Ids of the relations, which say the same."""
     reversed: tuple[str, ...] = ()
     """Ids of relations that say it the other way round: their head is the ``{tail}``."""
-    question: str = ""
-    """Asks for the tail, ``Where was {head} born?``; empty: it is not asked for."""
-    phrase: str = ""
+    question: str | tuple[str, ...] = ""
+    """Asks for the tail, ``Where was {head} born?``; empty: it is not asked for. Of several forms one is drawn, as of the next three."""
+    phrase: str | tuple[str, ...] = ""
     """The tail as a noun phrase, ``the place where {head} was born``; needed with ``question``."""
-    clause: str = ""
+    clause: str | tuple[str, ...] = ""
     """Says the fact of a head that is not named, ``was born in {tail}``; empty: heads are not asked for."""
+    attribute: str | tuple[str, ...] = ""
+    """The same right after a noun, ``born in {tail}``, which saves a clause; empty: only ``clause`` says it."""
+    branch: bool = True
+    """Whether the fact may be one of two that say who is meant; false of what too many in the world have for that, as a birthplace."""
     noun: str = ""
     """What a head is, ``person``; needed with ``clause``."""
     symmetric: bool = False
@@ -47,17 +56,18 @@ class TemplateSettings(Settings):
     vague: bool = False
     """Whether the noun says little, ``place``, so that the noun by which the head's article says what it is, ``city``, is better."""
 
-    @field_validator("question", "phrase", "clause")
+    @field_validator("question", "phrase", "clause", "attribute")
     @classmethod
-    def _has_its_place(cls, value: str) -> str:
-        try:
-            places = [name for _, name, spec, conversion in Formatter().parse(value) if name is not None or spec or conversion]
-        except ValueError as error:
-            raise ValueError(f"braces stand for names alone: {error}") from None
-        if "{{" in value or "}}" in value:
-            raise ValueError("a doubled brace would stand in every question; braces stand for names alone")
-        if value and (len(places) != 1 or places[0] not in {"head", "tail", "a tail"}):
-            raise ValueError("it must have one place for a name, {head}, {tail} or {a tail}")
+    def _has_its_place(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        for form in forms(value):
+            try:
+                places = [name for _, name, spec, conversion in Formatter().parse(form) if name is not None or spec or conversion]
+            except ValueError as error:
+                raise ValueError(f"braces stand for names alone: {error}") from None
+            if "{{" in form or "}}" in form:
+                raise ValueError("a doubled brace would stand in every question; braces stand for names alone")
+            if len(places) != 1 or places[0] not in {"head", "tail", "a tail"}:
+                raise ValueError("it must have one place for a name, {head}, {tail} or {a tail}")
         return value
 
     @model_validator(mode="after")
@@ -65,10 +75,22 @@ class TemplateSettings(Settings):
         for one, other in (("question", "phrase"), ("clause", "noun")):
             if bool(getattr(self, one)) != bool(getattr(self, other)):
                 raise ValueError(f"{one} and {other} go together; give both or none")
-        for name, place in (("question", "{head}"), ("phrase", "{head}"), ("clause", "tail}")):
-            if getattr(self, name) and place not in getattr(self, name):
-                raise ValueError(f"{name} has no {'{head}' if name != 'clause' else '{tail}'}")
+        if self.attribute and not self.clause:
+            raise ValueError("attribute goes with a clause; give both or none")
+        for name, place in (("question", "{head}"), ("phrase", "{head}"), ("clause", "tail}"), ("attribute", "tail}")):
+            if any(place not in form for form in forms(getattr(self, name))):
+                raise ValueError(f"{name} has no {'{head}' if place == '{head}' else '{tail}'}")
         return self
+
+
+class ReadingSettings(Settings):
+    """Facts that are read out of articles (step S1); what the graph knows shows which words state what."""
+
+    use: bool = True
+    precision: Share = 0.6
+    """The lower bound of the share of a pattern's places that state a fact of the graph, which lacks part of what texts state."""
+    least: Positive = 6
+    """Subjects that a pattern was seen with, at least."""
 
 
 class SingleHopSettings(Settings):
@@ -77,6 +99,7 @@ class SingleHopSettings(Settings):
     min_words: Annotated[int, Field(ge=0)] = 20
     """Words of a paragraph; so is ``max_words``."""
     max_words: Positive = 300
+    """Longer paragraphs of sets are left out; of a graph's articles so much is shown, in whole sentences."""
     max_objects: Positive = 1
     """A fact is asked about if its head has no more tails in the relation; a head if its tail has no more heads."""
     functional: Annotated[float, Field(ge=0, le=1)] = 0.65
@@ -87,6 +110,7 @@ class SingleHopSettings(Settings):
     that few facts do not convince, least of all that a tail has one head."""
     by_chance: Annotated[float, Field(ge=0)] = 0.02
     """An entity is asked for by two of its facts if so many others had both by chance, at most."""
+    reading: ReadingSettings = ReadingSettings()
     documents: Literal["about", "any"] = "about"
     """Where a fact must be stated: in the article about its head, which names the tail, or in a sentence of the article about its tail;
     with ``any`` a sentence of any text counts that names both, for texts that are about no entity."""
@@ -94,6 +118,9 @@ class SingleHopSettings(Settings):
     """Questions that ask for one entity by two of its facts, at most, drawn; 0: none."""
     min_both: Annotated[int, Field(ge=1)] = 2
     """Each of the two facts must be true of so many entities, so that neither is enough."""
+    branch_below: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """Of all facts of a relation different tails a fact, below which it can be one of the two: a capital mostly says alone of what it is
+    one."""
     readers: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     """Folders of runs of ``kgqa train``: one of these readers must find a part of the answer in the paragraph."""
 
@@ -147,6 +174,11 @@ class DisconnectionSettings(Settings):
 class ShapeSettings(Settings):
     """Which reasoning graphs are built (step S4)."""
 
+    needed: bool = True
+    """Whether chains with a hop that is not needed are left out: a fact joins what an earlier hop is about and the answer, or hops of these
+    two kinds are joined by one in ``implied`` of the cases, or the paragraph of an earlier hop states the answer."""
+    implied: Share = 0.25
+
     max_tokens: Positive = 10
     """Of a single-hop question."""
     max_tokens_short: Positive = 15
@@ -185,8 +217,16 @@ class LeakageSettings(Settings):
     test: Annotated[float, Field(ge=0, lt=1)] = 0.1
     leak_free: bool = True
     """Whether no two splits share a single-hop question, answer or paragraph; false: a random split, to compare with."""
-    max_answer_share: Share = 0.03
+    max_answer_share: Share = 0.01
     """Of a split's questions so many have one answer at most, the first ones drawn; five are always allowed."""
+    max_last_share: Share = 0.35
+    """So many of a split's questions at most have the answer that others have whose last hops say the same but for bridges; five always."""
+    max_relation_share: Share = 0.08
+    """Of the facts that the questions of a split ask about so many are of one relation at most."""
+    max_template_share: Share = 0.03
+    """So many of a split's questions are of one template at most: the relations of their hops, in one shape."""
+    shapes: Mapping[Literal["2hop", "3hop", "4hop"], Share] = {"2hop": 0.8, "3hop": 0.31, "4hop": 0.2}
+    """Hops → so many of train's questions have as many at most, about as in MuSiQue; what is not named has no limit."""
 
     @model_validator(mode="after")
     def _shares_add_up(self) -> LeakageSettings:
@@ -200,6 +240,16 @@ class ContextSettings(Settings):
 
     paragraphs: Annotated[int, Field(ge=4, le=1000)] = 20
     """The supporting ones included."""
+    bridges: Annotated[int, Field(ge=0, le=100)] = 3
+    """Distractors that name the answer of an earlier hop, where there are some."""
+    rivals: Annotated[int, Field(ge=0, le=100)] = 4
+    """Distractors that answer a question like the last one, where there are some."""
+    branches: bool = True
+    """Whether somebody else in the context must have each of the two facts by which a hop asks."""
+    own: bool = True
+    """Whether distractors are paragraphs of the question's own split, each about as often as it is a support; false: of the whole pool."""
+    reuse: Annotated[float, Field(gt=0)] = 1.3
+    """So many times as often as all paragraphs are distractors for each time that they support, one may be."""
 
 
 class LlmSettings(Settings):
@@ -238,6 +288,8 @@ class CompositionSettings(Settings):
     composer: Literal["rules", "model", "llm", "people"] = "rules"
     max_words: Positive = 60
     """A longer question is left out."""
+    max_clauses: Annotated[int, Field(ge=0)] = 2
+    """Clauses within a sentence of rules ("that", "who"); of more, one becomes a sentence of its own, or the chain is left out."""
     model: Annotated[str, Field(min_length=1)] | None = None
     """Of ``model`` the folder of a run of ``kgqa train composer``; of ``llm`` what the endpoint calls its model."""
     llm: LlmSettings = LlmSettings()
@@ -248,6 +300,8 @@ class MusiqueSettings(RecipeSettings):
 
     templates: Mapping[str, TemplateSettings] = {}
     """How facts are asked; relations in none of them are asked in a neutral form."""
+    forms: bool = True
+    """Whether one of a template's forms is drawn for each question; false: it is always the first."""
     neutral: bool = True
     """Whether relations without a template are asked about, by their label."""
     unasked: tuple[str, ...] = ()

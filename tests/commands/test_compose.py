@@ -42,7 +42,7 @@ def test_from_sets_to_the_official_files(tmp_path: Path) -> None:
     kgqa.export(made.dataset, to="musique", out=tmp_path / "out")
     assert check_export(tmp_path / "out", twins=0) == sum(made.counts.values())  # too few other paragraphs for a twin of each
     asked = {instance.question for split in made.counts for instance in kgqa.open_dataset(made.dataset).read(split)}
-    assert "What country is the place where Ada was born the capital of?" in asked
+    assert any("the place where Ada was born" in question for question in asked)
 
 
 def test_the_same_bytes_for_any_number_of_workers_and_after_a_stop(tmp_path: Path) -> None:
@@ -232,7 +232,15 @@ def test_the_order_of_sets_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_the_certificate_compares_entities_too(tmp_path: Path) -> None:
-    made = kgqa.compose(domain="wikidata", filter="none", workspace=tmp_path / "w")
+    # Of the small domain most hops are not needed, and what is left is too little for three splits.
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'extends = "wikidata"\nseed_domain = "wikidata"\n[musique.shapes]\nneeded = false\n'
+        "[musique.contexts]\nbranches = false\n[musique.single_hop]\nbranch_below = 1.0\n",
+        "utf-8",
+    )
+    made = kgqa.compose(domain=own, filter="none", workspace=tmp_path / "w")
+    assert min(made.counts.values()) > 0
     sides = ("train", "dev", "test")
     read = {split: list(kgqa.open_dataset(made.dataset).read(split)) for split in sides}
     noted = {split: {entity for each in read[split] for entity in compose_note(each)["entities"] if entity} for split in sides}
@@ -302,8 +310,9 @@ def test_public_sets(real_data: Path, tmp_path: Path) -> None:
 @pytest.mark.real_data
 def test_thousands_of_questions_of_six_shapes_from_facts(real_data: Path, tmp_path: Path) -> None:
     made = kgqa.compose(domain="wikidata", source=real_data / "wikidata", filter="lexical", workspace=tmp_path / "w")
-    assert sum(made.counts.values()) >= 9_000  # 9,680; one answer has at most 3% of a split
-    assert all(set(shapes) == set(SHAPES) for shapes in made.shapes.values())
+    # Of 9,680 most had a hop that was not needed, or a relation that filled the set.
+    assert sum(made.counts.values()) >= 500
+    assert {shape for shapes in made.shapes.values() for shape in shapes} == set(SHAPES)
     kgqa.export(made.dataset, to="musique", out=tmp_path / "out")
     assert check_export(tmp_path / "out") == sum(made.counts.values())
     few = kgqa.compose(domain="medline", source=real_data / "medline", filter="lexical", workspace=tmp_path / "few")

@@ -7,6 +7,7 @@ from typing import Any
 
 from kgqa.formats.columns import SCHEMA
 from kgqa.recipes.musique.guesses import HOPS, SCORES, unlearned
+from kgqa.recipes.musique.measures import MEASURES, Evenness
 from kgqa.records import SPLITS, Instance
 from kgqa.runs.card import citation, escaped, fields, front_matter, funnel_table, licence, loading, table
 from kgqa.runs.funnel import FunnelRow
@@ -24,8 +25,8 @@ FACTS_LIMITS = (
     "Single-hop questions are made from facts by templates. That a paragraph states a fact is concluded from its naming both entities, and "
     "that a question has one answer from the graph, which is taken to be complete and is not: others may have what a question asks for, "
     "though relations that mostly have several answers are not asked about (`musique.single_hop.functional`, `by_chance`). "
-    "Of dev and test the supporting "
-    "paragraphs are their own, but distractors come from the whole pool, so that many of them support questions of train."
+    "Part of the facts is read out "
+    "of articles by patterns of words (`musique.single_hop.reading`); each question's provenance says which."
 )
 """What the card of a graph's questions says where the domain's own file says nothing."""
 PAPER = """
@@ -65,6 +66,8 @@ def dataset_card(
     unpaired: int,
     filtered: Mapping[str, Any],
     guessed: Mapping[str, Mapping[str, Any]],
+    measured: Mapping[str, Sequence[float]],
+    even: Mapping[str, Evenness],
 ) -> str:
     """The text of README.md; depends on data and settings alone, never on the clock."""
     own = settings.section(MusiqueSettings)
@@ -82,6 +85,7 @@ def dataset_card(
         f"## How the questions were written\n\nBy `{own.composition.composer}`: {COMPOSERS[own.composition.composer]}. Disconnected pairs "
         f"were found by `{used}`{': ' + FILTERS[used] if used in FILTERS else ''}.",
         "## How far it can be guessed\n\n" + _guessed(filtered, guessed),
+        "## What it gives away, and how even it is\n\n" + _given_away(measured, even),
         "## Splits\n\n" + proof.to_markdown().strip(),
         "## Samples\n\n" + "\n".join(_sample(instance) for instance in samples),
         f"## Limits\n\n{settings.limits}",
@@ -113,6 +117,23 @@ def _guessed(filtered: Mapping[str, Any], whole: Mapping[str, Mapping[str, Any]]
     rows = [[name, what, _shown(whole[name])] for name, what in SCORES.items()]
     parts.append("The same on dev and test, fitted on train; `kgqa audit --readers minimal` lets trained readers try:")
     return "\n\n".join([*parts, table(["", "what it is", "answer F1"], rows)])
+
+
+def _given_away(measured: Mapping[str, Sequence[float]], even: Mapping[str, Evenness]) -> str:
+    rows = [[name, MEASURES[name], _percent(sum(scores) / len(scores)) if scores else "–"] for name, scores in measured.items()]
+    columns = ["split", "different answers", "commonest answer", "last step", "wording without names", "relation, of all facts", "hops"]
+    by_split = [
+        [
+            split, f"{of.answers:,}", *map(_percent, (of.answer, of.last, of.template, of.relation)),
+            ", ".join(f"{number}: {_percent(share)}" for number, share in of.hops.items()),
+        ]
+        for split, of in even.items()
+    ]  # fmt: skip
+    return "\n\n".join(["In per cent, counted without a reader.", table(["", "what it is", "share"], rows), table(columns, by_split)])
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
 
 
 def _shown(found: Mapping[str, Any]) -> str:

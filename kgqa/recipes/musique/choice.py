@@ -74,7 +74,6 @@ REASONS = {
 """Why a chain is not chosen → the sentence that reports show."""
 
 
-TOO_FREQUENT = "its answer is the answer of too many other questions of its split"
 ALWAYS = 5
 """Questions of a split that may have one answer, however few there are."""
 
@@ -82,24 +81,6 @@ ALWAYS = 5
 def _last(hops: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """For each chain the row of its last question; behind it ``hops`` has -1."""
     return np.take_along_axis(hops, (hops >= 0).sum(axis=1, keepdims=True) - 1, axis=1)[:, 0]
-
-
-def last_answers(hops: npt.NDArray[np.int32], single_hop: pa.Table) -> npt.NDArray[np.int64]:
-    """For each chain (``hops``: rows of ``single_hop``, -1 behind the last) a number for its answer: its entity, else its text."""
-    last = _last(hops)
-    answers = pl.DataFrame({"entity": single_hop["answer_entity"], "text": single_hop["answer"]})
-    named = answers.select(pl.coalesce("entity", pl.col("text").str.to_lowercase()).rank("dense")).to_series().to_numpy()
-    return named[last].astype(np.int64)
-
-
-def over_share(
-    split: npt.NDArray[np.int8], answers: npt.NDArray[np.int64], draws: npt.NDArray[np.uint64], share: float
-) -> npt.NDArray[np.int64]:
-    """Rows, ascending, that are beyond ``share`` of their split's questions with one answer, in the order of their ``draws``."""
-    table = pl.DataFrame({"row": np.arange(len(split)), "split": split, "answer": answers, "draw": draws}).filter(pl.col("split") >= 0)
-    limit = (pl.len().over("split") * share).ceil().clip(lower_bound=ALWAYS)
-    place = pl.col("draw").rank("ordinal").over("split", "answer")
-    return table.sort("draw", "row").filter(place > limit)["row"].sort().to_numpy().astype(np.int64)
 
 
 @kernel

@@ -84,7 +84,7 @@ def choose_sayable(run: Run, every: pa.Table, tables: Mapping[str, pa.Table]) ->
     pairs, single_hop = tables["connected"], tables["single_hop"]
     types = answer_types(every, pairs, single_hop)
     chains = Chains(every, pairs, single_hop, tables["paragraphs"])
-    composer = rules.RuleComposer(_templates(run)) if settings.composition.composer == "rules" else None
+    composer = _rules(run) if settings.composition.composer == "rules" else None
     reasons: Counter[str] = Counter()
     left, written = np.ones(len(every), np.bool_), np.zeros(len(every), np.bool_)
     while True:
@@ -145,7 +145,7 @@ def composer_of(run: Run) -> Composer:
     """Whom the settings name. Raises SettingsError, InputError."""
     settings = _settings(run)
     if settings.composer == "rules":
-        return rules.RuleComposer(_templates(run))
+        return _rules(run)
     if settings.composer == "people":
         assert run.answers is not None, "without answers tasks are written, and nothing is composed"
         return people.PeopleComposer(run.answers)
@@ -159,7 +159,7 @@ def composer_of(run: Run) -> Composer:
 def depends_on(run: Run) -> object:
     """What of settings and files the questions depend on; what an endpoint costs and how patiently it is asked is none of it."""
     settings = _settings(run)
-    own: list[object] = [settings.model_dump(mode="json", include={"composer", "max_words"})]
+    own: list[object] = [settings.model_dump(mode="json", include={"composer", "max_words", "max_clauses"})]
     if settings.composer == "model":
         own.append(reader_hashes(str(settings.model)))
     if settings.composer == "llm":
@@ -206,6 +206,11 @@ def sayable(run: Run, tables: dict[str, pa.Table], funnel: list[FunnelRow]) -> n
         )  # fmt: skip
         usable = mask
     return usable
+
+
+def _rules(run: Run) -> rules.RuleComposer:
+    settings = run.domain.settings.section(MusiqueSettings)
+    return rules.RuleComposer(_templates(run), max_clauses=settings.composition.max_clauses, forms=settings.forms, seed=run.seed)
 
 
 def _templates(run: Run) -> dict[str, TemplateSettings]:

@@ -1,7 +1,8 @@
 """What is shown with a question: its own paragraphs among distractors of the same pool (step S6).
 
-Distractors are found by BM25 with all its single-hop questions, from which the intermediate answers are removed. They are paragraphs of
-good single-hop questions, so that nothing tells them from supporting ones; and none of them states the answer of a hop for what it asks.
+Distractors are found by BM25 with all its single-hop questions, from which the intermediate answers are removed; some are put first that
+name a bridge or rival the answer (``rivals.py``). They are paragraphs of good single-hop questions, so that nothing tells them from
+supporting ones; and none of them states the answer of a hop for what it asks.
 """
 
 from __future__ import annotations
@@ -72,6 +73,11 @@ class Stating:
         text = frame(paragraphs).select(plain.rank("dense")).to_series().to_numpy().astype(np.int32)
         return cls(Adjacency.from_pairs(places.text, places.name, len(paragraphs)), answered, subjects, title, own, text)
 
+    def silent(self, rows: Rows2, hops: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """For each paragraph whether it states the answer to none of the questions, so that it may be a distractor."""
+        found: npt.NDArray[np.bool_] = _silent(rows, hops, *self.arrays()[:-1])
+        return found
+
     def arrays(self) -> tuple[npt.NDArray[np.integer], ...]:
         """For kernels."""
         rows = (self.named, self.answers, self.subjects)
@@ -128,16 +134,27 @@ def build_contexts(
     workers: int = 1,
     index: Bm25 | None = None,
     stating: Stating | None = None,
+    among: Rows2 | None = None,
+    needed: Rows2 | None = None,
+    first: Rows2 | None = None,
+    often: Rows2 | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Rows2:
-    """For each question ``count`` different rows of ``paragraphs`` in random order, those of its ``hops`` among them; -1 where too few fit.
+    """For each question ``count`` different rows of ``paragraphs`` in random order, its ``hops``' own among them; -1 if too few fit.
 
-    ``hops``: questions × hops, rows of ``single_hop``, -1 where there are fewer; ``ids`` draw what is drawn.
+    ``hops``: questions × hops, rows of ``single_hop``, -1 where there are fewer; ``ids`` draw what is drawn. ``among``: the rows that
+    may be distractors, by default all, of which ``index`` knows the texts; ``needed`` and ``first``: for each question those that come
+    before what is found, -1 where there are fewer; ``often``: how often each row, if it is not needed, may still be a distractor, from
+    which what is shown is taken.
     """
-    index = index or Bm25(pa.chunked_array([pa.array([f"{title}\n{text}" for title, text in _shown(paragraphs)], pa.large_string())]))
+    rows = np.arange(len(paragraphs), dtype=np.int32) if among is None else among.astype(np.int32)
+    index = index or Bm25(pa.chunked_array([pa.array(shown_texts(paragraphs.take(pa.array(rows))), pa.large_string())]))
     stating = stating or Stating.of(single_hop, paragraphs)
     words = index.queries(pa.array(queries, pa.large_string()))
     shown = np.full((len(queries), count), -1, np.int32)
+    nothing = np.full((len(queries), 0), -1, np.int32)
+    needed, first = nothing if needed is None else needed, nothing if first is None else first
+    may = np.full(len(paragraphs), np.iinfo(np.int32).max, np.int32) if often is None else often
     left = np.arange(len(queries))
     for most, drawn in ((FIRST, 0), (MORE, 0), (MORE, RANDOM)):
         if not len(left):
@@ -148,14 +165,19 @@ def build_contexts(
             workers=workers,
             advance=advance if most == FIRST else lambda _: None,
         )
-        shown[left] = _filled(found, hops[left], count, ids[left], drawn, len(paragraphs), np.uint64(seed), *stating.arrays())
+        found = np.where(found < 0, -1, rows[np.maximum(found, 0)])
+        found = np.concatenate([needed[left], first[left], found], axis=1).astype(np.int32)
+        shown[left] = _filled(
+            found, needed.shape[1], hops[left], count, ids[left], drawn, rows, may, len(paragraphs), np.uint64(seed), *stating.arrays()
+        )
         left = left[shown[left, -1] < 0]
     order = shuffling(np.repeat(ids, count), shown.ravel(), purpose="paragraphs shown", seed=seed).reshape(shown.shape)
     return np.take_along_axis(shown, np.argsort(order, axis=1, kind="stable"), axis=1)
 
 
-def _shown(paragraphs: pa.Table) -> list[tuple[str, str]]:
-    return list(zip(paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist(), strict=True))
+def shown_texts(paragraphs: pa.Table) -> list[str]:
+    """What a reader sees of each."""
+    return [f"{title}\n{text}" for title, text in zip(paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist(), strict=True)]
 
 
 @kernel
@@ -166,11 +188,22 @@ def _states(row, question, named_offsets, named, answer_offsets, answers, subjec
 
 
 @kernel
-def _filled(  # type: ignore[no-untyped-def]
-    found, hops, count, ids, drawn, total, seed,
+def _silent(rows, hops, named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own):  # type: ignore[no-untyped-def]
+    out = np.ones(len(rows), np.bool_)
+    for i in range(len(rows)):
+        for k in range(len(hops)):
+            if _states(rows[i], hops[k], named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own):
+                out[i] = False
+    return out
+
+
+@kernel
+def _filled(  # type: ignore[no-untyped-def]  # noqa: PLR0912
+    found, needed, hops, count, ids, drawn, among, may, total, seed,
     named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own, text,
 ):  # fmt: skip
-    """First the questions' own paragraphs, then those found, then ``drawn`` random ones, as many as fit; no text twice.
+    """First the questions' own paragraphs, then those found, then ``drawn`` random ones of ``among``, as many as fit; no text twice, and
+    none oftener than it ``may``, but for the first ``needed`` ones.
 
     Where two of its own paragraphs are copies of one text, the question gets none.
     """
@@ -191,6 +224,7 @@ def _filled(  # type: ignore[no-untyped-def]
         if copies:
             out[i, count - 1] = -1
             continue
+        supports = filled
         state = mixed(ids[i] ^ seed)
         for place in range(found.shape[1] + drawn):
             if filled == count:
@@ -201,8 +235,8 @@ def _filled(  # type: ignore[no-untyped-def]
                     continue
             else:
                 state = mixed(state + MIX)
-                row = np.int64(state % np.uint64(total))
-            if taken[text[row]] == i:
+                row = np.int64(among[np.int64(state % np.uint64(len(among)))])
+            if taken[text[row]] == i or (place >= needed and may[row] <= 0):
                 continue
             states = False
             for k in range(hops.shape[1]):
@@ -218,4 +252,7 @@ def _filled(  # type: ignore[no-untyped-def]
             filled += 1
         if filled < count:
             out[i, count - 1] = -1
+            continue
+        for place in range(supports, count):
+            may[out[i, place]] -= 1
     return out

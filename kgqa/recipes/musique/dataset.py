@@ -18,9 +18,10 @@ from kgqa.recipes.contrasts import pool
 from kgqa.recipes.contrasts.unanswerable import unanswerable
 from kgqa.recipes.musique.card import dataset_card
 from kgqa.recipes.musique.chains import Chains
-from kgqa.recipes.musique.choice import TOO_FREQUENT
 from kgqa.recipes.musique.guesses import set_figures
 from kgqa.recipes.musique.instances import InstanceMaker
+from kgqa.recipes.musique.measures import evenness, set_measures
+from kgqa.recipes.musique.rivals import NO_RIVAL
 from kgqa.recipes.rejection import Rejection
 from kgqa.records import SPLITS, Instance
 from kgqa.runs.files import file_hashes, write_parquet
@@ -49,7 +50,19 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     Memory: the questions with their paragraphs, of which equal ones are one.
     """
     settings = run.domain.settings.section(MusiqueSettings)
-    names = ("single_hop", "refused_single_hop", "paragraphs", "connected", "chains", "parted", "capped", "contexts", "composed", "refused")
+    names = (
+        "single_hop",
+        "refused_single_hop",
+        "paragraphs",
+        "connected",
+        "chains",
+        "parted",
+        "capped",
+        "contexts",
+        "unshown",
+        "composed",
+        "refused",
+    )
     tables = run.tables(*names)
     chains = Chains(tables["chains"], tables["connected"], tables["single_hop"], tables["paragraphs"])
     maker = InstanceMaker(chains)
@@ -86,6 +99,8 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         unpaired=unpaired,
         filtered=_filtered(run),
         guessed=set_figures(splits, seed=run.seed),
+        measured=set_measures(splits),
+        even={split: evenness(instances) for split, instances in splits.items()},
     )
     (folder / "README.md").write_text(card, "utf-8")
     return {"counts": counts, "content": digest, "files": files, "from": "musique", "shapes": {s: dict(c) for s, c in shapes.items()}}
@@ -149,10 +164,12 @@ def _write_rejected(path: Path, tables: dict[str, pa.Table], chains: Chains) -> 
     """``id, split, stage, reason, detail`` of every question that is not good, and every chosen chain that became none."""
     place = dict(zip(tables["parted"]["chain"].to_pylist(), tables["parted"]["split"].to_pylist(), strict=True))
     shown = set(tables["contexts"]["chain"].to_pylist())
-    capped = set(tables["capped"]["chain"].to_pylist())
+    capped = dict(zip(tables["capped"]["chain"].to_pylist(), tables["capped"]["reason"].to_pylist(), strict=True))
     lost = [row for row in range(len(chains)) if row not in place]
-    rows = [(row, "", "split", TOO_FREQUENT if row in capped else "some of it is shared with another split") for row in lost]
-    rows += [(row, SPLITS[place[row]], "contexts", "too few paragraphs do not state an answer") for row in sorted(place.keys() - shown)]
+    rows = [(row, "", "split", capped.get(row, "some of it is shared with another split")) for row in lost]
+    alone = set(tables["unshown"]["chain"].to_pylist())
+    few = "too few paragraphs do not state an answer"
+    rows += [(row, SPLITS[place[row]], "contexts", NO_RIVAL if row in alone else few) for row in sorted(place.keys() - shown)]
     refused = zip(tables["refused"]["chain"].to_pylist(), tables["refused"]["reason"].to_pylist(), strict=True)
     rows += [(row, SPLITS[place[row]], "compose", reason) for row, reason in refused]
     names = chains.rows["question"]

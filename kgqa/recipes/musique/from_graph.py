@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,13 @@ from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import paired
 from kgqa.arrays.sentences import sentence_starts
-from kgqa.arrays.words import lengths
+from kgqa.arrays.words import length, lengths
 from kgqa.recipes.musique.composers.forms import NO_RELATION
 from kgqa.recipes.musique.mentions import find_names
-from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP
+from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP, STATED
+from kgqa.recipes.musique.read_facts import read_facts
 from kgqa.recipes.musique.wording import BOTH, FORWARD, INVERSE, question
-from kgqa.recipes.names.kinds import PERSON, title_kinds
+from kgqa.recipes.names.kinds import NOUNS, PERSON, title_kinds
 from kgqa.recipes.names.statements import CLOSED
 from kgqa.rules.roles import SYMMETRIC
 from kgqa.runs.funnel import FunnelRow
@@ -29,12 +30,15 @@ from kgqa.settings.musique import MusiqueSettings, SingleHopSettings, TemplateSe
 from kgqa.sources.tables import arrow, frame
 
 STAGE = "single-hop"
+READING = "musique.single_hop.reading.use"
 ARTICLE_LENGTH = len("the ")
 ARTICLE_SHARE = 0.6
 """From this share of its places on a name has an article."""
 PRIOR = {"head": (4.0, 1.0), "tail": (1.0, 24.0)}
 """By which end a relation is asked → facts with one answer and facts with several that are assumed before any is seen. Graphs write
 facts as what the head has, mostly one of it; that a tail has one head alone takes some seventy facts without an exception to believe."""
+RIVALS = 4
+"""Paragraphs of the pool at most that are there because they state a fact of somebody else by which a question asks."""
 LOWER = 0.05
 """The part of the posterior below the bound."""
 NOUN_COUNT = 3
@@ -67,15 +71,17 @@ def templates_of(relations: pa.Table, settings: MusiqueSettings) -> dict[str, Te
 
 def graph_questions(
     tables: Mapping[str, pa.Table], settings: MusiqueSettings, *, source: str, seed: int
-) -> tuple[pa.Table, pa.Table, list[FunnelRow]]:
-    """``single_hop`` and ``paragraphs`` (see ``pool.py``) from the workspace's tables of the same names; S1's funnel.
+) -> tuple[pa.Table, pa.Table, pa.Table, list[FunnelRow]]:
+    """``single_hop``, ``paragraphs`` and ``stated`` (see ``pool.py``) from the workspace's tables; S1's funnel.
 
     A fact is asked for its tail, its head or, together with a second one of the same head, for that; only where the graph knows one answer.
     """
     templates = templates_of(tables["relations"], settings)
     facts, rows = _asked_facts(tables, templates)
-    facts = _named(facts, tables)
+    tables = _cut(tables, settings.single_hop, rows)
     documents = _good_documents(tables, settings.single_hop, rows)
+    facts = _with_read(facts, tables, documents, settings.single_hop, rows)
+    facts = _named(facts, tables)
     stated = _stated(facts, tables, documents, settings.single_hop)
     asked = facts.join(stated, on=["head", "tail"], how="inner")
     left = facts.join(stated.select("head", "tail").unique(), on=["head", "tail"], how="semi").height
@@ -94,8 +100,14 @@ def graph_questions(
     candidates = candidates.filter("functional").drop("functional")
     rows.append(_row("questions", "incomplete", possible - candidates.height, candidates.height, "musique.single_hop.functional"))
     questions = _with_spans(candidates, tables, rows)
-    questions = _worded(questions, tables, templates, source, rows)
-    return _as_tables(questions, documents, rows)
+    questions = _worded(questions, tables, templates, source, rows, seed=seed if settings.forms else None)
+    questions = questions.with_columns(read=_read_of(questions, facts))
+    rivals = questions.select("document").clear()
+    if settings.contexts.branches:
+        questions, rivals = _with_rivals(questions, asked, rows)
+    single_hop, paragraphs = _as_tables(questions, documents, rivals)
+    told = asked.select("template", "head", "tail", paragraph="document").filter(pl.col("paragraph").is_in(paragraphs["id"].to_pylist()))
+    return single_hop, paragraphs, arrow(told.unique().sort(told.columns)).cast(STATED), rows
 
 
 def _row(what: str, reason: str, removed: int, left: int, setting: str = "") -> FunnelRow:
@@ -122,6 +134,19 @@ def _asked_facts(tables: Mapping[str, pa.Table], templates: Mapping[str, Templat
     return kept.unique().sort("head", "template", "tail"), rows
 
 
+def _with_read(
+    facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, settings: SingleHopSettings, rows: list[FunnelRow]
+) -> pl.DataFrame:
+    """Adds ``read``, and facts that articles state and the graph lacks."""
+    known = facts.with_columns(read=pl.lit(value=False))
+    if not settings.reading.use:
+        return known
+    found = read_facts(facts, tables, documents, settings.reading).with_columns(read=pl.lit(value=True))
+    told = f"{found.height:,} facts are read out of articles, of which the graph has none"
+    rows.append(FunnelRow(stage=STAGE, what="facts", reason=told, removed=None, left=known.height + found.height, setting=READING))
+    return pl.concat([known, found]).sort("head", "template", "tail")
+
+
 def _turned(facts: pl.DataFrame, templates: Mapping[str, TemplateSettings]) -> pl.DataFrame:
     """The facts of symmetric templates the other way round: of those that say so, and of those whose facts often hold in both directions.
 
@@ -142,15 +167,44 @@ def _named(facts: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFrame:
     return facts
 
 
+def _cut(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> Mapping[str, pa.Table]:
+    """The tables with long articles only as far as whole sentences of them have no more than ``max_words``, and what is named there.
+
+    What every article begins with says best what it is about, and of whom most is known the articles are long.
+    """
+    documents = frame(tables["documents"]).with_row_index("row")
+    long = documents.filter(pl.Series(lengths(documents["text"]) > settings.max_words))
+    if not long.height:
+        return tables
+    starts = sentence_starts(tables["documents"]["text"])
+    texts = []
+    for row, text in long.select("row", "text").iter_rows():
+        places = starts.targets[starts.offsets[row] : starts.offsets[row + 1]].tolist()
+        end = next((place for place in reversed(places) if length(text[:place]) <= settings.max_words), 0)
+        texts.append(text[:end].rstrip())
+    cut = long.select("id", short=pl.Series(texts))
+    told = f"{long.height:,} articles are shown only as far as whole sentences have no more words than may be"
+    rows.append(
+        FunnelRow(stage=STAGE, what="documents", reason=told, removed=None, left=documents.height, setting="musique.single_hop.max_words")
+    )
+    whole = documents.drop("row").join(cut, on="id", how="left", maintain_order="left")
+    whole = whole.with_columns(text=pl.coalesce("short", "text")).drop("short")
+    ends = cut.select(document="id", last=pl.col("short").str.len_chars())
+    named = frame(tables["mentions"]).join(ends, on="document", how="left", maintain_order="left")
+    named = named.filter(pl.col("last").is_null() | (pl.col("end") <= pl.col("last"))).drop("last")
+    links = frame(tables["links"]).join(named.select("document", "entity").unique(), on=["document", "entity"], how="semi")
+    made = {"documents": whole, "mentions": named, "links": links}
+    return {**tables, **{name: arrow(table).cast(tables[name].schema) for name, table in made.items()}}
+
+
 def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> pl.DataFrame:
     """``document``, ``about``, ``links`` (how many entities it names), ``title``, ``text``: those that a question can stand on."""
     documents = frame(tables["documents"])
     documents = documents.with_columns(words=lengths(documents["text"]))
-    short, long = documents["words"] < settings.min_words, documents["words"] > settings.max_words
+    short = documents["words"] < settings.min_words  # as is one that begins with a longer sentence than may be
     rows.append(_row("documents", "short", int(short.sum()), int((~short).sum()), "musique.single_hop.min_words"))
-    rows.append(_row("documents", "long", int(long.sum()), int((~short & ~long).sum()), "musique.single_hop.max_words"))
     named = frame(tables["links"]).group_by("document").len("links")
-    good = documents.filter(~short & ~long).join(named, left_on="id", right_on="document", how="inner")
+    good = documents.filter(~short).join(named, left_on="id", right_on="document", how="inner")
     return good.select("about", "links", "title", "text", document="id").unique("text", keep="first", maintain_order=True)
 
 
@@ -223,12 +277,18 @@ def _functionality(facts: pl.DataFrame, asked_by: str, settings: SingleHopSettin
     The share is the lower bound of a Beta posterior with the prior ``PRIOR``. Few facts of a graph that lacks most of them look
     functional in both directions: of 24 towns it knows one person each who died there.
     """
-    counts = facts.group_by("template").agg(different=pl.col(asked_by).n_unique(), facts=pl.len()).sort("template")
+    # What is read is one fact for each head, which says nothing of how many there are.
+    counts = _different(facts.filter(~pl.col("read")), asked_by)
     if settings.complete:
         return counts.select("template", share=pl.col("different") / pl.col("facts"))
     one, several = PRIOR[asked_by]
     different, every = counts["different"].to_numpy().astype(np.float64), counts["facts"].to_numpy().astype(np.float64)
     return counts.select("template", share=pl.Series(beta.ppf(LOWER, one + different, several + every - different)))
+
+
+def _different(facts: pl.DataFrame, side: str) -> pl.DataFrame:
+    """``template``, ``different`` (heads, or tails), ``facts``."""
+    return facts.group_by("template").agg(different=pl.col(side).n_unique(), facts=pl.len()).sort("template")
 
 
 def _both(
@@ -237,10 +297,14 @@ def _both(
     """What has two tails, each of which others have too? Of every head some of its pairs are drawn, from those that say who it is. Tails
     of one name are one.
 
-    The graph must have no second head with both, nor is one to be expected: if n heads of N have the one and m the other, chance alone
+    A relation of which one fact mostly says all, as whose capital a town is, is none of the two, nor are two that are no ``branch``. The
+    graph must have no second head with both, nor is one to be expected: if n heads of N have the one and m the other, chance alone
     makes n · m / N with both, and the more of these there are, the likelier one of them is only missing in the graph.
     """
-    nouns = {name: template.noun for name, template in templates.items() if template.clause}
+    alone = (
+        _different(facts, "tail").filter(pl.col("different") >= settings.single_hop.branch_below * pl.col("facts"))["template"].to_list()
+    )
+    nouns = {name: template.noun for name, template in templates.items() if template.clause and name not in alone}
     order = {name: number for number, name in enumerate(templates)}
     said = facts.filter(pl.col("template").is_in(list(nouns))).with_columns(noun=pl.col("template").replace_strict(nouns))
     rows = said.select("template", "tail_name").unique().sort("template", "tail_name").with_row_index("row")
@@ -259,6 +323,8 @@ def _both(
         ((pl.col("rank") < pl.col("rank_2")) | ((pl.col("rank") == pl.col("rank_2")) & (pl.col("tail") < pl.col("tail_2"))))
         & (pl.col("tail") != pl.col("tail_2"))
     )
+    vague = [name for name in nouns if not templates[name].branch]
+    pairs = pairs.filter(~(pl.col("template").is_in(vague) & pl.col("template_2").is_in(vague)))
     pairs = pairs.join(_joined(facts), on=["tail", "tail_2"], how="anti")
     pairs = pairs.unique(["head", "row", "row_2"], keep="first", maintain_order=True).sort("head", "row", "row_2")
     ones, others = (pairs[name].to_numpy() for name in ("row", "row_2"))
@@ -358,17 +424,23 @@ def _labels(questions: pl.DataFrame, tables: Mapping[str, pa.Table]) -> dict[str
 
 
 def _worded(
-    questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings], source: str, rows: list[FunnelRow]
-) -> pl.DataFrame:
-    """Adds ``id``, ``question``, ``names`` and ``aliases``; without those whose question says the answer."""
+    questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings], source: str, rows: list[FunnelRow],
+    *, seed: int | None,
+) -> pl.DataFrame:  # fmt: skip
+    """Adds ``id``, ``question``, ``names`` and ``aliases``; without those whose question says the answer, or what is no profession. Forms
+    are drawn by ``seed``, and are the first ones without one."""
     labels = _labels(questions, tables)
     names = [[labels[entity] for entity in entities] for entities in questions["entities"].to_list()]
     nouns = _nouns(questions, tables, templates)
-    rows_of = zip(questions["kind"].to_list(), questions["templates"].to_list(), names, nouns, strict=True)
-    asked = [question(kind, [templates[name] for name in used], said, noun) for kind, used, said, noun in rows_of]
+    key = pl.concat_str("kind", pl.col("templates").list.join("\0"), pl.col("entities").list.join("\0"), "answer", separator="\0")
+    hashes = text_hashes(arrow(questions.select(key=key))["key"])
+    draws = [0] * len(hashes) if seed is None else text_hashes(arrow(questions.select(key=key))["key"], seed=seed + 1).tolist()
+    rows_of = zip(questions["kind"].to_list(), questions["templates"].to_list(), names, nouns, draws, strict=True)
+    asked = [question(kind, [templates[name] for name in used], said, noun, draw=drawn) for kind, used, said, noun, drawn in rows_of]
+    proper = _proper(questions, names, templates)
     # Norway is called NO somewhere, which no text and no reader says of it.
     says_it = ~pl.col("name").str.to_lowercase().str.replace_all(r"[\W_]", "").is_in(list(CLOSED))
-    spelled = frame(tables["names"]).filter(says_it).group_by("entity").agg(pl.col("name").unique().sort())
+    spelled = _own_names(tables).filter(says_it).group_by("entity").agg(pl.col("name").unique().sort())
     subjects = questions.select("entities").unique(maintain_order=True)
     every = subjects.with_columns(entity="entities").explode("entity").join(spelled, on="entity", maintain_order="left").explode("name")
     called = every.group_by("entities").agg(called=pl.col("name").unique().sort())
@@ -380,12 +452,39 @@ def _worded(
     )
     made = made.join(spelled.rename({"entity": "answer", "name": "aliases"}), on="answer", how="left", maintain_order="left")
     made = made.join(called, on="entities", how="left", maintain_order="left").with_columns(pl.col("aliases", "called").fill_null([]))
-    key = pl.concat_str("kind", pl.col("templates").list.join("\0"), pl.col("entities").list.join("\0"), "answer", separator="\0")
-    hashes = text_hashes(arrow(made.select(key=key))["key"])
     made = made.with_columns(id=pl.Series([f"f{value:016x}" for value in hashes.tolist()], dtype=pl.String))
-    kept = made.filter(~pl.Series(_names_itself(made))).unique("id", keep="first", maintain_order=True)
-    rows.append(_row("questions", "named", made.height - kept.height, kept.height))
+    asked_well = made.filter(pl.Series(proper, dtype=pl.Boolean))
+    rows.append(_row("questions", "improper", made.height - asked_well.height, asked_well.height))
+    kept = asked_well.filter(~pl.Series(_names_itself(asked_well))).unique("id", keep="first", maintain_order=True)
+    rows.append(_row("questions", "named", asked_well.height - kept.height, kept.height))
     return kept.sort("id")
+
+
+def _proper(questions: pl.DataFrame, names: Sequence[Sequence[str]], templates: Mapping[str, TemplateSettings]) -> list[bool]:
+    """Whether no name stands where it makes no sense: what somebody is ("was {a tail}") is called by a noun for persons, and what somebody
+    works in is not. Tables have "musical" for a profession, and "composer" for a field."""
+    found = []
+    for kind, used, said in zip(questions["kind"].to_list(), questions["templates"].to_list(), names, strict=True):
+        rest = () if kind == FORWARD else zip(used, said, strict=True)
+        found.append(all(_is_person_noun(name) == ("{a tail}" in str(templates[of].clause)) for of, name in rest if name == name.lower()))
+    return found
+
+
+def _is_person_noun(name: str) -> bool:
+    last = name.rpartition(" ")[2]
+    return NOUNS.get(last, last) == PERSON
+
+
+def _own_names(tables: Mapping[str, pa.Table]) -> pl.DataFrame:
+    """``entity``, ``name`` without what is hardly one: without a letter, begun by a sign, or the label of something else that the graph
+    knows, as "Michigan" for the lake."""
+    labels = frame(tables["entities"]).select(entity="id", key=pl.col("label").str.to_lowercase())
+    of_label = labels.group_by("key").agg(pl.col("entity").alias("owners"))
+    every = frame(tables["names"]).with_columns(key=pl.col("name").str.to_lowercase())
+    every = every.filter(pl.col("name").str.contains(r"^[\p{L}\p{N}].*") & pl.col("name").str.contains(r"\p{L}|\p{N}"))
+    every = every.join(of_label, on="key", how="left", maintain_order="left")
+    own = pl.col("owners").is_null() | pl.col("owners").list.contains(pl.col("entity"))
+    return every.filter(own).select("entity", "name")
 
 
 def _names_itself(made: pl.DataFrame) -> npt.NDArray[np.bool_]:
@@ -400,12 +499,44 @@ def _names_itself(made: pl.DataFrame) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _as_tables(questions: pl.DataFrame, documents: pl.DataFrame, rows: list[FunnelRow]) -> tuple[pa.Table, pa.Table, list[FunnelRow]]:
-    used = documents.join(questions.select("document").unique(), on="document", how="semi").sort("document").with_row_index("paragraph")
+def _with_rivals(questions: pl.DataFrame, asked: pl.DataFrame, rows: list[FunnelRow]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Without those that ask by two facts one of which no document states of anybody else; and ``document`` of some that do."""
+    told = asked.select("template", "tail", "head", "document").unique()
+    branches = questions.with_row_index("row").filter(pl.col("kind") == BOTH).explode("templates", "entities")
+    branches = branches.select("row", "answer", template="templates", tail="entities")
+    others = branches.join(told, on=["template", "tail"]).filter(pl.col("head") != pl.col("answer"))
+    alone = branches.join(others.select("row", "template", "tail").unique(), on=["row", "template", "tail"], how="anti")
+    kept = questions.with_row_index("row").join(alone.select("row").unique(), on="row", how="anti", maintain_order="left").drop("row")
+    rows.append(_row("questions", "alone", questions.height - kept.height, kept.height, "musique.contexts.branches"))
+    own = others.join(questions.select("document").unique().with_columns(own=pl.lit(value=True)), on="document", how="left")
+    own = (
+        own.sort("template", "tail", pl.col("own").is_null(), "head", "document")
+        .select("template", "tail", "head", "document")
+        .unique(maintain_order=True)
+    )
+    some = own.filter(pl.int_range(pl.len()).over("template", "tail") < RIVALS)
+    return kept, some.select("document").unique()
+
+
+def _read_of(questions: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
+    """For each question whether one of its facts was read out of an article."""
+    rows = questions.select("kind", "answer", "templates", "entities").with_row_index("row").explode("templates", "entities")
+    is_forward = pl.col("kind") == FORWARD
+    ends = rows.select(
+        "row", template="templates", head=pl.when(is_forward).then("entities").otherwise("answer"),
+        tail=pl.when(is_forward).then("answer").otherwise("entities"),
+    )  # fmt: skip
+    read = ends.join(facts.filter("read").select("head", "template", "tail").unique(), on=["head", "template", "tail"], how="semi")
+    return pl.int_range(questions.height, eager=True).is_in(read["row"].unique().implode())
+
+
+def _as_tables(questions: pl.DataFrame, documents: pl.DataFrame, rivals: pl.DataFrame) -> tuple[pa.Table, pa.Table]:
+    shown = pl.concat([questions.select("document"), rivals]).unique()
+    used = documents.join(shown, on="document", how="semi").sort("document").with_row_index("paragraph")
     made = questions.join(used.select("document", "paragraph"), on="document", maintain_order="left")
     single = made.select(
-        "id", "source", "question", "aliases", "start", "kind", "entities", "names", "called", "noun", answer="span",
+        "id", "source", "question", "aliases", "start", "kind", "entities", "names", "called", "noun", "read", answer="span",
         answer_entity="answer", paragraph=pl.col("paragraph").cast(pl.Int32), relations="templates",
     )  # fmt: skip
     shown = used.select("title", "text", id="document")
-    return arrow(single.select(SINGLE_HOP.names)).cast(SINGLE_HOP), arrow(shown.select(PARAGRAPHS.names)).cast(PARAGRAPHS), rows
+    return arrow(single.select(SINGLE_HOP.names)).cast(SINGLE_HOP), arrow(shown.select(PARAGRAPHS.names)).cast(PARAGRAPHS)

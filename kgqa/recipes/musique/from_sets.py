@@ -57,7 +57,7 @@ class _Collected:
         self.rows[key] = {
             "source": source, "question": asked, "answer": answer, "aliases": aliases, "paragraph_id": paragraph,
             "start": everywhere(text, answer)[0][0], "answer_entity": instance.answer_id, "kind": ASKED, "relations": [],
-            "entities": [], "names": [], "called": [], "noun": None,
+            "entities": [], "names": [], "called": [], "noun": None, "read": False,
         }  # fmt: skip
 
     def _refuse(self, instance: Instance, source: str, reason: str) -> None:
@@ -74,6 +74,7 @@ class _Collected:
             "short": words < self.settings.min_words,
             "long": words > self.settings.max_words,
             "span": not normalize(answer) or not everywhere(_plain(shown.text), answer),
+            "bound": _names_nothing(instance.question),
             "named": bool(everywhere(_plain(instance.question).lower(), answer.lower())),
         }
         return next((reason for reason, is_so in found.items() if is_so), "")
@@ -102,6 +103,14 @@ class _Collected:
         lost = [list(column) for column in zip(*self.refused, strict=True)] or [[] for _ in REFUSED]
         refused = pa.table([pa.array(column, pa.string()) for column in lost], schema=REFUSED)
         return pa.Table.from_pylist(columns, SINGLE_HOP), arrow(pl.DataFrame(shown, schema=PARAGRAPHS.names)).cast(PARAGRAPHS), refused
+
+
+def _names_nothing(question: str) -> bool:
+    """Whether no word but the first has a capital or a figure ("the team that received the kickoff"), in a question that is written with
+    capitals."""
+    words = question.split()
+    written = words[0][:1].isupper() if words else False
+    return written and not any(letter.isupper() or letter.isdigit() for word in words[1:] for letter in word)
 
 
 def set_questions(

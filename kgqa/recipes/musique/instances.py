@@ -11,8 +11,9 @@ from kgqa.recipes.musique.composers.chain import Chain, referring
 from kgqa.records import Instance, Paragraph, Step
 
 NAME = "compose"
-"""Under this name an Instance's provenance says which ``composer`` wrote its question, its ``shape``, the ``sources`` of its hops, and the
-``entities`` that their answers are (null where one is none), if a graph knows any."""
+"""Under this name an Instance's provenance says which ``composer`` wrote its question, its ``shape``, the ``sources`` of its hops, and, if
+a graph knows any, the ``entities`` that their answers are (null where one is none) and the ``relations`` that are asked; ``read`` says of
+which hops a fact was read out of an article."""
 
 
 class InstanceMaker:
@@ -39,6 +40,10 @@ class InstanceMaker:
         entities = [values["answer_entity"][hop] for hop in hops]
         if any(each is not None for each in entities):
             said["entities"] = entities
+        if any(hop.relations for hop in chain.hops):
+            said["relations"] = [list(hop.relations) for hop in chain.hops]
+        if any(values["read"][hop] for hop in hops):
+            said["read"] = [bool(values["read"][hop]) for hop in hops]
         return Instance(
             id=chain.id,
             question=question,

@@ -6,7 +6,7 @@ Raise a stage's ``version`` whenever its output changes for the same input: work
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
@@ -21,20 +22,25 @@ from kgqa.errors import EmptyResult
 from kgqa.formats.question_set import open_dataset
 from kgqa.readers.trained import reader_hashes
 from kgqa.recipes.musique.answerable import without_unread
-from kgqa.recipes.musique.choice import TOO_FREQUENT, last_answers, over_share
+from kgqa.recipes.musique.chains import Chains
 from kgqa.recipes.musique.comparison import MOST, two_hops
 from kgqa.recipes.musique.composing import choose_sayable, compose_questions, depends_on, sayable, was_changed
-from kgqa.recipes.musique.contexts import build_contexts, masked_texts
+from kgqa.recipes.musique.contexts import Stating, masked_texts
 from kgqa.recipes.musique.disconnection import can_judge, connected, identity, judge, readers_of
+from kgqa.recipes.musique.evening import REASONS as UNEVEN, SETTINGS as UNEVEN_SETTINGS, evened, features
 from kgqa.recipes.musique.from_graph import graph_questions
 from kgqa.recipes.musique.from_sets import set_questions
 from kgqa.recipes.musique.guesses import NOTHING_LEARNED, hop_figures, set_figures, unlearned
 from kgqa.recipes.musique.in_cypher import InStore, asked_texts
 from kgqa.recipes.musique.leakage import shared_items
+from kgqa.recipes.musique.needless import REASONS as NEEDLESS, Shortcuts, needless_chains, needless_pairs
 from kgqa.recipes.musique.pairs import composable_pairs
-from kgqa.recipes.musique.pool import REFUSED
+from kgqa.recipes.musique.pool import REFUSED, STATED
+from kgqa.recipes.musique.rivals import NO_RIVAL, Rivals
 from kgqa.recipes.musique.shapes import build_chains, hops_of
+from kgqa.recipes.musique.showing import Shown
 from kgqa.recipes.musique.sides import names_and_answers
+from kgqa.recipes.musique.spread import spread
 from kgqa.recipes.musique.tags import pipeline_version
 from kgqa.recipes.preparation import preparation
 from kgqa.records import SPLITS
@@ -44,7 +50,7 @@ from kgqa.runs.stage import Run, Stage, StageOutput
 from kgqa.settings.defaults import STORE
 from kgqa.settings.musique import SHAPES, MusiqueSettings
 from kgqa.sources.tables import frame
-from kgqa.splits.cut import DROPPED, leak_free
+from kgqa.splits.cut import DROPPED
 from kgqa.splits.groups import assign_splits
 
 READERS = "readers"
@@ -55,9 +61,9 @@ def single_hop_from_graph(run: Run) -> StageOutput:
     """Facts → single_hop, paragraphs (step S1)."""
     tables = run.tables("entities", "names", "relations", "facts", "documents", "mentions", "links")
     run.progress.start("Asking single-hop questions", tables["facts"].num_rows, "facts")
-    single_hop, paragraphs, funnel = graph_questions(tables, _settings(run), source=run.domain.settings.name, seed=run.seed)
+    single_hop, paragraphs, stated, funnel = graph_questions(tables, _settings(run), source=run.domain.settings.name, seed=run.seed)
     run.progress.advance(tables["facts"].num_rows)
-    return _single_hop(run, single_hop, paragraphs, REFUSED.empty_table(), funnel)
+    return _single_hop(run, single_hop, paragraphs, REFUSED.empty_table(), funnel, stated)
 
 
 def single_hop_from_sets(run: Run) -> StageOutput:
@@ -65,26 +71,28 @@ def single_hop_from_sets(run: Run) -> StageOutput:
     run.progress.start("Reading single-hop questions", None, "questions")
     sets = [open_dataset(path) for path in run.sets]
     single_hop, paragraphs, refused, funnel = set_questions(sets, _settings(run).single_hop, advance=run.progress.advance)
-    return _single_hop(run, single_hop, paragraphs, refused, funnel)
+    return _single_hop(run, single_hop, paragraphs, refused, funnel, STATED.empty_table())
 
 
-def _single_hop(run: Run, single_hop: pa.Table, paragraphs: pa.Table, refused: pa.Table, funnel: list[FunnelRow]) -> StageOutput:
+def _single_hop(
+    run: Run, single_hop: pa.Table, paragraphs: pa.Table, refused: pa.Table, funnel: list[FunnelRow], stated: pa.Table
+) -> StageOutput:
     made = {"single_hop": single_hop, "refused_single_hop": refused, "paragraphs": paragraphs}
     single_hop, refused = without_unread(made, funnel, _settings(run).single_hop.readers, run.progress)
-    single_hop, paragraphs = _used_paragraphs(single_hop, paragraphs)
+    single_hop, paragraphs = _used_paragraphs(single_hop, paragraphs, stated)
     if not single_hop.num_rows:
         raise EmptyResult(f"no single-hop question is good: {reasons_of(funnel)}; give others, or change [musique.single_hop].")
     note = f"{single_hop.num_rows:,} questions on {paragraphs.num_rows:,} paragraphs"
     report = {"questions": single_hop.num_rows, "paragraphs": paragraphs.num_rows}
-    return StageOutput(
-        tables={"single_hop": single_hop, "paragraphs": paragraphs, "refused_single_hop": refused}, funnel=funnel, report=report, note=note
-    )
+    made = {"single_hop": single_hop, "paragraphs": paragraphs, "refused_single_hop": refused, "stated": stated}
+    return StageOutput(tables=made, funnel=funnel, report=report, note=note)
 
 
-def _used_paragraphs(single_hop: pa.Table, paragraphs: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Without the paragraphs of refused questions: whatever is shown as a distractor supports a good question."""
+def _used_paragraphs(single_hop: pa.Table, paragraphs: pa.Table, stated: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Without the paragraphs of refused questions: whatever is shown as a distractor supports a good question, or rivals an answer."""
     own = single_hop["paragraph"].to_numpy()
-    used = np.unique(own)
+    rivals = np.flatnonzero(pc.is_in(paragraphs["id"], pc.unique(stated["paragraph"])).to_numpy()) if len(stated) else own[:0]
+    used = np.union1d(own, rivals)
     place = single_hop.schema.get_field_index("paragraph")
     renumbered = single_hop.set_column(place, single_hop.schema.field(place), pa.array(np.searchsorted(used, own).astype(np.int32)))
     return renumbered, paragraphs.take(used)
@@ -170,10 +178,18 @@ def make_chains(run: Run) -> StageOutput:
     run.progress.start("Building reasoning graphs", pairs.num_rows, "pairs")
     funnel: list[FunnelRow] = []
     usable = sayable(run, tables, funnel)
+    shortcuts = None
+    if settings.shapes.needed:
+        shortcuts = Shortcuts.of(single_hop, tables["paragraphs"], None if run.sets else run.table("facts"))
+        usable = _needed_pairs(usable, needless_pairs(pairs, single_hop, shortcuts, settings.shapes.implied), "pairs", funnel)
     said, groups = names_and_answers(single_hop)
     ask = partial(InStore(run).chains, pairs) if run.traversal == "cypher" else None
     every = build_chains(single_hop, pairs, usable, said, groups, settings.shapes, seed=run.seed, ask=ask)
     funnel.append(FunnelRow(stage="shapes", what="chains", reason="of short questions, in six shapes", removed=None, left=len(every)))
+    if shortcuts is not None:
+        edges = np.stack([every[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
+        bad = needless_chains(hops_of(every["shape"].to_numpy(), edges, pairs), shortcuts)
+        every = every.filter(pa.array(_needed_pairs(np.ones(len(every), np.bool_), bad, "chains", funnel)))
     kept, unkept = choose_sayable(run, every, tables)
     funnel += unkept
     chains = every.take(kept)
@@ -185,6 +201,22 @@ def make_chains(run: Run) -> StageOutput:
     return StageOutput(tables={"chains": chains}, funnel=funnel, report={"shapes": dict(counts)}, note=note)
 
 
+def _needed_pairs(
+    kept: npt.NDArray[np.bool_], needless: Mapping[str, npt.NDArray[np.bool_]], what: str, funnel: list[FunnelRow]
+) -> npt.NDArray[np.bool_]:
+    """Those of ``kept`` that no reason speaks against; each reason has its row."""
+    for name, bad in needless.items():
+        left = kept & ~bad
+        funnel.append(
+            FunnelRow(
+                stage="shapes", what=what, reason=NEEDLESS[name], removed=int(kept.sum() - left.sum()), left=int(left.sum()),
+                setting="musique.shapes.implied" if name == "implied" else "musique.shapes.needed",
+            )
+        )  # fmt: skip
+        kept = left
+    return kept
+
+
 def _worst(funnel: list[FunnelRow]) -> str:
     """The setting that took most away."""
     taken = [row for row in funnel if row.removed and row.setting]
@@ -194,74 +226,94 @@ def _worst(funnel: list[FunnelRow]) -> str:
 def split_chains(run: Run) -> StageOutput:
     """chains → parted (``chain``, ``split``), those that would leak left out (step S5)."""
     settings = _settings(run).split
-    tables = run.tables("single_hop", "connected", "chains")
+    tables = run.tables("single_hop", "paragraphs", "connected", "chains")
     chains = tables["chains"]
     run.progress.start("Splitting", len(chains), "chains")
     edges = np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
     hops = hops_of(chains["shape"].to_numpy(), edges, tables["connected"])
     shares = (settings.train, settings.dev, settings.test)
+    known = features(Chains(chains, tables["connected"], tables["single_hop"], tables["paragraphs"]))
     if settings.leak_free:
-        kinds = chains["shape"].to_numpy()
-        split = leak_free(shared_items(hops, tables["single_hop"]), shares, seed=run.seed, kinds=kinds).split
+        items = shared_items(hops, tables["single_hop"])
+        split = spread(items, shares, known, chains["shape"].to_numpy(), seed=run.seed).split
     else:
         split = assign_splits(pa.array([str(draw) for draw in chains["draw"].to_pylist()]), shares, seed=run.seed)
     leaking = int((split == DROPPED).sum())
-    capped = over_share(split, last_answers(hops, tables["single_hop"]), chains["draw"].to_numpy(), settings.max_answer_share)
-    split[capped] = DROPPED
+    gone = evened(split, chains["draw"].to_numpy(), known, settings)
+    split[list(gone)] = DROPPED
     kept = np.flatnonzero(split != DROPPED)
     reason = "some of it is shared with another split" if settings.leak_free else "split at random: splits share questions and answers"
-    rows = [
-        FunnelRow(
-            stage="split", what="chains", reason=reason, removed=leaking, left=len(chains) - leaking, setting="musique.split.leak_free"
-        ),
-        FunnelRow(
-            stage="split", what="chains", reason=TOO_FREQUENT, removed=len(capped), left=len(kept), setting="musique.split.max_answer_share"
-        ),
-    ]
+    left = len(chains) - leaking
+    rows = [FunnelRow(stage="split", what="chains", reason=reason, removed=leaking, left=left, setting="musique.split.leak_free")]
+    often = Counter(gone.values())
+    for name, sentence in UNEVEN.items():
+        left -= often[name]
+        rows.append(
+            FunnelRow(
+                stage="split",
+                what="chains",
+                reason=sentence,
+                removed=often[name],
+                left=left,
+                setting=f"musique.split.{UNEVEN_SETTINGS[name]}",
+            )
+        )
     counts = {name: int((split == number).sum()) for number, name in enumerate(SPLITS)}
     parted = pa.table({"chain": pa.array(kept.astype(np.int32)), "split": pa.array(split[kept])})
     note = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    left_out = pa.table({"chain": pa.array(capped.astype(np.int32))})
+    lost = sorted(gone)
+    left_out = pa.table({"chain": pa.array(lost, pa.int32()), "reason": pa.array([UNEVEN[gone[row]] for row in lost], pa.string())})
     return StageOutput(tables={"parted": parted, "capped": left_out}, funnel=rows, report={"split": counts, "leaking": leaking}, note=note)
 
 
 def show_paragraphs(run: Run) -> StageOutput:
     """parted → contexts (``chain``, ``paragraphs``) (step S6)."""
     settings = _settings(run).contexts
-    tables = run.tables("single_hop", "paragraphs", "connected", "chains", "parted")
+    tables = run.tables("single_hop", "paragraphs", "stated", "connected", "chains", "parted")
+    single_hop, paragraphs = tables["single_hop"], tables["paragraphs"]
     chosen = tables["parted"]["chain"].combine_chunks()
     some = tables["chains"].take(chosen)
     run.progress.start("Building contexts", len(some), "questions")
-    edges = np.stack([some[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
-    hops = hops_of(some["shape"].to_numpy(), edges, tables["connected"])
-    queries = masked_texts(tables["single_hop"], tables["connected"], hops, edges)
+    chains = Chains(some, tables["connected"], single_hop, paragraphs)
+    stating = Stating.of(single_hop, paragraphs)
+    showing = Shown(
+        queries=masked_texts(single_hop, tables["connected"], chains.hops, chains.edges), hops=chains.hops, ids=some["draw"].to_numpy(),
+        split=tables["parted"]["split"].to_numpy(), known=features(chains), single_hop=single_hop, paragraphs=paragraphs, stating=stating,
+        rivals=Rivals.of(single_hop, paragraphs, tables["stated"], stating), settings=settings, seed=run.seed, workers=run.workers,
+    )  # fmt: skip
     funnel: list[FunnelRow] = []
-    for count in _context_sizes(settings.paragraphs, hops.shape[1]):
-        shown = build_contexts(
-            queries, hops, tables["single_hop"], tables["paragraphs"], count=count, seed=run.seed, ids=some["draw"].to_numpy(),
-            workers=run.workers, advance=run.progress.advance if count == settings.paragraphs else lambda _: None,
-        )  # fmt: skip
+    for count in _context_sizes(settings.paragraphs, chains.hops.shape[1]):
+        shown = showing.contexts(count, run.progress.advance if count == settings.paragraphs else lambda _: None)
         whole = np.asarray((shown >= 0).all(axis=1))
         if 2 * whole.sum() >= len(whole):
             break
     if not whole.any():
         raise EmptyResult(
-            f"there are too few paragraphs to show {count} with a question ({tables['paragraphs'].num_rows:,} in all); "
-            "give more documents or questions."
+            f"there are too few paragraphs to show {count} with a question ({len(paragraphs):,} in all); give more documents or questions."
         )
     if count < settings.paragraphs:
         reason = (
-            f"the pool has {tables['paragraphs'].num_rows:,} paragraphs, too few to show {settings.paragraphs} with a question, so "
+            f"the pool has {len(paragraphs):,} paragraphs, too few to show {settings.paragraphs} with a question, so "
             f"each shows {count}; give more documents for harder contexts"
         )
         setting = "musique.contexts.paragraphs"
         funnel.append(FunnelRow(stage="contexts", what="chains", reason=reason, removed=None, left=None, setting=setting))
-    row = FunnelRow(
-        stage="contexts", what="chains", reason="too few paragraphs do not state an answer", removed=int((~whole).sum()),
-        left=int(whole.sum()), setting="musique.contexts.paragraphs",
-    )  # fmt: skip
-    contexts = pa.table({"chain": chosen.filter(pa.array(whole)), "paragraphs": pa.array(list(shown[whole]), pa.list_(pa.int32()))})
-    return StageOutput(tables={"contexts": contexts}, funnel=[*funnel, row], note=f"{int(whole.sum()):,} contexts")
+    lacking = whole & showing.lacking(shown) & settings.branches
+    rows = [("too few paragraphs do not state an answer", ~whole, "paragraphs"), (NO_RIVAL, lacking, "branches")]
+    left = len(whole)
+    for reason, lost, name in rows:
+        left -= int(lost.sum())
+        funnel.append(
+            FunnelRow(
+                stage="contexts", what="chains", reason=reason, removed=int(lost.sum()), left=left, setting=f"musique.contexts.{name}"
+            )
+        )
+    kept = whole & ~lacking
+    if not kept.any():
+        raise EmptyResult(f"no question can be shown: {reasons_of(funnel)}; give more documents, or change [musique.contexts].")
+    contexts = pa.table({"chain": chosen.filter(pa.array(kept)), "paragraphs": pa.array(list(shown[kept]), pa.list_(pa.int32()))})
+    unshown = pa.table({"chain": chosen.filter(pa.array(lacking))})
+    return StageOutput(tables={"contexts": contexts, "unshown": unshown}, funnel=funnel, note=f"{int(kept.sum()):,} contexts")
 
 
 def _context_sizes(wanted: int, hops: int) -> list[int]:
@@ -330,14 +382,16 @@ COMPOSITION = (
     ),
     Stage(
         name="make_chains",
-        version=1,
+        version=3,
         doing="Building reasoning graphs",
-        depends_on=_searched(lambda run: [_only("shapes")(run), _settings(run).composition.model_dump(include={"composer", "max_words"})]),
+        depends_on=_searched(
+            lambda run: [_only("shapes")(run), _settings(run).composition.model_dump(include={"composer", "max_words", "max_clauses"})]
+        ),
         run=make_chains,
     ),
-    Stage(name="split_chains", version=3, doing="Splitting", depends_on=_only("split"), run=split_chains),
-    Stage(name=UNWRITTEN, version=3, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
-    Stage(name="compose_questions", version=2, doing="Composing", depends_on=depends_on, run=compose_questions, outside=was_changed),
+    Stage(name="split_chains", version=7, doing="Splitting", depends_on=_only("split"), run=split_chains),
+    Stage(name=UNWRITTEN, version=4, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
+    Stage(name="compose_questions", version=3, doing="Composing", depends_on=depends_on, run=compose_questions, outside=was_changed),
 )
 
 
@@ -355,15 +409,15 @@ FROM_GRAPH = (
     *map(_in_workspace, preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False)),
     Stage(
         name="single_hop",
-        version=4,
+        version=8,
         doing="Asking single-hop questions",
-        depends_on=_asked("templates", "neutral", "unasked", "single_hop"),
+        depends_on=_asked("templates", "forms", "neutral", "unasked", "single_hop", "contexts"),
         run=single_hop_from_graph,
     ),
     *COMPOSITION,
 )
 FROM_SETS = (
-    Stage(name="single_hop", version=3, doing="Reading single-hop questions", depends_on=_asked("single_hop"), run=single_hop_from_sets),
+    Stage(name="single_hop", version=4, doing="Reading single-hop questions", depends_on=_asked("single_hop"), run=single_hop_from_sets),
     *COMPOSITION,
 )
 

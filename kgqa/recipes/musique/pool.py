@@ -1,9 +1,12 @@
-"""The pool of single-hop questions, as two tables that all later steps read.
+"""The pool of single-hop questions, as tables that all later steps read.
 
 single_hop    ``id``, ``source`` (the set or domain that it is from), ``question``, ``answer``, ``aliases``, ``paragraph`` (a row of
               ``paragraphs``), ``start`` (of the answer in the paragraph's text, in characters), ``answer_entity``, ``kind`` (one of
               ``wording``'s), and of a question that was made from facts ``relations`` (names of templates), ``entities`` and ``names``
-              (what it is asked about), ``called`` (all names of these) and ``noun`` (what it asks for); sorted by id
+              (what it is asked about), ``called`` (all names of these), ``noun`` (what it asks for) and ``read`` (whether one of its
+              facts was read out of an article); sorted by id
+stated        ``template``, ``head``, ``tail`` (entities), ``paragraph`` (its id): the facts of a graph that the paragraphs state, also
+              those that nothing asks about; none of sets
 refused_single_hop    ``id`` (with the set's name before it), ``split`` (empty), ``stage``, ``reason``, ``detail`` (the question); of sets
               alone, as the facts of a graph that cannot be asked are most of it
 paragraphs    ``id``, ``title``, ``text``; sorted by id, no two with the same text
@@ -32,9 +35,11 @@ SINGLE_HOP = pa.schema(
         ("names", pa.list_(pa.string())),
         ("called", pa.list_(pa.string())),
         ("noun", pa.string()),
+        ("read", pa.bool_()),
     ]
 )
 PARAGRAPHS = pa.schema([("id", pa.string()), ("title", pa.string()), ("text", pa.string())])
+STATED = pa.schema([(name, pa.string()) for name in ("template", "head", "tail", "paragraph")])
 REFUSED = pa.schema([(name, pa.string()) for name in ("id", "split", "stage", "reason", "detail")])
 REASONS = {
     "several paragraphs": "the question has no paragraph, or several that support its answer, so that it is no single-hop one",
@@ -45,6 +50,9 @@ REASONS = {
     "span": "the answer stands nowhere in the paragraph",
     "short": "the paragraph has too few words",
     "long": "the paragraph has too many words",
+    "alone": "no paragraph states one of the two facts by which it asks of anybody else, so that the other one is not needed",
+    "improper": "the name of a profession is none, or stands where none can",
+    "bound": "the question names nothing, so that only its paragraph says what it is about",
     "named": "the answer stands in the question",
     "unanswered": "the question has no answer, or one that is no span",
     "repeated": "the same question with the same answer and paragraph is there already",

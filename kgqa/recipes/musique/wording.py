@@ -1,8 +1,8 @@
 """How a fact is asked and said: templates with names in them, or with phrases that say what earlier questions answer.
 
 Phrases are long, so that whatever can is put before them: a question that goes on after the name is asked by the noun phrase instead ("What
-is the birthplace of …?"), and of two facts the one about a name comes first. A phrase with two facts begins with "both", which shows where
-it ends.
+is the birthplace of …?"), and of two facts the one about a name comes first. What is said right after a noun needs no clause ("the movie
+directed by Ridley Scott that features Sting"). Of several forms of a template a number picks one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from kgqa.recipes.names.kinds import NOUNS, PERSON
-from kgqa.settings.musique import TemplateSettings
+from kgqa.settings.musique import TemplateSettings, forms
 
 FORWARD, INVERSE, BOTH, ASKED = "forward", "inverse", "both", "asked"
 """Kinds of a single-hop question: what a head has, what has a tail, what has two tails, and one that somebody asked in words."""
@@ -32,20 +32,54 @@ def with_article(name: str) -> str:
     return f"{'an' if name[:1] in _VOWELS else 'a'} {name}"
 
 
-def question(kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE) -> str:
+def pick(value: str | tuple[str, ...], draw: int) -> str:
+    """One of the forms; empty where there is none."""
+    some = forms(value)
+    return some[draw % len(some)] if some else ""
+
+
+def at_end(value: str | tuple[str, ...], nested: bool) -> str | tuple[str, ...]:
+    """Of the forms those that end with the name, if a phrase stands for it and there are some: nothing gets lost behind a long phrase."""
+    last = tuple(form for form in forms(value) if form.endswith("}"))
+    return last if nested and last else value
+
+
+def question(
+    kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE, *, draw: int = 0
+) -> str:
     """The single-hop question of this kind over the ``names``, of which the ``nested`` ones are phrases; ``noun`` is what is asked for."""
     if kind != FORWARD:
-        return f"Which {noun} {_clauses(templates, names, nested, is_phrase=False)}?"
-    if nested and not templates[0].question.endswith("{head}?"):
-        return f"What is {said(templates[0].phrase, names[0])}?"
-    return said(templates[0].question, names[0])
+        return _asking(templates, names, noun, nested, draw)
+    first, asked = templates[0], pick(templates[0].question, draw)
+    if nested and not asked.endswith("{head}?"):
+        end = next((form for form in forms(first.question) if form.endswith("{head}?")), "")
+        if not end:
+            is_who = any(form.startswith(("Who ", "Whom ")) for form in forms(first.question))
+            return f"{'Who' if is_who else 'What'} is {said(pick(first.phrase, draw), names[0])}?"
+        asked = end
+    return said(asked, names[0])
 
 
-def phrase(kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE) -> str:
+def phrase(
+    kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE, *, draw: int = 0
+) -> str:
     """Its answer as a noun phrase."""
     if kind == FORWARD:
-        return said(templates[0].phrase, names[0])
-    return f"the {noun} {relative(noun)} {_clauses(templates, names, nested, is_phrase=True)}"
+        return said(pick(templates[0].phrase, draw), names[0])
+    right_after, clauses = _facts(templates, names, nested, draw)
+    told = [f"{relative(noun)} {clause}" for clause in clauses]
+    joint = ", and " if nested and len(told) > 1 and 0 in nested and 1 in nested else " and "
+    return " ".join(part for part in (f"the {noun}", right_after, joint.join(told)) if part)
+
+
+def statement(
+    kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE, *, draw: int = 0
+) -> str | None:
+    """A sentence that says that there is such a thing, to which a later one can refer; None where only the phrase can be said."""
+    if kind == FORWARD:
+        return None
+    clauses = _facts(templates, names, nested, draw, attributes=False)[1]
+    return f"{with_article(noun).capitalize()} {' and '.join(clauses)}."
 
 
 def relative(noun: str) -> str:
@@ -54,13 +88,36 @@ def relative(noun: str) -> str:
     return "who" if NOUNS.get(last, last) == PERSON else "that"
 
 
-def _clauses(templates: Sequence[TemplateSettings], names: Sequence[str], nested: Collection[int], *, is_phrase: bool) -> str:
-    if len(names) == 1:
-        return said(templates[0].clause, names[0])
-    first, second = sorted(range(2), key=lambda place: place in nested)
+def _asking(templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int], draw: int) -> str:
+    """A question for what has one or two facts."""
+    with_attribute = len(names) > 1 and bool(draw & 1) and noun != PERSON
+    right_after, clauses = _facts(templates, names, nested, draw >> 1, attributes=with_attribute)
+    asked = "Who" if noun == PERSON else f"{'What' if draw & 2 and not right_after else 'Which'} {noun}"
+    if right_after and not clauses:  # it is all that is said
+        return f"{asked} {_facts(templates, names, nested, draw >> 1, attributes=False)[1][0]}?"
+    joint = ", and " if 0 in nested and 1 in nested else " and "
+    return " ".join(part for part in (asked, right_after, joint.join(clauses)) if part) + "?"
+
+
+def _facts(
+    templates: Sequence[TemplateSettings], names: Sequence[str], nested: Collection[int], draw: int, *, attributes: bool = True
+) -> tuple[str, list[str]]:
+    """What is said right after the noun, maybe nothing, and the clauses that follow; what is about a name before what is about a phrase."""
+    first, second = sorted(range(len(names)), key=lambda place: place in nested) if len(names) > 1 else (0, 0)
+    one, other = templates[first], templates[second]
     is_plain = first not in nested or " and " not in names[first]  # of "both A and B and C" nobody knows where it is divided
-    if templates[0].clause == templates[1].clause and "{a tail}" not in templates[0].clause and is_plain:
-        return said(templates[0].clause, f"both {names[first]} and {names[second]}")
-    ones, others = (said(templates[place].clause, names[place]) for place in (first, second))
-    joint = ", and " if first in nested else " and "
-    return f"both {ones}{joint}{others}" if is_phrase else f"{ones}{joint}{others}"
+    if len(names) > 1 and one == other and "{a tail}" not in pick(one.clause, draw) and is_plain:
+        names = [f"both {names[first]} and {names[second]}"]
+        first = second = 0
+    if second == first:
+        attribute = pick(at_end(one.attribute, first in nested), draw) if attributes else ""
+        return (
+            (said(attribute, names[first]), [])
+            if attribute
+            else ("", [said(pick(at_end(one.clause, first in nested), draw), names[first])])
+        )
+    last = said(pick(at_end(other.clause, second in nested), draw), names[second])
+    attribute = pick(one.attribute, draw) if attributes else ""
+    if attribute and first not in nested:
+        return said(attribute, names[first]), [last]
+    return "", [said(pick(one.clause, draw), names[first]), last]

@@ -66,11 +66,21 @@ def test_what_is_set_in_other_lines_is_the_same_paragraph(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("question", "named"),
-    [("Why is Rigas a name?", False), ("Is it riga-like?", True), ("Who saw (Riga)?", True), ("Who rigas it?", False)],
+    [("Why is Rigas a name?", False), ("Is it riga-like?", True), ("Who saw (Riga)?", True), ("Who rigas it in 1900?", False)],
 )
 def test_an_answer_stands_in_a_question_as_words(tmp_path: Path, question: str, named: bool) -> None:
     source = open_dataset(write_set(tmp_path / "set", train=[asked(0, question=question)]))
     assert set_questions([source], SingleHopSettings())[0].num_rows == (not named)
+
+
+@pytest.mark.parametrize(
+    ("question", "good"),
+    [("Which team received the opening kickoff?", False), ("Which team received the kickoff of 1999?", True), ("who won the cup", True)],
+)
+def test_a_question_that_names_nothing_is_bound_to_its_paragraph(tmp_path: Path, question: str, good: bool) -> None:
+    """In one that is written without capitals nobody knows."""
+    source = open_dataset(write_set(tmp_path / "set", train=[asked(0, question=question)]))
+    assert set_questions([source], SingleHopSettings())[0].num_rows == good
 
 
 def test_an_answer_stands_in_the_paragraph_as_words(tmp_path: Path) -> None:

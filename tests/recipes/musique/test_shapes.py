@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from itertools import combinations, permutations
 
@@ -11,7 +10,7 @@ import pyarrow as pa
 from hypothesis import given, settings as hypothesis_settings, strategies as st
 
 from kgqa.arrays.rows import Adjacency
-from kgqa.recipes.musique.choice import ALWAYS, choose_chains, over_share
+from kgqa.recipes.musique.choice import choose_chains
 from kgqa.recipes.musique.pool import SINGLE_HOP
 from kgqa.recipes.musique.shapes import EDGES, HOPS, build_chains, hops_of
 from kgqa.records import Step
@@ -144,21 +143,3 @@ def test_what_is_chosen_keeps_all_limits(pairs: list[tuple[int, int, int]], brid
     over = Counter(table["bridge"][edge].as_py() for row in kept.tolist() for edge in edges[row].tolist() if edge >= 0)
     assert max(over.values(), default=0) <= bridge
     assert max(Counter(chains["shape"].to_numpy()[kept].tolist()).values(), default=0) <= round(size * 0.5)
-
-
-def test_no_answer_has_more_than_its_share_of_a_split() -> None:
-    rng = np.random.default_rng(3)
-    split = rng.choice(np.array([-1, 0, 1, 2], np.int8), 600, p=[0.1, 0.6, 0.2, 0.1])
-    answers = np.minimum(rng.geometric(0.15, 600), 12).astype(np.int64)
-    draws = rng.integers(0, 1 << 60, 600).astype(np.uint64)
-    dropped = over_share(split, answers, draws, 0.1)
-    assert dropped.tolist() == sorted(set(dropped.tolist()))
-    assert (split[dropped] >= 0).all()
-    for number in range(3):
-        of_split = np.flatnonzero(split == number)
-        most = max(ALWAYS, math.ceil(0.1 * len(of_split)))
-        left = np.setdiff1d(of_split, dropped)
-        for answer in np.unique(answers[of_split]):
-            every, kept = of_split[answers[of_split] == answer], left[answers[left] == answer]
-            assert len(kept) == min(len(every), most)
-            assert set(kept.tolist()) == set(every[np.argsort(draws[every])][:most].tolist())

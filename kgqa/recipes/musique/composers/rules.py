@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from kgqa.arrays.draws import draw
 from kgqa.progress import Progress
 from kgqa.recipes.musique import wording
 from kgqa.recipes.musique.composers.chain import Chain, Hop
 from kgqa.recipes.musique.composers.forms import DETERMINERS, PREPOSITIONS, can_be_asked, noun_phrase
 from kgqa.recipes.musique.composers.verbs import AUXILIARIES, COPULAS, is_participle, is_past
 from kgqa.recipes.musique.composers.written import Written
-from kgqa.recipes.musique.wording import ASKED
-from kgqa.recipes.names.kinds import NOUNS
+from kgqa.recipes.musique.wording import ASKED, BOTH, INVERSE
+from kgqa.recipes.names.kinds import NOUNS, PERSON
 from kgqa.settings.musique import TemplateSettings
 
 REFUSED = {
     "form": "one of the questions has a form that the rules cannot turn into a noun phrase",
     "place": "the place of a name cannot take a noun phrase",
+    "nested": "the question would have too many clauses within each other, and no sentence of its own can take one",
 }
 """Why the rules refuse a chain → the sentence that reports show."""
 _RELATION = " >> "
@@ -56,30 +59,66 @@ class Refused(Exception):
     """The rules cannot compose a chain; its text is a key of ``REFUSED``."""
 
 
+CLAUSES = frozenset({"that", "who", "whom", "whose", "which", "where", "whoever", "when"})
+"""Words with which a clause within a sentence begins."""
+_WORDS = re.compile(r"[\w'’-]+")
+
+
 class RuleComposer:
     """Needs no person and no model."""
 
-    def __init__(self, templates: Mapping[str, TemplateSettings]) -> None:
-        """``templates`` are those with which questions were made from facts."""
-        self._templates = templates
+    def __init__(self, templates: Mapping[str, TemplateSettings], *, max_clauses: int = 2, forms: bool = True, seed: int = 0) -> None:
+        """``templates`` are those with which questions were made from facts; ``forms``: whether their forms are drawn, by ``seed``."""
+        self._templates, self._max_clauses, self._forms, self._seed = templates, max_clauses, forms, seed
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
         """One by one."""
         progress.start("Composing", len(chains), "questions")
         for chain in chains:
             progress.advance(1)
+            drawn = draw(purpose="forms of a question", seed=self._seed, id=chain.id, draws=len(chain.hops)) if self._forms else 0
             try:
-                yield Written(question=compose(chain, self._templates))
+                yield Written(question=compose(chain, self._templates, max_clauses=self._max_clauses, drawn=drawn))
             except Refused as why:
                 yield Written(reason=REFUSED[str(why)])
 
 
-def compose(chain: Chain, templates: Mapping[str, TemplateSettings]) -> str:
-    """The whole question. Raises Refused."""
+def compose(chain: Chain, templates: Mapping[str, TemplateSettings], *, max_clauses: int = 2, drawn: int = 0) -> str:
+    """The whole question, in one sentence or, where that has too many clauses, in two. Raises Refused."""
+    one = _composed(chain, templates, drawn, None)
+    if _WORDS.findall(one).count("whoever") > 1:
+        raise Refused("nested")
+    if nested_clauses(one) <= max_clauses:
+        return one
+    for apart in range(len(chain.hops) - 1):
+        if chain.hops[apart].kind in {INVERSE, BOTH}:
+            two = _composed(chain, templates, drawn, apart)
+            # "That movie" begins no clause.
+            if nested_clauses(two.replace(f"that {chain.hops[apart].noun}", chain.hops[apart].noun)) <= max_clauses:
+                return two
+    raise Refused("nested")
+
+
+def nested_clauses(sentence: str) -> int:
+    """Clauses within a sentence: the words that begin one, but for the asking one."""
+    words = _WORDS.findall(sentence)
+    return sum(word in CLAUSES for word in words[1:])
+
+
+def _composed(chain: Chain, templates: Mapping[str, TemplateSettings], drawn: int, apart: int | None) -> str:
+    """``apart``: the hop that has a sentence of its own, if any."""
     phrases: list[str] = []
-    for hop in chain.hops[:-1]:
-        phrases.append(_phrase(hop, phrases, templates))
-    return _sentence(_question(chain.hops[-1], phrases, templates))
+    before = ""
+    for number, hop in enumerate(chain.hops[:-1]):
+        own = drawn >> 8 * number
+        if number == apart:
+            names, nested = _names(hop, phrases)
+            before = wording.statement(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=own) or ""
+            before += " "
+            phrases.append(f"that {hop.noun}")
+        else:
+            phrases.append(_phrase(hop, phrases, templates, own))
+    return before + _sentence(_question(chain.hops[-1], phrases, templates, drawn >> 8 * len(phrases)))
 
 
 def can_say(question: str, kind: str, *, is_person: bool) -> bool:
@@ -98,6 +137,8 @@ def can_take(question: str, start: int, end: int) -> bool:
     if question[:start].count('"') % 2 or question[:start].count("“") > question[:start].count("”") or question[end:].lstrip()[:1] == ",":
         return False
     last = before[-1].strip(",").lower() if before else ""
+    if last == "of" and len(before) > 1 and before[-2][:1].isupper() and NOUNS.get(before[-2].lower(), PERSON) != PERSON:
+        return False  # "the University of Chicago" is one name
     if last in DETERMINERS | ASKING_NOUNS or NOUNS.get(last) or last.endswith("ing") or last in {"called", "named"}:
         return False
     return not after or not after[0][0].isalnum() or _goes_on(last, after[0])
@@ -119,20 +160,20 @@ def _names(hop: Hop, phrases: list[str]) -> tuple[list[str], frozenset[int]]:
     return [said.get(slot, name) for slot, name in enumerate(hop.names)], frozenset(said)
 
 
-def _phrase(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings]) -> str:
+def _phrase(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings], drawn: int) -> str:
     if hop.kind != ASKED:
         names, nested = _names(hop, phrases)
-        return wording.phrase(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested)
+        return wording.phrase(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=drawn)
     found = noun_phrase(_filled(hop, phrases), person=hop.is_person)
     if found is None:
         raise Refused("form")
     return found
 
 
-def _question(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings]) -> str:
+def _question(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings], drawn: int) -> str:
     if hop.kind != ASKED:
         names, nested = _names(hop, phrases)
-        return wording.question(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested)
+        return wording.question(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=drawn)
     text = _filled(hop, phrases)
     if _RELATION not in text:
         return text
@@ -148,6 +189,9 @@ def _filled(hop: Hop, phrases: list[str]) -> str:
     for need in sorted(hop.needs, key=lambda need: -need.start):
         if not can_take(text, need.start, need.end):
             raise Refused("place")
+        is_somebody = phrases[need.hop].startswith(("the person ", "whoever "))
+        if is_somebody and text[: need.start].rstrip().lower().endswith(" in"):
+            raise Refused("place")  # nobody is in a person
         text = f"{text[: need.start]}{phrases[need.hop]}{text[need.end :]}"
     return text
 

@@ -1,0 +1,151 @@
+"""Which questions of a split stay, so that nothing fills it: no answer, last hop, relation or template, and no number of hops (step S5)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kgqa.recipes.musique.chains import Chains
+from kgqa.recipes.musique.choice import ALWAYS
+from kgqa.recipes.musique.composers.chain import Hop, referring
+from kgqa.recipes.musique.measures import REFERENCE, without_names
+from kgqa.recipes.musique.shapes import HOPS
+from kgqa.recipes.musique.wording import ASKED
+from kgqa.records import SPLITS
+from kgqa.settings.musique import LeakageSettings
+
+REASONS = {
+    "answer": "its answer is the answer of too many other questions of its split",
+    "last": "others of its split whose last hop says the same have its answer, and too many questions could be guessed so",
+    "relation": "one of its relations is asked about in too many questions of its split",
+    "template": "too many questions of its split have its template",
+    "hops": "too many questions of its split have as many hops",
+}
+"""Why a chain is left out → the sentence that reports show."""
+SETTINGS = {
+    "answer": "max_answer_share", "last": "max_last_share", "relation": "max_relation_share", "template": "max_template_share",
+    "hops": "shapes",
+}  # fmt: skip
+SMALL = 100
+"""Questions of a split below which only answers and last hops are counted: of few nearly everything is a large share."""
+STEP = 0.96
+"""By so much the size of a split is lowered until so many questions keep all limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What is counted of one chain."""
+
+    answer: str
+    last: str
+    """The words of its last hop, without bridges."""
+    relations: tuple[str, ...]
+    """Of all facts that it asks about; none of questions that somebody wrote."""
+    template: str
+    hops: str
+
+
+def features(chains: Chains) -> list[Features]:
+    """Of each chain. O(chains)."""
+    found = []
+    entity = chains.rows["answer_entity"]
+    for row, chain in enumerate(chains):
+        last = chain.hops[-1]
+        place = int(chains.hops[row][len(chain.hops) - 1])
+        of_hops = [f"{hop.kind} {'+'.join(hop.relations) or without_names(referring(hop))}" for hop in chain.hops]
+        found.append(
+            Features(
+                answer=str(entity[place] or last.answer.lower()),
+                last=_last_words(last),
+                relations=tuple(relation for hop in chain.hops for relation in hop.relations),
+                template=f"{chain.shape} {' / '.join(of_hops)}",
+                hops=f"{HOPS[chain.shape]}hop",
+            )
+        )
+    return found
+
+
+def _last_words(last: Hop) -> str:
+    """What the last hop asks, whatever the form in which it does: of facts their relations and the names that are no bridges."""
+    if last.kind == ASKED:
+        return REFERENCE.sub("#", referring(last)).lower()
+    bridges = {need.slot for need in last.needs}
+    names = ["#" if slot in bridges else name for slot, name in enumerate(last.names)]
+    return f"{last.kind} {last.noun} {' '.join(sorted(f'{of}={name}' for of, name in zip(last.relations, names, strict=True)))}"
+
+
+def evened(split: npt.NDArray[np.int8], draws: npt.NDArray[np.uint64], known: list[Features], settings: LeakageSettings) -> dict[int, str]:
+    """Row of each chain that is left out of its split → key of ``REASONS``.
+
+    Of what is asked about seldom most is to stay, so chains come in the order of their relations' commonness, and of equal ones in that of
+    their ``draws``; or long ones come first, if more stay so. How many are too many depends on how many stay: the largest size is taken of
+    which so many keep the limits.
+    """
+    gone: dict[int, str] = {}
+    for number in range(len(SPLITS)):
+        rows = np.flatnonzero(split == number).tolist()
+        often = Counter(relation for row in rows for relation in set(known[row].relations))
+        # Long questions are too few to have their share of every split, so that this is asked of train.
+        limited = settings if number == 0 else settings.model_copy(update={"shapes": {}})
+        orders = [
+            sorted(rows, key=lambda row: (_commonness(known[row], often), int(draws[row]), row)),
+            sorted(rows, key=lambda row: (known[row].hops == "2hop", _commonness(known[row], often), int(draws[row]), row)),
+        ]
+        gone.update(min((_lost(order, known, limited) for order in orders), key=lambda lost: len(lost)))  # noqa: PLW0108 - for mypy
+    return gone
+
+
+def _lost(rows: list[int], known: list[Features], settings: LeakageSettings) -> dict[int, str]:
+    """What is left out of one split, whose chains come in this order."""
+    size = float(len(rows))
+    lost = _over(rows, known, settings, len(rows))
+    while len(rows) - len(lost) < size and size >= 1:
+        size = min(size * STEP, size - 1)
+        lost = _over(rows, known, settings, int(size))
+    return lost
+
+
+def _commonness(chain: Features, often: Counter[str]) -> float:
+    """How often its relations are asked about, for each of its hops: of two of one kind the longer one comes first."""
+    return sum(often[relation] for relation in chain.relations) / int(chain.hops[0])
+
+
+def _over(rows: list[int], known: list[Features], settings: LeakageSettings, size: int) -> dict[int, str]:
+    """Of one split, what is beyond the limits that ``size`` questions have."""
+    limits: dict[str, Callable[[str], float]] = {"answer": lambda _: max(ALWAYS, np.ceil(settings.max_answer_share * size))}
+    if len(rows) >= SMALL:
+        size = max(size, SMALL)
+        facts = size * sum(len(known[row].relations) for row in rows) / max(1, len(rows))
+        limits["relation"] = lambda _: np.ceil(settings.max_relation_share * facts)
+        limits["template"] = lambda _: np.ceil(settings.max_template_share * size)
+        limits["hops"] = lambda key: np.ceil(settings.shapes.get(key, 1.0) * size)  # type: ignore[call-overload]
+    used: dict[str, Counter[str]] = {name: Counter() for name in limits}
+    answers: dict[str, Counter[str]] = defaultdict(Counter)
+    guessed, may = 0, max(ALWAYS, settings.max_last_share * size)
+    lost: dict[int, str] = {}
+    for row in rows:
+        chain = known[row]
+        keys = {name: chain.relations if name == "relation" else (str(getattr(chain, name)),) for name in limits}
+        reason = next((name for name, some in keys.items() if any(used[name][key] >= limits[name](key) for key in some)), "")
+        of_last = answers[chain.last]
+        more = _guessable(of_last + Counter([chain.answer])) - _guessable(of_last)
+        if not reason and guessed + more > may and more > 0:
+            reason = "last"
+        if reason:
+            lost[row] = reason
+            continue
+        guessed += more
+        of_last[chain.answer] += 1
+        for name, some in keys.items():
+            used[name].update(some)
+    return lost
+
+
+def _guessable(answers: Counter[str]) -> int:
+    """How many of the questions whose last hop says the same have the answer that most of the others have."""
+    most = max(answers.values(), default=0)
+    return most if most > 1 else 0
