@@ -1,0 +1,58 @@
+"""Scores become probabilities: isotonic regression (Zadrozny and Elkan 2002) on pairs that the model has not learned from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+BINS = 100
+"""Scores are put into so many bins of equal size before they are fitted."""
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """A monotone step function from scores to probabilities, linear between its points."""
+
+    scores: Numbers
+    probabilities: Numbers
+
+    @classmethod
+    def fitted(cls, scores: npt.NDArray[np.floating], true: npt.NDArray[np.bool_]) -> Calibration:
+        """The function that fits best in squares; without a score it leaves scores as they are."""
+        if not len(scores):
+            return cls(scores=np.array([0.0, 1.0]), probabilities=np.array([0.0, 1.0]))
+        order = np.argsort(scores, kind="stable")
+        parts = np.array_split(order, min(BINS, len(order)))
+        values = [(float(true[part].mean()), len(part)) for part in parts]
+        pooled: list[tuple[float, int, int]] = []
+        for value, weight in values:
+            pooled.append((value, weight, 1))
+            # Neighbours that fall become one (pool adjacent violators).
+            while len(pooled) > 1 and pooled[-2][0] >= pooled[-1][0]:
+                (one, n, k), (other, m, j) = pooled[-2:]
+                pooled[-2:] = [((one * n + other * m) / (n + m), n + m, k + j)]
+        fitted = np.concatenate([np.full(count, value) for value, _, count in pooled])
+        return cls(scores=np.array([float(scores[part].mean()) for part in parts]), probabilities=fitted)
+
+    def of(self, scores: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+        """The probabilities of ``scores``."""
+        probabilities: npt.NDArray[np.float32] = np.interp(scores, self.scores, self.probabilities).astype(np.float32)
+        return probabilities
+
+
+def tenths(probabilities: npt.NDArray[np.floating], true: npt.NDArray[np.bool_]) -> list[dict[str, float]]:
+    """How far predicted and observed are apart in each tenth that has pairs: ``from``, ``pairs``, ``predicted``, ``observed``."""
+    tenth = np.minimum((probabilities * 10).astype(int), 9)
+    return [
+        {
+            "from": number / 10,
+            "pairs": int((tenth == number).sum()),
+            "predicted": float(probabilities[tenth == number].mean()),
+            "observed": float(true[tenth == number].mean()),
+        }
+        for number in range(10)
+        if (tenth == number).any()
+    ]
