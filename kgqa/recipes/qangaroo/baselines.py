@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +12,20 @@ import pyarrow as pa
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.narrow import narrow
-from kgqa.arrays.rows import Adjacency, Rows, find, paired
+from kgqa.arrays.rows import Adjacency, IntArray, Rows, find, paired
 from kgqa.arrays.tokens import token_hashes
 from kgqa.readers.lexical.paragraph_scores import best_paragraphs, inverse_frequency
 from kgqa.recipes.qangaroo.samples import Samples
+from kgqa.recipes.qangaroo.shortcuts import first_bridge, nearest, shared_entities
 from kgqa.records import SPLITS
 
 RESAMPLES = 1000
-NAMES = ("random", "max-mention", "majority per query type", "TF-IDF", "document-cue", "rule")
+NAMES = (
+    "random", "max-mention", "majority per query type", "TF-IDF", "document-cue", "first bridge", "nearest candidate", "shared entities",
+    "rule",
+)  # fmt: skip
+FITTED = frozenset({"majority per query type", "document-cue"})
+"""Baselines that learn from train."""
 Scores = npt.NDArray[np.float64]
 
 
@@ -47,6 +54,10 @@ class BaselineData:
     labels: pa.ChunkedArray
     """Entity labels."""
     relation_labels: pa.ChunkedArray
+    first_places: IntArray
+    """For each entry of ``links.targets`` where the document mentions the entity first, in characters."""
+    articles: IntArray
+    """The document about each entity, or -1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +74,9 @@ class _Tokens:
 class Baselines:
     """The baselines over one corpus; :meth:`scores` fits them on the training split and scores the others."""
 
-    def __init__(self, data: BaselineData) -> None:
-        """Tokenises the corpus once. Memory: 4 bytes a token."""
-        self._data = data
+    def __init__(self, data: BaselineData, *, graded: bool = True) -> None:
+        """Tokenises the corpus once; ``graded``: whether the grades of all candidates are known. Memory: 4 bytes a token."""
+        self._data, self._graded = data, graded
         self._tokens = _tokens(data)
 
     def scores(self, samples: Samples, *, rng: np.random.Generator) -> list[Score]:
@@ -74,34 +85,41 @@ class Baselines:
         result = []
         for number in (1, 2):
             held_out = samples.select(samples.questions.split == number)
-            for name in NAMES if samples.grades is not None else NAMES[:-1]:
+            for name in NAMES if self._graded and samples.grades is not None else NAMES[:-1]:
                 result.append(_score(name, SPLITS[number], held_out, self.candidate_scores(name, train, held_out), rng))
         return result
 
     def candidate_scores(self, name: str, train: Samples, samples: Samples) -> Scores:
         """What one of ``NAMES`` gives each candidate of ``samples``."""
-        if name == "max-mention":
-            return max_mention(samples, self._data)
-        if name == "majority per query type":
-            return majority(train, samples)
-        if name == "TF-IDF":
-            return tf_idf(samples, self._tokens)
-        if name == "document-cue":
-            return document_cue(train, samples)
-        if name == "rule":
-            return rule(samples)
-        return np.zeros(len(samples.candidates.targets))
+        data = self._data
+        baselines: dict[str, Callable[[], Scores]] = {
+            "random": lambda: np.zeros(len(samples.candidates.targets)),
+            "max-mention": lambda: max_mention(samples, data),
+            "majority per query type": lambda: majority(train, samples),
+            "TF-IDF": lambda: tf_idf(samples, self._tokens),
+            "document-cue": lambda: document_cue(train, samples),
+            "first bridge": lambda: first_bridge(samples, data.links, data.first_places, data.articles),
+            "nearest candidate": lambda: nearest(samples, data.links),
+            "shared entities": lambda: shared_entities(samples, data.links),
+            "rule": lambda: rule(samples),
+        }
+        return baselines[name]()
+
+
+def chosen_right(samples: Samples, scores: Scores) -> npt.NDArray[np.bool_]:
+    """For each sample whether its answer has the best score; ties are broken by hash, the same for the same sample."""
+    sample = samples.question_of_candidate()
+    ties = shuffling(samples.questions.id[sample], samples.candidates.targets, purpose="ties")
+    order = np.lexsort((ties, scores, sample))
+    right: npt.NDArray[np.bool_] = samples.is_answer()[order[samples.candidates.offsets[1:] - 1]]
+    return right
 
 
 def _score(name: str, split: str, samples: Samples, scores: Scores, rng: np.random.Generator) -> Score:
     count = len(samples)
     if not count:
         return Score(baseline=name, split=split, samples=0, accuracy=None, low=None, high=None)
-    sample = samples.question_of_candidate()
-    ties = shuffling(samples.questions.id[sample], samples.candidates.targets, purpose="ties")
-    order = np.lexsort((ties, scores, sample))
-    best = order[samples.candidates.offsets[1:] - 1]
-    right = int(samples.is_answer()[best].sum())
+    right = int(chosen_right(samples, scores).sum())
     # Resampling n outcomes of 0 or 1 with replacement and counting the ones is a binomial draw, exactly.
     low, high = np.percentile(rng.binomial(count, right / count, RESAMPLES) / count, [2.5, 97.5])
     return Score(baseline=name, split=split, samples=count, accuracy=right / count, low=float(low), high=float(high))

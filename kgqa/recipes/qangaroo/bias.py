@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.arrays.rows import Rows, paired, row_bounds
+from kgqa.arrays.rows import Rows, find, paired, row_bounds
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.baselines import BaselineData, Baselines, max_mention
-from kgqa.recipes.qangaroo.corpus import article_of, row_numbers
+from kgqa.recipes.qangaroo.corpus import article_of, places, row_numbers
 from kgqa.recipes.qangaroo.evidence_card import PAPERS_RECIPE
 from kgqa.recipes.qangaroo.gates import (
     AnswerMostMentioned,
@@ -22,6 +22,7 @@ from kgqa.recipes.qangaroo.gates import (
     AnswerTooFrequent,
     DocumentCue,
     SampleGate,
+    ShortcutSuffices,
 )
 from kgqa.recipes.qangaroo.readable import Forms, find_forms, named_in_rows
 from kgqa.recipes.qangaroo.rejected import empty_sentence, gate_rows, pass_gates, rejected_table
@@ -40,9 +41,11 @@ Mentions = Callable[[Samples], npt.NDArray[np.float64]]
 
 def filter_samples(run: Run) -> StageOutput:
     """Samples → those that the bias filters keep, with the baselines before and after each filter."""
-    settings = run.domain.settings.section(QangarooSettings).bias
+    recipe = run.domain.settings.section(QangarooSettings)
+    settings = recipe.bias
     samples, plain = (Samples.from_table(run.table(name)) for name in ("samples", "plain"))
-    tables = run.tables("entities", "relations", "documents", "links", "names", "mentions")
+    tables = run.tables("entities", "documents", "links", "names", "mentions")
+    tables["relations"] = run.table("asked_relations")
     entering = len(samples)
     samples, rejections = pass_gates(samples, named_gates(samples, run, tables) if settings.named_answer else ())
     if not len(samples):
@@ -54,10 +57,12 @@ def filter_samples(run: Run) -> StageOutput:
         mentions = partial(max_mention, data=_as_read(data, samples, tables, language))
     gates = _bias_gates(settings, plain, mentions)
     run.progress.start("Filtering and measuring shortcuts", len(gates) + 1, "steps")
-    baselines = Baselines(data)
+    baselines = Baselines(data, graded=recipe.queries == "relations")
+    if settings.shortcut_share < 1:
+        gates.append(ShortcutSuffices(share=settings.shortcut_share, baselines=baselines))
     rng = np.random.default_rng(run.seed)
     measured = {}
-    if samples.grades is not None:
+    if len(plain) and samples.grades is not None:
         plain, _ = pass_gates(plain, _bias_gates(_papers(settings), plain))
         measured[PAPERS_RECIPE] = baselines.scores(plain, rng=rng)
     measured["before the filters"] = baselines.scores(samples, rng=rng)
@@ -143,14 +148,19 @@ def _as_read(data: BaselineData, samples: Samples, tables: dict[str, pa.Table], 
 
 def baseline_data(tables: dict[str, pa.Table]) -> BaselineData:
     """What the baselines read."""
-    links = tables["links"]
+    links, mentions = tables["links"], places(tables["mentions"], tables)
     document = row_numbers(links["document"], tables["documents"]["id"])
     entity = row_numbers(links["entity"], tables["entities"]["id"])
     counts = np.bincount(document, minlength=tables["documents"].num_rows)
+    where = np.repeat(np.arange(len(counts)), np.diff(mentions.offsets))
+    pairs, first = np.unique(paired(where, mentions.entity), return_index=True)  # mentions ascend, so the first is the first one
+    at = find(pairs, paired(document, entity))
     return BaselineData(
         links=Rows.from_counts(counts, entity),
         link_counts=links["count"].combine_chunks().to_numpy(),
         texts=tables["documents"]["text"],
         labels=tables["entities"]["label"],
         relation_labels=tables["relations"]["label"],
+        first_places=np.where(at >= 0, np.append(mentions.start, 0)[first[at]] if len(first) else 0, 0).astype(np.int32),
+        articles=article_of(tables),
     )

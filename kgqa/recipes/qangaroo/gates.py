@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, find, paired
+from kgqa.recipes.qangaroo.baselines import FITTED, NAMES, Baselines, chosen_right
 from kgqa.recipes.qangaroo.samples import HOP_ROLES, BoolArray, Grades, Questions, Samples, by_length, facts_on_path
 from kgqa.records import SPLITS
 from kgqa.traversal.graph import Graph
@@ -538,6 +539,61 @@ class AnswerMostMentioned(SampleGate):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShortcutSuffices(SampleGate):
+    """Where baselines that read nothing are right too often, as many of the samples leave that they get right.
+
+    All are brought down together, to ``share`` of a split or to chance where that is more: again and again the sample leaves that most of
+    those get right which are still above, the worst-graded first, then by their ids' hashes. Baselines that learn from train are brought
+    down on dev and test, after train is settled.
+    """
+
+    reason: ClassVar[str] = "baselines that read nothing get it right, and do so for too many samples of the split"
+    setting: ClassVar[str] = "qangaroo.bias.shortcut_share"
+    share: float
+    baselines: Baselines
+    least: int = 100
+    """A split of fewer samples is left as it is: what is above chance there cannot be told from it."""
+
+    def raised(self, samples: Samples) -> Iterator[str]:
+        """The splits that are left as they are."""
+        for split, name in enumerate(SPLITS):
+            if 0 < (count := int((samples.questions.split == split).sum())) < self.least:
+                yield f"{name} has {count:,} samples, too few to tell a shortcut from chance; none was dropped"
+
+    def rejected(self, samples: Samples) -> BoolArray:
+        """In each split as few as it takes; one sample of a split stays whatever it is like."""
+        result = np.zeros(len(samples), np.bool_)
+        for split in (0, 1, 2):
+            rows = np.flatnonzero(samples.questions.split == split)
+            if len(rows) < self.least:
+                continue
+            names = [name for name in NAMES if name not in {"random", "rule"} and (split or name not in FITTED)]
+            train = samples.select((samples.questions.split == 0) & ~result)
+            here = samples.select(samples.questions.split == split)
+            right = np.stack([chosen_right(here, self.baselines.candidate_scores(name, train, here)) for name in names])
+            share = np.maximum(self.share, (1 / here.candidates.counts()).mean())
+            result[rows] = _brought_down(right, share, _doubt(here), here.questions.id)
+        return result
+
+
+def _brought_down(right: BoolArray, share: float, doubt: npt.NDArray[np.float32], ids: npt.NDArray[np.uint64]) -> BoolArray:
+    """Which columns of ``right`` (baselines × samples) leave, so that no row is true for more than a ``share`` of those that stay."""
+    gone = np.zeros(right.shape[1], np.bool_)
+    while (~gone).sum() > 1:
+        left = ~gone
+        excess = right[:, left].sum(axis=1) - share * left.sum()
+        over = excess > ROUNDING
+        if not over.any():
+            break
+        weight = np.where(left, (right & over[:, None]).sum(axis=0), -1)
+        worst = np.flatnonzero(weight == weight.max())
+        # Each that leaves lowers the excess of a row that it is in by less than one.
+        order = worst[np.lexsort((ids[worst], -doubt[worst]))]
+        gone[order[: min(max(1, int(excess[over].min())), int(left.sum()) - 1)]] = True
+    return gone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerNamedInQuery(SampleGate):
     """The query is shown as it is, in the masked twin too; no mask can hide there what the question asks for."""
 
@@ -588,6 +644,6 @@ GATES: dict[str, type[Gate]] = {
         NoDocumentFromSubject, AnswerStatedInSubjectDocument, AnswerStatedBesideSubject, AnswerNotReached, TooFewCandidates,
         TooManyCandidates, TooManyDocuments, RelationSaysLittle, AnswerNotImplied, PathLeadsAnywhere, ChainAddsLittle, AnotherImpliedMore,
         RelationSeldomImplied, AnswerTooFrequent, DocumentCue, AnswerMostMentioned,
-        AnswerNamedInQuery, AnswerNamedInSubjectDocument,
+        ShortcutSuffices, AnswerNamedInQuery, AnswerNamedInSubjectDocument,
     )
 }  # fmt: skip

@@ -30,7 +30,7 @@ class MadeSet:
     """A finished set, its samples, and the corpus that they are of."""
 
     def __init__(self, workspace: Path) -> None:
-        names = ("entities", "relations", "documents", "links")
+        names = ("entities", "relations", "documents", "links", "mentions")
         self.tables = {name: pq.read_table(workspace / "tables" / f"{name}.parquet") for name in names}
         samples = Samples.from_table(pq.read_table(workspace / "tables" / "kept.parquet"))
         self.samples = [samples.select(samples.questions.split == number) for number in range(3)]

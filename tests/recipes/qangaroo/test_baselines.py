@@ -14,6 +14,7 @@ from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.rows import Rows
 from kgqa.recipes.qangaroo.baselines import NAMES as ALL_NAMES, BaselineData, Baselines, document_cue, majority, max_mention
 from kgqa.recipes.qangaroo.samples import GRADE, Samples
+from kgqa.recipes.qangaroo.shortcuts import FAR
 from tests.linking.oracle import tokens
 from tests.recipes.drawing import DOCUMENTS, ENTITIES, RELATIONS, Record, records, to_samples
 
@@ -29,13 +30,24 @@ class Corpus:
     relations: list[str]
     links: list[dict[int, int]]
     """Per document: entity → how often."""
+    articles: list[int]
+    """Per entity the document about it, or -1."""
 
     def data(self) -> BaselineData:
         pairs = [(e, n) for part in self.links for e, n in sorted(part.items())]
         rows = Rows.from_counts(np.array([len(part) for part in self.links]), np.array([e for e, _ in pairs], np.int32))
         texts, labels, relations = (pa.chunked_array([pa.array(part, pa.string())]) for part in (self.texts, self.labels, self.relations))
         counts = np.array([n for _, n in pairs], np.int64)
-        return BaselineData(links=rows, link_counts=counts, texts=texts, labels=labels, relation_labels=relations)
+        return BaselineData(
+            links=rows, link_counts=counts, texts=texts, labels=labels, relation_labels=relations,
+            first_places=np.array([place(d, e) for d, part in enumerate(self.links) for e in sorted(part)], np.int32),
+            articles=np.array(self.articles, np.int32),
+        )  # fmt: skip
+
+
+def place(document: int, entity: int) -> int:
+    """Where a document first mentions an entity; another order than that of the entities, without ties."""
+    return 7 * (entity + document) % 13
 
 
 CORPORA = st.builds(
@@ -44,6 +56,7 @@ CORPORA = st.builds(
     labels=st.lists(WORDS, min_size=ENTITIES, max_size=ENTITIES),
     relations=st.lists(WORDS, min_size=RELATIONS, max_size=RELATIONS),
     links=st.lists(st.dictionaries(st.integers(0, ENTITIES - 1), st.integers(1, 5), max_size=4), min_size=DOCUMENTS, max_size=DOCUMENTS),
+    articles=st.lists(st.integers(-1, DOCUMENTS - 1), min_size=ENTITIES, max_size=ENTITIES),
 )
 MADE = records(most=10, chains=1, answers=4)
 Scores = list[dict[int, float]]
@@ -67,7 +80,36 @@ def plain_scores(name: str, made: list[Record], train: list[Record], corpus: Cor
         if name == "TF-IDF":
             asked = {*words(corpus.labels[record.head]), *words(corpus.relations[record.relation]), *words(corpus.labels[candidate])}
             return max(sum(words(corpus.texts[d]).count(word) * idf(word) for word in asked) for d in record.documents)
+        if name == "first bridge":
+            return float(candidate in corpus.links[bridge]) if (bridge := first_bridge(record)) is not None else 0.0
+        if name == "nearest candidate":
+            return -distances(record).get(candidate, FAR)
+        if name == "shared entities":
+            mine = {e for d in own(record) for e in corpus.links[d]}
+            theirs = {e for d in record.documents if d not in own(record) and candidate in corpus.links[d] for e in corpus.links[d]}
+            return len((mine & theirs) - {candidate})
         return 0.0
+
+    def own(record: Record) -> set[int]:
+        return {chain[1] for chains in record.chains.values() for chain in chains}
+
+    def first_bridge(record: Record) -> int | None:
+        ways = [
+            (place(d, e), d, e, article)
+            for d in own(record)
+            for e in corpus.links[d]
+            if (article := corpus.articles[e]) in record.documents and article != d and e != record.head
+            and any(candidate in corpus.links[article] for candidate in record.chains)
+        ]  # fmt: skip
+        return min(ways)[3] if ways else None
+
+    def distances(record: Record) -> dict[int, int]:
+        reached, left = {e: 1 for d in own(record) for e in corpus.links[d]}, set(record.documents) - own(record)
+        for step in range(2, 7):
+            new = {d for d in left if any(reached.get(e) == step - 1 for e in corpus.links[d])}
+            left -= new
+            reached = {**{e: step for d in new for e in corpus.links[d]}, **reached}
+        return reached
 
     def idf(word: str) -> float:
         return math.log(len(corpus.texts) / (sum(word in words(text) for text in corpus.texts) + 1)) + 1
@@ -90,7 +132,7 @@ NAMES = ALL_NAMES[:-1]
 
 def test_the_rule_baseline_knows_grades_alone() -> None:
     made = [Record(id=i, split=1, head=0, relation=0, answer=1, chains={1: [(0, 0, 1)], 2: [(0, 1, 2)]}) for i in range(8)]
-    corpus = Corpus(texts=["x"] * 2, labels=["x"] * 3, relations=["x"], links=[{}, {}])
+    corpus = Corpus(texts=["x"] * 2, labels=["x"] * 3, relations=["x"], links=[{}, {}], articles=[-1] * 3)
     samples = to_samples(made)
     grades = np.zeros(len(samples.candidates.targets), GRADE)
     grades["confidence"] = np.where(samples.is_answer(), [0.9, 0.9] * 6 + [0.1, 0.1] * 2, 0.5)
@@ -135,7 +177,7 @@ def test_accuracy_is_that_of_the_best_scored_candidate_with_ties_broken_by_hash(
 
 def test_scores_are_the_same_for_the_same_generator() -> None:
     made = [Record(id=i, split=i % 3, head=0, relation=0, answer=1 + i % 2, chains={1: [(0, 0, 1)], 2: [(0, 1, 2)]}) for i in range(30)]
-    corpus = Corpus(texts=["x"] * 2, labels=["x"] * 3, relations=["x"], links=[{}, {}])
+    corpus = Corpus(texts=["x"] * 2, labels=["x"] * 3, relations=["x"], links=[{}, {}], articles=[-1] * 3)
     first, second = (Baselines(corpus.data()).scores(to_samples(made), rng=np.random.default_rng(5)) for _ in range(2))
     assert first == second
 
@@ -144,7 +186,7 @@ def test_the_random_baseline_is_right_as_often_as_chance() -> None:
     ids = np.random.default_rng(1).integers(0, 2**63, 4000).tolist()
     chains = {candidate: [(0, 0, candidate)] for candidate in (1, 2, 3, 4)}
     made = [Record(id=number, split=1, head=0, relation=0, answer=3, chains=chains) for number in ids]
-    corpus = Corpus(texts=["x"], labels=["x"] * 5, relations=["x"], links=[{}])
+    corpus = Corpus(texts=["x"], labels=["x"] * 5, relations=["x"], links=[{}], articles=[-1] * 5)
     scores = Baselines(corpus.data()).scores(to_samples(made), rng=np.random.default_rng(0))
     random = next(score for score in scores if score.baseline == "random")
     assert random.accuracy == pytest.approx(0.25, abs=0.03)
@@ -157,7 +199,7 @@ def test_the_random_baseline_is_right_as_often_as_chance() -> None:
 def test_links_of_what_is_no_candidate_do_not_count() -> None:
     made = [Record(id=1, split=1, head=0, relation=0, answer=1, chains={1: [(0, 0, 1)], 2: [(0, 1, 2)]})]
     links: list[dict[int, int]] = [{0: 9, 1: 1, 5: 7}, {1: 1, 2: 3}]
-    corpus = Corpus(texts=["", ""], labels=["x"] * 6, relations=["x"], links=links)
+    corpus = Corpus(texts=["", ""], labels=["x"] * 6, relations=["x"], links=links, articles=[-1] * 6)
     assert max_mention(to_samples(made), corpus.data()).tolist() == [2, 3]
 
 

@@ -1,0 +1,139 @@
+"""Shortcuts by position: what who looks at links alone, and reads nothing, would choose.
+
+All are counted over the documents of a sample. A sample's documents are those of its chains, so that a candidate that no document joins to
+the subject is not there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import IntArray, Rows
+from kgqa.recipes.qangaroo.samples import Samples
+
+Scores = npt.NDArray[np.float64]
+FAR = 1 << 20
+
+
+def first_bridge(samples: Samples, links: Rows, first_places: IntArray, articles: IntArray) -> Scores:
+    """The candidates in the article of the first linked bridge: of the entities that the subject's documents mention, in their order, the
+    first whose article the sample has and which mentions a candidate.
+
+    ``links`` are the entities that each document mentions, ``first_places`` where it does so first, ``articles`` the document about each
+    entity, or -1.
+    """
+    return _first_bridge(  # type: ignore[no-any-return]
+        samples.questions.head, samples.candidates.offsets, samples.candidates.targets, samples.documents.offsets,
+        samples.documents.targets, *_first_documents(samples), links.offsets, links.targets, first_places, articles, len(links.offsets) - 1,
+    )  # fmt: skip
+
+
+def nearest(samples: Samples, links: Rows) -> Scores:
+    """Minus the documents between the subject and each candidate: from the subject's documents over what they mention to others."""
+    return _near(samples, links)[0]
+
+
+def shared_entities(samples: Samples, links: Rows) -> Scores:
+    """How many entities the documents that mention a candidate share with the subject's documents."""
+    return _near(samples, links)[1]
+
+
+def _near(samples: Samples, links: Rows) -> tuple[Scores, Scores]:
+    entities = int(max(links.targets.max(initial=0), samples.candidates.targets.max(initial=0))) + 1
+    return _distances(  # type: ignore[no-any-return]
+        samples.candidates.offsets, samples.candidates.targets, samples.documents.offsets, samples.documents.targets,
+        *_first_documents(samples), links.offsets, links.targets, entities,
+    )  # fmt: skip
+
+
+def _first_documents(samples: Samples) -> tuple[npt.NDArray[np.int64], IntArray]:
+    """For each sample the documents with which its chains begin."""
+    sample = samples.question_of_candidate()[samples.chains.sources()]
+    keys = np.unique((sample.astype(np.int64) << 32) | samples.nodes.targets[samples.nodes.offsets[:-1] + 1])
+    offsets = np.searchsorted(keys >> 32, np.arange(len(samples) + 1)).astype(np.int64)
+    return offsets, (keys & 0xFFFFFFFF).astype(np.int32)
+
+
+@kernel
+def _first_bridge(  # type: ignore[no-untyped-def]
+    heads, candidate_offsets, candidates, document_offsets, documents, first_offsets, firsts, link_offsets, linked, places, articles, count
+):
+    out = np.zeros(len(candidates), np.float64)
+    here = np.full(count, -1, np.int64)
+    for sample in range(len(heads)):
+        for j in range(document_offsets[sample], document_offsets[sample + 1]):
+            here[documents[j]] = sample
+        best_place, best = np.int64(1 << 60), np.int32(-1)
+        for j in range(first_offsets[sample], first_offsets[sample + 1]):
+            own = firsts[j]
+            for k in range(link_offsets[own], link_offsets[own + 1]):
+                article = articles[linked[k]]
+                if article < 0 or article == own or here[article] != sample or linked[k] == heads[sample] or places[k] >= best_place:
+                    continue
+                named = False
+                for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
+                    for m in range(link_offsets[article], link_offsets[article + 1]):
+                        named = named or linked[m] == candidates[i]
+                if named:
+                    best_place, best = np.int64(places[k]), article
+        if best < 0:
+            continue
+        for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
+            for m in range(link_offsets[best], link_offsets[best + 1]):
+                if linked[m] == candidates[i]:
+                    out[i] = 1.0
+    return out
+
+
+@kernel
+def _distances(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over the documents of each sample
+    candidate_offsets, candidates, document_offsets, documents, first_offsets, firsts, link_offsets, linked, entities
+):
+    near, shared = np.full(len(candidates), -float(FAR)), np.zeros(len(candidates), np.float64)
+    depth, stamp = np.zeros(entities, np.int64), np.full(entities, -1, np.int64)
+    begins, seen = np.full(entities, -1, np.int64), np.full(entities, -1, np.int64)
+    for sample in range(len(candidate_offsets) - 1):
+        first, last = document_offsets[sample], document_offsets[sample + 1]
+        reached = np.zeros(last - first, np.bool_)
+        for j in range(first_offsets[sample], first_offsets[sample + 1]):
+            for d in range(first, last):
+                reached[d - first] = reached[d - first] or documents[d] == firsts[j]
+            for k in range(link_offsets[firsts[j]], link_offsets[firsts[j] + 1]):
+                stamp[linked[k]], depth[linked[k]], begins[linked[k]] = sample, 1, sample
+        step, moved = 1, True
+        while moved and step < 6:
+            moved = False
+            step += 1
+            new = np.zeros(last - first, np.bool_)
+            for d in range(first, last):
+                if reached[d - first]:
+                    continue
+                for k in range(link_offsets[documents[d]], link_offsets[documents[d] + 1]):
+                    if stamp[linked[k]] == sample and depth[linked[k]] == step - 1:
+                        new[d - first] = True
+            for d in range(first, last):
+                if not new[d - first]:
+                    continue
+                reached[d - first], moved = True, True
+                for k in range(link_offsets[documents[d]], link_offsets[documents[d] + 1]):
+                    if stamp[linked[k]] != sample:
+                        stamp[linked[k]], depth[linked[k]] = sample, step
+        for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
+            if stamp[candidates[i]] == sample:
+                near[i] = -float(depth[candidates[i]])
+            for d in range(first, last):
+                mentions, own = False, False
+                for k in range(link_offsets[documents[d]], link_offsets[documents[d] + 1]):
+                    mentions = mentions or linked[k] == candidates[i]
+                for j in range(first_offsets[sample], first_offsets[sample + 1]):
+                    own = own or documents[d] == firsts[j]
+                if not mentions or own:
+                    continue
+                for k in range(link_offsets[documents[d]], link_offsets[documents[d] + 1]):
+                    e = linked[k]
+                    if begins[e] == sample and seen[e] != i and e != candidates[i]:
+                        seen[e] = i
+                        shared[i] += 1
+    return near, shared
