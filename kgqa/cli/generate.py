@@ -23,7 +23,7 @@ def generate(
         Path | None, Option(help="Folder with the domain's files; a built-in domain without it is the small one that kgqa ships.")
     ] = None,
     recipe: Annotated[
-        str | None, Option(help="A variant of the domain: paper, the plain recipe of the paper; by default chains must imply their answer.")
+        str | None, Option(help="A variant of the domain: paper, the recipe of the paper; entailed, where chains must imply their answer.")
     ] = None,
     workspace: Annotated[Path, Option(help="Folder for tables, graph and datasets.")] = WORKSPACE,
     seed: Annotated[int, Option(help="Draws splits, samples, orders and placeholders.")] = SEED,
@@ -77,7 +77,7 @@ def _print_plan(console: Terminal, plan: Plan) -> None:
         console.say(f"The graph engine may take {decimal(plan.memory)} of memory (KGQA_STORE_MEMORY).")
     print_changed(console, plan.changed)
     if plan.replaces:
-        console.print("The dataset that is there was made with other settings or input, and would be replaced.", style="yellow")
+        console.print("A dataset of other settings or input would be replaced.", style="yellow")
     console.say(f"Would write {plan.dataset}. Nothing was changed.")
 
 

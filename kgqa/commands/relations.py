@@ -82,6 +82,11 @@ def _check_evidence(domain: Domain) -> None:
     section = getattr(domain.settings, recipe)
     if not isinstance(section, QangarooSettings):
         raise SettingsError(f"domain {name}: its recipe {recipe} measures no relations; give a domain of the recipe {RECIPE}.")
+    if section.queries == "paths":
+        raise SettingsError(
+            f"domain {name}: relations are measured where they are asked about, and this domain asks about paths; give --recipe "
+            'entailed, or set qangaroo.queries = "relations".'
+        )
     if not section.evidence.use:
         raise SettingsError(
             f"domain {name}: relations are measured where chains must imply their answer, which the recipe does not ask for; "

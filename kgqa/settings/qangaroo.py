@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from string import Formatter
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -62,6 +63,8 @@ class BiasSettings(Settings):
     mention_cue: bool = True
     """Whether, of the samples whose answer is the candidate that the documents mention most, as many are dropped as are beyond chance and
     its standard error."""
+    shortcut_share: Share = 1.0
+    """Samples are dropped until no baseline that reads nothing is right in more than this share of a split, or than chance; 1: none."""
     named_answer: bool = True
     """Whether samples are dropped whose query, or (with ``answer_stated = "subject_document"``) whose subject's own article, has any form
     of any name of the answer."""
@@ -118,11 +121,66 @@ class EvidenceSettings(Settings):
     """Whether candidates leave that are a part of the answer, or that it is a part of."""
 
 
+QUALITIES: dict[str, dict[str, float | int]] = {
+    "large": {
+        "stated": 0.1, "read": 0.5, "lift": 0.0, "functional": 0.05, "common": 50, "answer_share": 0.7, "per_documents": 5,
+        "per_hop": 30,
+    },
+    "balanced": {},
+    "strict": {
+        "stated": 0.4, "read": 0.75, "lift": 1.5, "functional": 0.3, "common": 10, "answer_share": 0.3, "per_documents": 1,
+        "per_hop": 5,
+    },
+}  # fmt: skip
+"""What each ``quality`` sets of :class:`PathSettings`; what a domain sets itself goes before it."""
+
+
+class PathSettings(Settings):
+    """Queries about two stated hops in a row (docs/paths.md)."""
+
+    quality: Literal["large", "balanced", "strict"] = "balanced"
+    """Sets the limits below that a domain does not set itself: more samples, or surer ones."""
+    stated: Share = 0.2
+    """How probably a text must state a hop that is a fact of the graph."""
+    read: Share = 0.65
+    """How probably it must state one that is not."""
+    lift: Annotated[float, Field(ge=0)] = 0.5
+    """By how much the words of a text must raise the log-odds of a hop over what the other facts of its entities say."""
+    functional: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """How functional the relation of each hop must be, read in its direction: subjects per fact, 1 for a function."""
+    common: Positive = 30
+    """Where more documents than this name bridge and answer together, that hop is common knowledge, and is not asked about."""
+    min_queries: Positive = 2
+    """Paths with fewer queries are not asked about."""
+    answer_share: Share = 0.5
+    """No more than this share of a path's queries have one answer, but always one."""
+    per_documents: Positive = 3
+    """Queries whose chains have the same two documents."""
+    per_hop: Positive = 15
+    """Queries that may end with the same hop: the same answer, stated by the same document."""
+    candidates: Annotated[int, Field(ge=2)] = 12
+    """Candidates of a sample at most, the answer included."""
+    min_alike: Annotated[int, Field(ge=1)] = 2
+    """Candidates of the answer's type that a sample must have beside it."""
+    alike: Annotated[float, Field(ge=0, le=1)] = 0.2
+    """How much alike the roles of two entities must be for them to be of one type: a cosine."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _quality_sets_the_rest(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        quality = values.get("quality", "balanced")
+        return {**(QUALITIES.get(quality, {}) if isinstance(quality, str) else {}), **values}
+
+
 class QangarooSettings(RecipeSettings):
     """The recipe of WikiHop and MedHop (Welbl et al. 2018)."""
 
+    queries: Literal["relations", "paths"] = "relations"
+    """What is asked about: relations whose facts no article of their subject states, or paths of two relations that two articles state."""
     relations: tuple[str, ...] = ()
-    """Relations that are asked about; empty: all."""
+    """Relations that are asked about, and that paths are made of; empty: all."""
     both_directions: bool = True
     """Whether a symmetric fact is asked from both of its ends."""
     endpoint_kind: str = ""
@@ -143,6 +201,7 @@ class QangarooSettings(RecipeSettings):
     bias: BiasSettings = BiasSettings()
     splits: SplitSettings = SplitSettings()
     evidence: EvidenceSettings = EvidenceSettings()
+    paths: PathSettings = PathSettings()
 
     @property
     def entity_kinds(self) -> tuple[str, ...]:

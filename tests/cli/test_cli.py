@@ -316,12 +316,12 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, seed_wikidata: Path, cli: Cli)
     outcome = cli("generate", "--domain", "wikidata", "--workspace", tmp_path / "w", "--dry-run")
     assert outcome.status == 0
     assert "Nothing was changed." in outcome.out
-    assert outcome.out.count("to do") == 9
+    assert outcome.out.count("to do") == 10
     assert re.search(r"relations\.tsv +│ [1-9][0-9.,]* (bytes|kB) ", outcome.out)  # not 0.0 megabytes
     assert list(tmp_path.iterdir()) == []
     before = contents.files(seed_wikidata)
     outcome = cli("generate", "--domain", "wikidata", "--workspace", seed_wikidata, "--dry-run")
-    assert outcome.out.count("finished before") == 9
+    assert outcome.out.count("finished before") == 10
     assert contents.files(seed_wikidata) == before
 
 

@@ -35,6 +35,18 @@ def facts_to(known: Known, entity: str, relation: str, limit: int) -> Rows:
     return _ends(known, [(f.head, f) for f in known.facts_to[entity]], relation)[:limit]
 
 
+def facts_among(known: Known, ids: list[str], limit: int) -> Rows:
+    """Facts of which both ends are in a list, as often as the head is."""
+    found = sorted((fact for name in ids for fact in known.facts_from[name] if fact.tail in ids), key=lambda fact: fact.row)
+    return [(fact.head, fact.tail, fact.relation, fact.label) for fact in found][:limit]
+
+
+def mentions_among(known: Known, documents: list[str], entities: list[str], limit: int) -> Rows:
+    """Documents of a list and the entities of another that they mention, each pair once."""
+    pairs = {(name, entity) for name in documents if name in known.documents for entity in known.named(name) if entity in entities}
+    return sorted(pairs, key=lambda pair: (known.documents[pair[0]].row, known.entities[pair[1]].row))[:limit]
+
+
 def relations_from(known: Known, entity: str) -> Rows:
     """Facts of an entity by relation and its label."""
     return _relations(known.facts_from[entity])
@@ -65,6 +77,12 @@ def subjects(known: Known, document: str) -> Rows:
     """What a document is about."""
     found = known.by_row(name for name in known.entities if document in known.articles[name])
     return [(name, known.entities[name].kind, known.entities[name].label) for name in found]
+
+
+def articles_among(known: Known, documents: list[str], entities: list[str]) -> Rows:
+    """Documents and the entities among these that they are about, once for each time that the entity is given."""
+    found = [(name, id_) for id_ in entities if id_ in known.entities for name in known.articles[id_] if name in documents]
+    return sorted(found, key=lambda pair: (known.documents[pair[0]].row, known.entities[pair[1]].row))
 
 
 def mentions(known: Known, document: str, limit: int) -> Rows:
@@ -111,8 +129,8 @@ def _relations(facts: list[Fact]) -> Rows:
 ORACLES: dict[str, Oracle] = {
     f"page_{oracle.__name__}": oracle
     for oracle in (
-        entities, documents, text, facts_from, facts_to, relations_from, relations_to, mentioned_in, mentioned_in_count, articles, subjects,
-        mentions, mentions_count, shared_documents, graph_size,
+        entities, documents, text, facts_from, facts_to, relations_from, relations_to, mentioned_in, mentioned_in_count, articles,
+        articles_among, facts_among, mentions_among, subjects, mentions, mentions_count, shared_documents, graph_size,
     )
 }  # fmt: skip
 """By the name of the query."""

@@ -95,7 +95,8 @@ def evened(split: npt.NDArray[np.int8], draws: npt.NDArray[np.uint64], known: li
             sorted(rows, key=lambda row: (_commonness(known[row], often), int(draws[row]), row)),
             sorted(rows, key=lambda row: (known[row].hops == "2hop", _commonness(known[row], often), int(draws[row]), row)),
         ]
-        gone.update(min((_lost(order, known, limited) for order in orders), key=lambda lost: len(lost)))  # noqa: PLW0108 - for mypy
+        lost = [_lost(order, known, limited) for order in orders]
+        gone.update(lost[0] if len(lost[0]) <= len(lost[1]) else lost[1])
     return gone
 
 

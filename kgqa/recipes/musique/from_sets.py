@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -74,7 +75,7 @@ class _Collected:
             "short": words < self.settings.min_words,
             "long": words > self.settings.max_words,
             "span": not normalize(answer) or not everywhere(_plain(shown.text), answer),
-            "bound": _names_nothing(instance.question),
+            "bound": _names_nothing(instance.question, shown),
             "named": bool(everywhere(_plain(instance.question).lower(), answer.lower())),
         }
         return next((reason for reason, is_so in found.items() if is_so), "")
@@ -105,12 +106,19 @@ class _Collected:
         return pa.Table.from_pylist(columns, SINGLE_HOP), arrow(pl.DataFrame(shown, schema=PARAGRAPHS.names)).cast(PARAGRAPHS), refused
 
 
-def _names_nothing(question: str) -> bool:
+def _names_nothing(question: str, shown: Paragraph) -> bool:
     """Whether no word but the first has a capital or a figure ("the team that received the kickoff"), in a question that is written with
-    capitals."""
+    capitals. The first word is a name where the paragraph's title has it, or its text within a sentence."""
     words = question.split()
     written = words[0][:1].isupper() if words else False
-    return written and not any(letter.isupper() or letter.isdigit() for word in words[1:] for letter in word)
+    if not written or any(letter.isupper() or letter.isdigit() for word in words[1:] for letter in word):
+        return False
+    first = re.match(r"\w+", words[0])
+    if first is None:
+        return True
+    places = [match.start() for match in re.finditer(rf"\b{re.escape(first[0])}\b", shown.text)]
+    within = any(shown.text[:at].rstrip()[-1:] not in {"", ".", "!", "?"} for at in places)
+    return not within and first[0] not in re.findall(r"\w+", shown.title or "")
 
 
 def set_questions(

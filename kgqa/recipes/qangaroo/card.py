@@ -25,11 +25,13 @@ PAPER = """
 
 def dataset_card(
     settings: DomainSettings, *, seed: int, counts: dict[str, int], funnel: Iterable[FunnelRow], baselines: dict[str, list[dict[str, Any]]],
-    hidden: Hidden, digest: str, is_seed: bool, relations: Sequence[RelationFigures] = (), plain: Mapping[str, int] | None = None,
+    hidden: Hidden, digest: str, is_seed: bool, paths: Sequence[tuple[str, int, int]] = (), relations: Sequence[RelationFigures] = (),
+    plain: Mapping[str, int] | None = None,
 ) -> str:  # fmt: skip
     """The text of README.md; depends on data and settings alone, never on the clock.
 
-    ``relations`` and ``plain``, the samples of the paper's recipe by split, are of sets whose chains are graded.
+    ``paths`` are those that are asked about: label, samples, different answers. ``relations`` and ``plain``, the samples of the paper's
+    recipe by split, are of sets whose chains are graded.
     """
     graded = PAPERS_RECIPE in baselines
     filters = {when: scores for when, scores in baselines.items() if when != PAPERS_RECIPE}
@@ -40,6 +42,7 @@ def dataset_card(
         loading(counts, twins=("masked",)),
         fields(SCHEMA),
         "## What was dropped, and why\n\n" + funnel_table(funnel),
+        *([_paths(paths)] if paths else []),
         *([relations_section(relations)] if relations else []),
         "## How far it can be guessed\n\n" + _BASELINES + "\n\n" + baseline_table(filters),
         *([f"## Grades\n\n{GRADES}"] if graded else []),
@@ -54,10 +57,19 @@ def dataset_card(
     return "\n\n".join(sections) + "\n"
 
 
+SHOWN_PATHS = 20
 _BASELINES = (
     "Accuracy in per cent with 95% bootstrap intervals over samples. None of them reads; majority and document-cue are fitted on train: "
     "what it scores can be had without reading. The filters are applied one after the other, from left to right."
 )
+
+
+def _paths(paths: Sequence[tuple[str, int, int]]) -> str:
+    rows = [[escaped(label), f"{samples:,}", f"{answers:,}"] for label, samples, answers in paths[:SHOWN_PATHS]]
+    return (
+        "## Which paths are asked about\n\nA query asks for the object at the end of two relations in a row, each stated by one document. "
+        f"There are {len(paths):,} different paths; these have most samples.\n\n" + table(["path", "samples", "different answers"], rows)
+    )
 
 
 def _masked(hidden: Hidden) -> str:

@@ -8,10 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from kgqa.arrays.rows import paired
 from kgqa.formats.columns import OF_RECIPES
 from kgqa.recipes.qangaroo.card import dataset_card
 from kgqa.recipes.qangaroo.gates import GATES
@@ -49,8 +51,8 @@ def write_splits(folder: Path, samples: Samples, maker: InstanceMaker, *, run: R
 def write_rejected(path: Path, run: Run) -> None:
     """Every question that did not become a sample: ``id, split, stage, reason, detail`` (the fact), ``question``, ``relation``, ``subject``
     and ``answer`` (ids), ``setting``, and where a number was compared with one ``value`` and ``threshold``."""
-    tables = run.tables("entities", "relations", "rejected_traverse", "rejected_filter")
-    entities, relations = (tables[name]["id"].combine_chunks() for name in ("entities", "relations"))
+    tables = run.tables("entities", "asked_relations", "rejected_traverse", "rejected_filter")
+    entities, relations = (tables[name]["id"].combine_chunks() for name in ("entities", "asked_relations"))
     labels = tables["entities"]["label"].combine_chunks()
     parts = []
     for stage in ("traverse", "filter"):
@@ -70,7 +72,7 @@ def write_rejected(path: Path, run: Run) -> None:
                     "stage": pa.repeat(stage, table.num_rows),
                     "reason": told["reason"].take(gate.indices),
                     "detail": pc.binary_join_element_wise(*fact, " "),
-                    "question": question_texts(run.domain.settings, tables["relations"]["label"], row, labels.take(head)),
+                    "question": question_texts(run.domain.settings, tables["asked_relations"]["label"], row, labels.take(head)),
                     "relation": fact[1],
                     "subject": fact[0],
                     "answer": fact[2],
@@ -93,23 +95,35 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     samples = Samples.from_table(run.table("kept"))
     run.progress.start("Writing the dataset", 2 * len(samples), "samples")
     counts = samples.questions.by_split()
-    names = ("entities", "names", "relations", "documents", "mentions", "occurrences", "title_occurrences")
-    maker = InstanceMaker(run.tables(*names), run.domain.settings, samples=samples, seed=run.seed)
+    names = ("entities", "names", "documents", "mentions", "occurrences", "title_occurrences")
+    tables = {**run.tables(*names), "relations": run.table("asked_relations")}
+    maker = InstanceMaker(tables, run.domain.settings, samples=samples, seed=run.seed)
     hidden = write_splits(folder, samples, maker, run=run)
     write_rejected(folder / "rejected.parquet", run)
     files = file_hashes(folder)
     digest = content_digest(files)
     card = dataset_card(
         run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, baselines=baselines, hidden=hidden, digest=digest,
-        is_seed=run.domain.is_seed, **_evidence(run),
+        is_seed=run.domain.is_seed, paths=_paths(run, samples), **_evidence(run),
     )  # fmt: skip
     (folder / "README.md").write_text(card, "utf-8")
     return {"counts": counts, "content": digest, "files": files, "masked": asdict(hidden)}
 
 
+def _paths(run: Run, samples: Samples) -> list[tuple[str, int, int]]:
+    """Of each path that is asked about its label, its samples and how many different answers these have; most samples first."""
+    if run.domain.settings.section(QangarooSettings).queries != "paths":
+        return []
+    labels, relation = run.table("asked_relations")["label"].to_pylist(), samples.questions.relation
+    answers = np.bincount(np.unique(paired(relation, samples.questions.answer)) >> 32, minlength=len(labels))
+    counts = np.bincount(relation, minlength=len(labels))
+    return [(labels[row], int(counts[row]), int(answers[row])) for row in np.lexsort((np.arange(len(labels)), -counts)) if counts[row]]
+
+
 def _evidence(run: Run) -> dict[str, Any]:
     """What the card says of sets whose chains must imply their answer."""
-    if not run.domain.settings.section(QangarooSettings).evidence.use:
+    settings = run.domain.settings.section(QangarooSettings)
+    if not settings.evidence.use or settings.queries == "paths":
         return {}
     record = run.workspace.finished("filter_samples")
     assert record is not None, "the dataset is written from what the last stage left"

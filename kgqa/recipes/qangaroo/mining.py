@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -52,12 +52,19 @@ def mine_rules(run: Run) -> StageOutput:
     """Facts, edges and mentions → text_hops, path_rules, implied, role_measures."""
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions", "edges")
-    if not settings.evidence.use:
+    if not settings.evidence.use and settings.queries == "relations":
         return StageOutput(tables=_tables(_nothing(tables)), note="no evidence is asked for")
     run.progress.start("Mining rules", 3, "steps")
     hops = text_hops(graph_from_edges(tables["edges"], tables["entities"], tables["documents"]), tables)
     run.progress.advance(1)
     known = training_facts(tables, Questions.from_table(run.table("questions")))
+    if settings.queries == "paths":
+        train = training_graph(tables, known)
+        forwards, backwards = train.functionality()
+        implied = mine_implied(train, known.head, known.relation, known.tail)
+        found = replace(_nothing(tables), hops=hops, implied=implied, forwards=forwards, backwards=backwards)
+        run.progress.advance(2)
+        return StageOutput(tables=_tables(found), note="no rules: paths are asked about")
     pairs, grades = hops.best()
     graph = _graph(tables, known, texts=pairs, grades=grades)
     rules = mine_paths(
@@ -104,6 +111,12 @@ def fact_graph(tables: Mapping[str, pa.Table]) -> RoleGraph:
     """All facts, of every split, as edges with roles: what may be read on a hop."""
     none = np.zeros(0, np.int32)
     return _graph(tables, all_facts(tables), texts=(none, none), grades=none)
+
+
+def training_graph(tables: Mapping[str, pa.Table], known: Triples) -> RoleGraph:
+    """The ``known`` facts alone, as edges with roles."""
+    none = np.zeros(0, np.int32)
+    return _graph(tables, known, texts=(none, none), grades=none)
 
 
 def _graph(tables: Mapping[str, pa.Table], known: Triples, *, texts: Pairs, grades: IntArray) -> RoleGraph:

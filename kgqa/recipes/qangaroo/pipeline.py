@@ -16,6 +16,7 @@ from kgqa.recipes.qangaroo.bias import filter_samples
 from kgqa.recipes.qangaroo.corpus import possible_candidates
 from kgqa.recipes.qangaroo.mining import mine_rules
 from kgqa.recipes.qangaroo.questions import ask
+from kgqa.recipes.qangaroo.reading import read_texts
 from kgqa.recipes.qangaroo.samples import splits_note
 from kgqa.recipes.qangaroo.traverse import traverse
 from kgqa.runs.domain import Domain
@@ -73,13 +74,23 @@ STAGES = (
     ),
     Stage(
         name="mine_rules",
-        version=3,
+        version=5,
         doing="Mining rules",
-        depends_on=lambda run: _settings(run).evidence.model_dump(mode="json", include={"use", "min_support", "min_confidence"}),
+        depends_on=lambda run: [
+            _settings(run).evidence.model_dump(mode="json", include={"use", "min_support", "min_confidence"}),
+            _only("queries")(run),
+        ],
         run=mine_rules,
     ),
-    Stage(name="traverse", version=4, doing="Traversing", depends_on=_traversed, run=traverse),
-    Stage(name="filter_samples", version=5, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
+    Stage(
+        name="read_texts",
+        version=2,
+        doing="Reading texts",
+        depends_on=lambda run: _settings(run).model_dump(mode="json", include={"queries", "paths"}),
+        run=read_texts,
+    ),
+    Stage(name="traverse", version=5, doing="Traversing", depends_on=_traversed, run=traverse),
+    Stage(name="filter_samples", version=6, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
 )
 """In order; what they leave is turned into a dataset by :mod:`kgqa.recipes.qangaroo.dataset`."""
 

@@ -15,7 +15,7 @@ from kgqa.arrays.rows import Adjacency
 from kgqa.errors import EmptyResult
 from kgqa.recipes.preparation import open_graph
 from kgqa.recipes.qangaroo.balance import balance, draw_alternatives
-from kgqa.recipes.qangaroo.corpus import article_of, expression_numbers, stated, true_facts
+from kgqa.recipes.qangaroo.corpus import article_of, expression_numbers, places, stated, true_facts
 from kgqa.recipes.qangaroo.gates import (
     AnswerNotReached,
     AnswerStatedBesideSubject,
@@ -28,11 +28,27 @@ from kgqa.recipes.qangaroo.gates import (
     TooManyCandidates,
     TooManyDocuments,
 )
+from kgqa.recipes.qangaroo.mining import MINED, fact_graph, read_mined, training_facts
+from kgqa.recipes.qangaroo.path_queries import (
+    PathFinder,
+    PathQueries,
+    Ranks,
+    Types,
+    chosen_candidates,
+    no_facts,
+    synonyms_of,
+    with_stated_chains,
+    with_stated_grades,
+)
 from kgqa.recipes.qangaroo.questions import first_try
+from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.rejected import RejectedQuestions, empty_sentence, gate_rows, pass_gates, rejected_table
+from kgqa.recipes.qangaroo.relations import relation_measures
 from kgqa.recipes.qangaroo.sample_evidence import SampleEvidence
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.search import add_chains, endpoint_roles, find_samples, without_same_expression
+from kgqa.recipes.qangaroo.truths import kin_of_answers
+from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.qangaroo import QangarooSettings
@@ -45,6 +61,14 @@ from kgqa.traversal.projection import graph_from_edges
 SAME = "candidates written like another, another true object or the subject"
 NO_RULES = "no path of facts or texts implies any relation often enough to be a rule, so grades are empty and nothing is rejected by them"
 NO_FACTS = "facts of the graph are on no path that implies a relation, so paths of names that stand together are enough"
+PATHS = "qangaroo.paths"
+SMALL = 200
+"""Samples, from which on a set can be chosen."""
+LIFTED: dict[str, float | int] = {
+    "functional": 0.0, "common": 1_000_000, "min_queries": 1, "answer_share": 1.0, "per_documents": 1_000_000,
+    "per_hop": 1_000_000, "alike": 0.0, "min_alike": 1,
+}  # fmt: skip
+"""Limits of ``qangaroo.paths`` that a small set does without."""
 CHOICE = 4
 """Balancing chooses its candidates among so many times as many, drawn by hash."""
 
@@ -52,6 +76,8 @@ CHOICE = 4
 def traverse(run: Run) -> StageOutput:
     """Questions and edges → samples within the limits, and what was rejected; with evidence, beside them those of the paper's recipe."""
     settings = run.domain.settings.section(QangarooSettings)
+    if settings.queries == "paths":
+        return traverse_paths(run)
     tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "edges")
     every = Questions.from_table(run.table("questions"))
     roles = endpoint_roles(every, tables["entities"], settings, tables["relations"].num_rows)
@@ -87,6 +113,7 @@ def traverse(run: Run) -> StageOutput:
         tables={
             "samples": samples.to_table(),
             "plain": plain.to_table(),
+            "asked_relations": tables["relations"],
             "rejected_traverse": rejected_table(rejections),
             "implied_samples": pa.table({"before": search.before, "implied": search.still}),
         },
@@ -94,6 +121,107 @@ def traverse(run: Run) -> StageOutput:
         report={"samples": samples.questions.by_split(), "plain": plain.questions.by_split()},
         note=f"{len(samples):,} samples of {asked:,} questions",
     )
+
+
+def traverse_paths(run: Run) -> StageOutput:
+    """Statements and edges → samples about paths, within the limits, and what was rejected.
+
+    Where the limits leave fewer than ``SMALL`` samples, those that make a large set varied are lifted, as a small one has no choice.
+    """
+    settings = run.domain.settings.section(QangarooSettings)
+    names = ("entities", "relations", "facts", "documents", "occurrences", "links", "edges", "mentions")
+    search = PathSearch(run=run, tables=run.tables(*names))
+    try:
+        samples, queries, rejections, funnel = search.samples(settings)
+        small = len(samples) < SMALL
+    except EmptyResult:
+        small = True
+    if small:
+        paths = settings.paths.model_copy(update=LIFTED)
+        samples, queries, rejections, funnel = search.samples(settings.model_copy(update={"paths": paths}))
+        lifted = ", ".join(f"{PATHS}.{name}" for name in LIFTED)
+        reason = f"the limits left fewer than {SMALL:,} samples, so these were lifted: {lifted}"
+        funnel.append(FunnelRow(stage="traverse", what="samples", reason=reason, removed=None, left=None, setting=PATHS))
+    if not len(samples):
+        raise EmptyResult(empty_sentence(funnel))
+    if not (samples.questions.split == 0).any():
+        raise EmptyResult(
+            f"none of the {len(samples):,} samples is in the training split; add documents and facts, or raise qangaroo.splits.train."
+        )
+    none = np.zeros(search.tables["relations"].num_rows, np.int64)
+    return StageOutput(
+        tables={
+            "samples": samples.to_table(),
+            "plain": samples.select(np.zeros(len(samples), np.bool_)).to_table(),
+            "asked_relations": queries.relations,
+            "rejected_traverse": rejected_table(rejections),
+            "implied_samples": pa.table({"before": none, "implied": none}),
+        },
+        funnel=funnel,
+        report={"samples": samples.questions.by_split(), "plain": {}},
+        note=f"{len(samples):,} samples of {len(queries.questions):,} queries about {len(queries.paths):,} paths",
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class PathSearch:
+    """What the search for samples about paths reads, prepared once."""
+
+    run: Run
+    tables: dict[str, pa.Table]
+    facts: RoleGraph = field(init=False)
+    linked: Adjacency = field(init=False)
+    stated: Adjacency = field(init=False)
+    ranks: Ranks = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read the tables."""
+        self.facts = fact_graph(self.tables)
+        self.linked, self.stated = stated(self.tables["links"], self.tables), stated(self.tables["occurrences"], self.tables)
+        self.ranks = Ranks(places(self.tables["mentions"], self.tables), article_of(self.tables))
+
+    def samples(self, settings: QangarooSettings) -> tuple[Samples, PathQueries, list[RejectedQuestions], list[FunnelRow]]:
+        """Samples, the queries that they come from, and what was left out; raises EmptyResult where no query is left."""
+        run, tables = self.run, self.tables
+        mined = read_mined({**tables, **run.tables(*MINED)})
+        synonyms = synonyms_of(self.facts, mined.implied, tables["relations"]["label"].to_pylist())
+        statements = Statements.from_table(run.table("statements"))
+        finder = PathFinder(tables, statements, self.facts, mined.forwards, synonyms, settings, seed=run.seed)
+        queries, funnel = finder.queries(self.stated, self.linked, self.ranks)
+        queries, rows = _first_queries(run, queries)
+        funnel += rows
+        questions, hops = queries.questions, queries.hops
+        graph = graph_from_edges(tables["edges"], tables["entities"], tables["documents"])
+        run.progress.start("Traversing", len(questions), "questions")
+        with _traversal(run, graph, tables) as traversal:
+            samples = find_samples(
+                questions, traversal, no_facts(), finder.end_points(queries), settings, workers=run.workers, advance=run.progress.advance
+            )
+        assert (samples.candidates.counts() > 0).all(), "the chain of each query leads to its answer"
+        before = len(samples.candidates.targets)
+        samples = without_same_expression(samples, expression_numbers(tables["entities"], settings.surface), no_facts())
+        same = before - len(samples.candidates.targets)
+        samples = with_stated_chains(samples, hops)
+        types = Types(self.facts)
+        learned = training_facts(tables, Questions.from_table(run.table("questions")))
+        measures = relation_measures(learned, mined, tables["relations"].num_rows, tables)
+        dropped, rows = chosen_candidates(
+            samples, hops, finder.bridges(queries, self.linked, types), finder.possible(), self.linked, self.ranks, types,
+            kin_of_answers(samples, self.facts, measures), settings.paths,
+        )  # fmt: skip
+        samples = with_stated_grades(samples.without_candidates(dropped), hops, queries.confidence)
+        least = max(settings.min_candidates, settings.paths.min_alike + 1)
+        samples, rejections = pass_gates(samples, [TooFewCandidates(minimum=least), TooManyDocuments(maximum=settings.max_documents)])
+        remarks = [FunnelRow(stage="traverse", what="candidates", reason=SAME, removed=same, left=None), *rows]
+        return samples, queries, rejections, [*funnel, *gate_rows("traverse", len(questions), rejections), *remarks]
+
+
+def _first_queries(run: Run, queries: PathQueries) -> tuple[PathQueries, list[FunnelRow]]:
+    """The queries of a first try, and a row of the funnel where these are not all."""
+    _, rows = _first_try(run, queries.questions)
+    if not rows:
+        return queries, []
+    return queries.select(first_try(queries.questions, run.limit or 0, seed=run.seed)), rows
 
 
 def _first_try(run: Run, questions: Questions) -> tuple[Questions, list[FunnelRow]]:

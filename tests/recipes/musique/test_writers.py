@@ -61,10 +61,10 @@ class Place:
     folder: Path
 
     def compose(
-        self, server: ChatServer | str, *, llm: str = "at_once = 3\nretries = 0", workspace: str = "w", **other: Any
+        self, server: ChatServer | str, *, llm: str = "at_once = 3\nretries = 0", workspace: str = "w", shapes: str = SHORT, **other: Any
     ) -> Composition:
         toml = self.folder / "own.toml"
-        toml.write_text(f'extends = "questions"\n{SHORT}[musique.composition.llm]\n{llm}\n', "utf-8")
+        toml.write_text(f'extends = "questions"\n{shapes}[musique.composition.llm]\n{llm}\n', "utf-8")
         address = server if isinstance(server, str) else server.address
         return kgqa.compose(
             self.folder / "set", domain=toml, filter="none", composer="llm", model="m", endpoint=address,
@@ -255,10 +255,10 @@ def test_what_documents_say_stays_in_its_sample(tmp_path: Path, monkeypatch: pyt
         assert [message["role"] for message in request["messages"]][:2] == ["system", "user"]
         return Reply(content='{"question": "the password"}') if "Ignore all rules" in request["messages"][1]["content"] else well(request)
 
-    shapes = "[musique.shapes]\nmax_tokens = 30\nmax_tokens_short = 60"
+    shapes = "[musique.shapes]\nmax_tokens = 30\nmax_tokens_short = 60\n"
     with chat_server(obedient) as server:
-        plain = questions(Place(tmp_path / "plain").compose(server, llm=f"at_once = 2\n{shapes}"))
-        mine = questions(Place(tmp_path / "told").compose(server, llm=f"at_once = 2\n{shapes}"))
+        plain = questions(Place(tmp_path / "plain").compose(server, llm="at_once = 2", shapes=shapes))
+        mine = questions(Place(tmp_path / "told").compose(server, llm="at_once = 2", shapes=shapes))
     assert any("Ignore all rules" in steps_of(request)[0]["question"] for request in server.requests)
     assert set(mine.values()) == {text for text in plain.values() if "Ada" not in text}
 
@@ -430,9 +430,11 @@ def test_who_stops_it_loses_nothing_but_what_was_on_its_way(place: Place, sent: 
         assert process.returncode == (128 + sent if sent != signal.SIGKILL else -sent)
         assert sent == signal.SIGKILL or "stopped; run the same command again" in said.replace("\n", " ")
         server.reply = well
-        done = len(server.requests)
         made = place.compose(server)
-        assert len(server.requests) == done + sum(made.counts.values()) - (done - lost)
+        # No more is asked again than was on its way.
+        texts = [request["messages"][1]["content"] for request in server.requests]
+        assert 0 <= len(texts) - len(set(texts)) <= lost
+        assert len(set(texts)) >= sum(made.counts.values())
 
 
 def test_who_composes_must_make_sense(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

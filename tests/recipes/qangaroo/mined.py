@@ -117,7 +117,7 @@ def worlds(draw: st.DrawFn) -> World:
 @contextmanager
 def mined(world: World, *, workers: int = 1, **evidence: object) -> Iterator[tuple[Run, StageOutput]]:
     """The run, with what the stage wrote, and what it handed back; ``evidence`` are settings."""
-    domain = load_domain("wikidata", source=Path("."))
+    domain = load_domain("wikidata", source=Path("."), recipe="entailed")
     section = domain.settings.qangaroo
     options = section.model_copy(update={"evidence": section.evidence.model_copy(update=evidence)})
     domain = replace(domain, settings=domain.settings.model_copy(update={"qangaroo": options}))

@@ -1,0 +1,534 @@
+"""Queries about paths: two relations in a row, each stated by a text, are asked as one.
+
+``director → educated at`` of a film asks for the university of its director. The answer is true because both hops are, and it takes two
+documents to find it where the article about the subject does not state it. Chains, candidates and filters are those of the paper (Welbl
+et al. 2018, section 2.1); what differs is where the query comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from kgqa.arrays.column_draws import shuffling
+from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import Adjacency, IntArray, Rows, find, paired, row_bounds, spread
+from kgqa.arrays.search import lower_bound, row_holds
+from kgqa.arrays.tokens import word_hashes
+from kgqa.errors import EmptyResult
+from kgqa.recipes.qangaroo.corpus import Facts, Places, article_of
+from kgqa.recipes.qangaroo.questions import joined
+from kgqa.recipes.qangaroo.reading import Statements
+from kgqa.recipes.qangaroo.samples import GRADE, Questions, Samples
+from kgqa.rules.implied import ImpliedRelations
+from kgqa.rules.roles import RoleGraph
+from kgqa.runs.funnel import FunnelRow
+from kgqa.settings.qangaroo import PathSettings, QangarooSettings
+from kgqa.splits.groups import assign_splits
+
+POSSIBLE = 0.1
+"""From this probability on a statement may be true, and what it makes true is no wrong answer."""
+RIVAL = 0.05
+"""A role is not stated where another one of the same two entities in the same document is more probable by more than this."""
+HEARSAY = 7
+"""Documents that name a candidate and the bridge, of which so many count."""
+RARE_WORD, SHARED_WORD = 0.001, 2
+"""A word is rare that this share of the labels has at most, or so many of them."""
+TYPED = 3
+"""Entities with fewer facts have no type that could be compared."""
+SAME = 0.7
+"""How surely two roles must imply each other to say the same."""
+COLUMNS = ("subject", "document", "first", "bridge", "answer_document", "second", "answer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathQueries:
+    """One entry a query, ordered by (subject, path, answer)."""
+
+    questions: Questions
+    """``relation`` is a row of ``relations``."""
+    hops: npt.NDArray[np.int32]
+    """Queries × ``COLUMNS``: the chain to the answer, and the roles of its two hops."""
+    confidence: npt.NDArray[np.float32]
+    """How probably both hops are stated."""
+    relations: pa.Table
+    """The relations of the graph, then one row for each path: ``id, label, symmetric``."""
+    paths: npt.NDArray[np.int32]
+    """For each path its two roles, which stand for their synonyms too."""
+
+    def select(self, kept: npt.NDArray[np.bool_]) -> PathQueries:
+        """The queries for which ``kept`` holds."""
+        return replace(self, questions=self.questions.select(kept), hops=self.hops[kept], confidence=self.confidence[kept])
+
+
+class PathFinder:
+    """What paths are made of: statements that are sure enough, and how functional their roles are."""
+
+    def __init__(
+        self, tables: Mapping[str, pa.Table], statements: Statements, facts: RoleGraph, forwards: npt.NDArray[np.float64],
+        synonyms: IntArray, settings: QangarooSettings, *, seed: int,
+    ) -> None:  # fmt: skip
+        """``forwards`` is the functionality of each role, ``synonyms`` the role that stands for it (:func:`synonyms_of`); ``tables`` are
+        ``entities, relations, documents, occurrences, links``."""
+        self._tables, self._statements, self._facts, self._forwards = tables, statements, facts, forwards
+        self._settings, self._paths, self._seed = settings, settings.paths, seed
+        self._synonyms = synonyms
+
+    def queries(self, stated: Adjacency, linked: Adjacency, ranks: Ranks) -> tuple[PathQueries, list[FunnelRow]]:
+        """All queries about paths, and what was left out on the way.
+
+        ``stated`` are the entities of which each document has an occurrence, ``linked`` those that it mentions, ``ranks`` in which order.
+        """
+        hops = self._hops()
+        both = _joined(hops)
+        both = both.with_columns(
+            one=pl.Series(self._synonyms[both["first"].to_numpy()]), two=pl.Series(self._synonyms[both["second"].to_numpy()])
+        ).filter(pl.col("one") // 2 != pl.col("two") // 2)
+        rows = [_row("two stated hops in a row lead there", None, len(both), "qangaroo.paths.stated")]
+        articles = article_of(self._tables)
+
+        def leave_out(kept: npt.NDArray[np.bool_], reason: str, setting: str) -> None:
+            nonlocal both
+            rows.append(_row(reason, int((~kept).sum()), int(kept.sum()), setting))
+            both = both.filter(pl.Series(kept, dtype=pl.Boolean))
+
+        def names(documents: IntArray, entities: IntArray) -> npt.NDArray[np.bool_]:
+            """Whether the document has a mention or an occurrence; these are of possible candidates alone."""
+            at = np.maximum(documents, 0)
+            return (documents >= 0) & (stated.contains(at, entities) | linked.contains(at, entities))
+
+        document, answer = both["document"].to_numpy(), both["answer"].to_numpy()
+        leave_out(~names(articles[both["subject"].to_numpy()], answer) & ~names(document, answer), SUBJECT_STATES, "qangaroo.answer_stated")
+        leave_out(~names(both["answer_document"].to_numpy(), both["subject"].to_numpy()), ONE_DOCUMENT, "qangaroo.answer_stated")
+        words, answer = rare_words(self._tables["entities"]["label"]), both["answer"].to_numpy()
+        told = _share_words(words, answer, both["bridge"].to_numpy()) | _share_words(words, answer, both["subject"].to_numpy())
+        leave_out(~told, NAMED, "qangaroo.bias.named_answer")
+        together = _together(
+            linked.reversed(self._facts.entities), both["bridge"].to_numpy(), both["answer"].to_numpy(), self._paths.common
+        )
+        leave_out(together <= self._paths.common, COMMON, "qangaroo.paths.common")
+        # A bridge behind others is not found by who takes the first link, so of several queries such a one goes first.
+        behind = ranks.of(both["document"].to_numpy(), both["bridge"].to_numpy()) > 0
+        both = both.with_columns(
+            preferred=pl.Series(behind), confidence_tenth=(pl.col("confidence") * 10).floor(),
+        )  # fmt: skip
+        # One query per subject and answer: the surest, then the more functional one, then the first.
+        better = ["preferred", "confidence_tenth", "confidence", "functional"]
+        both = both.sort(["subject", "answer", *better, "first", "second", "bridge"], descending=[False, False, *[True] * 4, *[False] * 3])
+        leave_out(_first_of(both, "subject", "answer"), ONCE, "qangaroo.paths")
+        both = both.sort(
+            ["subject", "one", "two", *better, "answer", "first", "second", "bridge"], descending=[*[False] * 3, *[True] * 4, *[False] * 4]
+        )
+        leave_out(_first_of(both, "subject", "one", "two"), ONCE, "qangaroo.paths")
+        leave_out(
+            _place_of(both, "document", "answer_document") < self._paths.per_documents, SAME_DOCUMENTS, "qangaroo.paths.per_documents"
+        )
+        enough = both.select(pl.len().over("one", "two")).to_series().to_numpy() >= self._paths.min_queries
+        leave_out(enough, RARE, "qangaroo.paths.min_queries")
+        # What is asked too often about one answer is guessed: on a path, and of one document.
+        most = np.maximum(1, both.select(pl.len().over("one", "two")).to_series().to_numpy() * self._paths.answer_share).astype(int)
+        leave_out(_place_of(both, "one", "two", "answer") < most, OFTEN, "qangaroo.paths.answer_share")
+        leave_out(_place_of(both, "answer_document", "answer") < self._paths.per_hop, SAME_HOP, "qangaroo.paths.per_hop")
+        if not len(both):
+            raise EmptyResult(_empty(rows))
+        return self._asked(both), rows
+
+    def _hops(self) -> pl.DataFrame:
+        """The statements that may stand on a chain, with the functionality of their roles."""
+        s, paths = self._statements, self._paths
+        sure = np.where(s.fact, s.probability >= paths.stated, s.probability >= paths.read)
+        sure &= (self._forwards[s.role] >= paths.functional) & (s.lift >= paths.lift)
+        # Of what the same words may state of two entities they state what is most probable: who acts in a film may well be nominated for
+        # it, and the text says the one.
+        sure &= s.probability >= _best_of_pair(s) - RIVAL
+        if self._settings.relations:
+            ids = np.asarray(self._tables["relations"]["id"].to_pylist())
+            sure &= np.isin(ids, self._settings.relations)[s.role // 2]
+        return pl.DataFrame(
+            {
+                "document": s.document, "before": s.before, "after": s.after, "role": s.role, "probability": s.probability,
+                "functional": self._forwards[s.role].astype(np.float32),
+            }
+        ).filter(pl.Series(sure, dtype=pl.Boolean))  # fmt: skip
+
+    def _asked(self, both: pl.DataFrame) -> PathQueries:
+        paths = both.select("one", "two").unique().sort("one", "two").with_row_index("path")
+        both = both.join(paths, on=["one", "two"], how="left").sort("subject", "path", "answer")
+        relations, roles = self._tables["relations"], (paths["one"].to_list(), paths["two"].to_list())
+        label = path_names(*roles, relations["label"].to_pylist(), of=True)
+        id_ = path_names(*roles, relations["id"].to_pylist(), of=False)
+        more = pa.table(
+            {"id": pa.array(id_, pa.string()), "label": pa.array(label, pa.string()), "symmetric": np.zeros(len(label), np.bool_)}
+        )
+        relation = (both["path"].to_numpy() + relations.num_rows).astype(np.int32)
+        entities = self._tables["entities"]["id"].combine_chunks()
+        head, tail = (entities.take(both[name].to_arrow()) for name in ("subject", "answer"))
+        named = more["id"].combine_chunks().take(both["path"].to_arrow())
+        group = head
+        if self._settings.splits.by == "pair":
+            group = pa.array(["\t".join(sorted(pair)) for pair in zip(head.to_pylist(), tail.to_pylist(), strict=True)], pa.string())
+        shares = self._settings.splits
+        questions = Questions(
+            id=text_hashes(joined(head, named)), split=assign_splits(group, (shares.train, shares.dev, shares.test), seed=self._seed),
+            head=both["subject"].to_numpy().astype(np.int32), relation=relation, answer=both["answer"].to_numpy().astype(np.int32),
+        )  # fmt: skip
+        both_roles = paths.select("one", "two").cast(pl.Int32).to_numpy()
+        return PathQueries(
+            questions=questions, hops=both.select(COLUMNS).cast(pl.Int32).to_numpy(), confidence=both["confidence"].to_numpy(),
+            relations=pa.concat_tables([relations, more.cast(relations.schema)]), paths=both_roles,
+        )  # fmt: skip
+
+    def end_points(self, queries: PathQueries) -> Adjacency:
+        """Entity → the paths whose end point it is: the entities that the path's second role reaches in the facts."""
+        entity, role = np.unique(np.stack([self._facts.targets, self._synonyms[self._facts.roles]]), axis=1)
+        order = np.argsort(queries.paths[:, 1], kind="stable")
+        bounds = row_bounds(queries.paths[order, 1], self._facts.role_count)
+        counts = (bounds[1:] - bounds[:-1])[role]
+        rows = Rows(offsets=bounds, targets=order.astype(np.int32)).take(role)
+        relation = rows.targets + (len(queries.relations) - len(queries.paths))
+        return Adjacency.from_pairs(np.repeat(entity, counts), relation, self._facts.entities)
+
+    def possible(self) -> Adjacency:
+        """Entity → those that a fact, or a text that may state one, joins to it."""
+        s, facts = self._statements, self._facts
+        may = s.probability >= POSSIBLE
+        one = np.concatenate([facts.sources(), s.before[may], s.after[may]])
+        return Adjacency.from_pairs(one, np.concatenate([facts.targets, s.after[may], s.before[may]]), facts.entities)
+
+    def bridges(self, queries: PathQueries, linked: Adjacency, types: Types) -> Rows:
+        """For each query the entities that its first role reaches, or may reach: by a fact, by a text, or because the subject's document
+        names them and they are of the bridge's type."""
+        s, facts = self._statements, self._facts
+        may = s.probability >= POSSIBLE
+        first = self._synonyms[np.concatenate([facts.roles, s.role[may]])]
+        known = pl.DataFrame(
+            {
+                "subject": np.concatenate([facts.sources(), s.before[may]]), "first": first,
+                "bridge": np.concatenate([facts.targets, s.after[may]]),
+            }
+        )  # fmt: skip
+        asked = pl.DataFrame(
+            {"query": np.arange(len(queries.questions)), "subject": queries.hops[:, 0], "first": self._synonyms[queries.hops[:, 2]]}
+        )
+        found = asked.join(known, on=["subject", "first"]).select("query", "bridge")
+        named = Rows(offsets=linked.offsets, targets=linked.targets).take(queries.hops[:, COLUMNS.index("document")])
+        of = named.sources()
+        alike = types.alike(named.targets, queries.hops[of, COLUMNS.index("bridge")]) >= self._paths.alike
+        more = pl.DataFrame({"query": of[alike].astype(np.int64), "bridge": named.targets[alike]})
+        found = pl.concat([found.cast(more.schema), more]).unique().sort("query", "bridge")
+        return Rows(offsets=row_bounds(found["query"].to_numpy(), len(asked)), targets=found["bridge"].to_numpy().astype(np.int32))
+
+
+SUBJECT_STATES = "the subject's own article states the answer"
+ONE_DOCUMENT = "the document that states the answer names the subject, so one document is enough"
+NAMED = "the answer's name shares a rare word with that of the bridge or the subject"
+COMMON = "so many documents name bridge and answer together that it is common knowledge"
+ONCE = "the same subject and answer, or the same query, is asked with a surer path"
+SAME_DOCUMENTS = "other queries stand on the same two documents"
+OFTEN = "the path is asked about often enough with this answer"
+SAME_HOP = "the hop to the answer is asked about often enough"
+RARE = "too few queries have this path"
+TRUE_TOO = "facts or texts join the candidate to a possible bridge, or it is a part or whole of the answer, so it may be true as well"
+UNLIKE = "the candidate is of another type than the answer"
+MANY = "the sample has enough candidates that are nearer to the answer's chain or more like the answer"
+
+
+def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[str]) -> IntArray:
+    """For each role the one that stands for it and its synonym, as two sources have the same relation.
+
+    Two relations say the same if their labels end alike ("spouse s / spouse" and "spouse") and each implies the other with a confidence of
+    ``SAME``. Without the labels, "director" and "written by" would be one, as most directors of the graph wrote their films too.
+    """
+    roles = np.arange(facts.role_count, dtype=np.int32)
+    edges = np.bincount(facts.roles, minlength=facts.role_count)
+    source, target, sure = implied.relations.sources(), implied.relations.targets, implied.confidence
+    forwards = (source % 2 == 0) & (source < 2 * facts.relations)
+    known = {(a // 2, b): c for a, b, c in zip(source[forwards].tolist(), target[forwards].tolist(), sure[forwards].tolist(), strict=True)}
+    pairs = ((-min(forth, known.get((other, one), 0.0)), one, other) for (one, other), forth in known.items())
+    ends = [label.rpartition("/")[2].strip().casefold() for label in labels]
+    best: dict[int, int] = {}
+    for _, one, other in sorted(pair for pair in pairs if -pair[0] >= SAME and ends[pair[1]] == ends[pair[2]]):
+        best.setdefault(one, other)
+    for one, other in sorted(best.items()):
+        if one < other and best.get(other) == one:
+            chosen, dropped = (one, other) if edges[2 * one] >= edges[2 * other] else (other, one)
+            roles[2 * dropped], roles[2 * dropped + 1] = 2 * chosen, 2 * chosen + 1
+    return roles
+
+
+def path_names(first: Sequence[int], second: Sequence[int], names: Sequence[str], *, of: bool) -> list[str]:
+    """Each path by the names of its relations; one that is read backwards is the ``NAME of`` (``of``), or ``^NAME``."""
+
+    def name(role: int) -> str:
+        text = names[role // 2]
+        return text if role % 2 == 0 else f"{text} of" if of else f"^{text}"
+
+    return [f"{name(one)} → {name(other)}" if of else f"{name(one)}/{name(other)}" for one, other in zip(first, second, strict=True)]
+
+
+def no_facts() -> Facts:
+    """No true objects but the answer: what may be true as well leaves later, by :func:`chosen_candidates`."""
+    none = np.zeros(0, np.int32)
+    return Facts(head=none, relation=none, tail=none)
+
+
+def with_stated_chains(samples: Samples, hops: npt.NDArray[np.int32]) -> Samples:
+    """The same samples with the chain of each answer over the two hops of ``hops`` (samples × ``COLUMNS``)."""
+    answer = np.flatnonzero(samples.is_answer())
+    counts = samples.nodes.counts()
+    chain = np.stack([hops[:, COLUMNS.index(name)] for name in ("subject", "document", "bridge", "answer_document", "answer")], axis=1)
+    assert (samples.chains.counts() == 1).all(), "each candidate has the chain of the breadth-first tree"
+    lengths = counts.copy()
+    lengths[answer] = chain.shape[1]
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    nodes = np.empty(offsets[-1], np.int32)
+    nodes[spread(offsets[answer], lengths[answer])] = chain.ravel()
+    others = np.flatnonzero(~samples.is_answer())
+    nodes[spread(offsets[others], lengths[others])] = samples.nodes.take(others).targets
+    return Samples(
+        questions=samples.questions, candidates=samples.candidates, chains=samples.chains,
+        nodes=Rows(offsets=offsets, targets=nodes), documents=samples.documents,
+    ).with_documents()  # fmt: skip
+
+
+def with_stated_grades(samples: Samples, hops: npt.NDArray[np.int32], confidence: npt.NDArray[np.float32]) -> Samples:
+    """The same samples, the answer of each with the probability and the roles of its hops, other candidates with 0."""
+    grades = np.zeros(len(samples.candidates.targets), GRADE)
+    for name in ("first", "second", "third", "implied"):
+        grades[name] = -1
+    answer = samples.is_answer()
+    grades["confidence"][answer] = confidence
+    grades["text"][answer] = 2
+    grades["first"][answer], grades["second"][answer] = hops[:, COLUMNS.index("first")], hops[:, COLUMNS.index("second")]
+    return samples.with_grades(grades)
+
+
+def chosen_candidates(
+    samples: Samples,
+    hops: npt.NDArray[np.int32],
+    bridges: Rows,
+    possible: Adjacency,
+    linked: Adjacency,
+    ranks: Ranks,
+    types: Types,
+    kin: npt.NDArray[np.bool_],
+    settings: PathSettings,
+) -> tuple[npt.NDArray[np.bool_], list[FunnelRow]]:
+    """For each entry of ``candidates.targets`` whether it leaves, and why.
+
+    A candidate leaves that a fact or a text joins to any of the query's ``bridges`` (one row a sample), that is ``kin`` of the answer (one
+    entry a candidate), or that is of another type than the answer. ``settings.candidates`` of the others stay: first those over bridges
+    that the subject's document mentions earlier, those that a document of the answer's chain mentions, those that other
+    documents name together with the bridge, and those that are answers elsewhere; then those most like the answer.
+    """
+    sample, answer = samples.question_of_candidate(), samples.is_answer()
+    target, mentioned = samples.candidates.targets, len(possible.offsets) - 1
+    true_too = (
+        _joined_to(samples.candidates.offsets, target, bridges.offsets, bridges.targets, possible.offsets, possible.targets) & ~answer
+    )
+    true_too |= kin & ~answer
+    alike = types.alike(target, samples.questions.answer[sample])
+    unlike = ~answer & ~true_too & (alike < settings.alike)
+    # A rival is the answer of another query over the same last document, or of another query of the path: who counts finds it as well.
+    last = samples.nodes.targets[samples.nodes.offsets[1:] - 2]
+    pairs = np.unique(paired(hops[:, COLUMNS.index("answer_document")], samples.questions.answer))
+    of_path = np.unique(paired(samples.questions.relation, samples.questions.answer))
+    rival = (find(pairs, paired(last, target)) >= 0).astype(np.int64) + (
+        find(of_path, paired(samples.questions.relation[sample], target)) >= 0
+    )
+    # One over a bridge that the subject's document mentions earlier misleads who takes the first link.
+    nodes, begin = samples.nodes.targets, samples.nodes.offsets[:-1]
+    two = samples.nodes.counts() == 5
+    bridge, document = nodes[np.where(two, begin + 2, begin)], nodes[begin + 1]
+    own = ranks.of(hops[sample, COLUMNS.index("document")], hops[sample, COLUMNS.index("bridge")])
+    place = ranks.of(document, bridge)
+    earlier = two & (place >= 0) & (place < own)
+    near = linked.contains(hops[sample, COLUMNS.index("answer_document")], target) | linked.contains(
+        hops[sample, COLUMNS.index("document")], target
+    )
+    # One that many documents name together with the bridge is as plausible as the answer to who knows the two by hearsay.
+    beside = _together(linked.reversed(mentioned), hops[sample, COLUMNS.index("bridge")], target, HEARSAY)
+    heard = np.log2(1 + np.minimum(beside, HEARSAY))
+    drawn = shuffling(samples.questions.id[sample], target, purpose="distractors")
+    left = answer | ~(true_too | unlike)
+    order = np.lexsort((drawn, -np.round(alike, 1), -(rival + near + 3 * earlier + heard), ~answer, ~left, sample))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order)) - samples.candidates.offsets[sample[order]]
+    many = left & (rank >= settings.candidates)
+    rows = [
+        _candidates(TRUE_TOO, true_too, "qangaroo.paths"), _candidates(UNLIKE, unlike, "qangaroo.paths.alike"),
+        _candidates(MANY, many, "qangaroo.paths.candidates"),
+    ]  # fmt: skip
+    return true_too | unlike | many, rows
+
+
+class Ranks:
+    """In which order documents mention the entities that have articles of their own."""
+
+    def __init__(self, mentions: Places, articles: IntArray) -> None:
+        """Memory: 12 bytes for each pair of a document and an entity that it mentions."""
+        document = np.repeat(np.arange(len(mentions.offsets) - 1), np.diff(mentions.offsets))
+        # Mentions ascend, so that the first of each pair is the first mention.
+        pairs, first = np.unique(paired(document, mentions.entity), return_index=True)
+        known = articles[pairs & 0xFFFFFFFF] >= 0
+        pairs, first = pairs[known], first[known]
+        order = np.lexsort((first, pairs >> 32))
+        begins = np.searchsorted((pairs >> 32)[order], pairs[order] >> 32)
+        rank = np.empty(len(pairs), np.int32)
+        rank[order] = np.arange(len(pairs)) - begins
+        self._pairs, self._ranks = pairs, np.append(rank, np.int32(-1))
+
+    def of(self, document: IntArray, entity: IntArray) -> IntArray:
+        """The rank of each entity in each document, from 0; -1 where it has no article or is not mentioned."""
+        ranks: IntArray = self._ranks[find(self._pairs, paired(document, entity))]
+        return ranks
+
+
+class Types:
+    """Entities are of one type as far as facts reach them in the same roles: the cosine of their role counts, weighed by rarity."""
+
+    def __init__(self, facts: RoleGraph) -> None:
+        """Memory: 12 bytes for each pair of an entity and a role."""
+        keys, counts = np.unique((facts.targets.astype(np.int64) << 32) | facts.roles, return_counts=True)
+        entity, self._roles = keys >> 32, (keys & 0xFFFFFFFF).astype(np.int32)
+        self._offsets = row_bounds(entity, facts.entities)
+        rarity = np.log(facts.entities / np.bincount(self._roles, minlength=facts.role_count).clip(1))
+        self._weights = (1 + np.log(counts)) * rarity[self._roles]
+        length = np.sqrt(np.bincount(entity, self._weights**2, minlength=facts.entities))
+        self._weights /= np.maximum(length, 1e-12)[entity]
+        self._facts = np.bincount(entity, counts, minlength=facts.entities)
+
+    def alike(self, one: IntArray, other: IntArray) -> npt.NDArray[np.float64]:
+        """From 0 to 1 for each pair; 0 where ``one`` has fewer than ``TYPED`` facts."""
+        found: npt.NDArray[np.float64] = _cosines(self._offsets, self._roles, self._weights, one, other)
+        return np.where(self._facts[one] >= TYPED, found, 0.0)
+
+
+def _joined(hops: pl.DataFrame) -> pl.DataFrame:
+    """All pairs of hops of which the second begins where the first ends, in another document."""
+    first = hops.select("document", subject="before", bridge="after", first="role", one="probability", functional="functional")
+    second = hops.select(answer_document="document", bridge="before", answer="after", second="role", other="probability", more="functional")
+    both = first.join(second, on="bridge").filter(
+        (pl.col("answer") != pl.col("subject")) & (pl.col("document") != pl.col("answer_document"))
+        & (pl.col("first") // 2 != pl.col("second") // 2)
+    )  # fmt: skip
+    return both.with_columns(confidence=pl.col("one") * pl.col("other"), functional=pl.col("functional") * pl.col("more")).drop(
+        "one", "other", "more"
+    )
+
+
+def _best_of_pair(statements: Statements) -> npt.NDArray[np.float32]:
+    """For each statement the highest probability of any role of its two entities in its document."""
+    pair = np.stack([statements.document, statements.before, statements.after])
+    begins = np.flatnonzero(np.append(True, (pair[:, 1:] != pair[:, :-1]).any(axis=0))) if pair.shape[1] else np.zeros(0, np.int64)
+    best: npt.NDArray[np.float32] = np.repeat(
+        np.maximum.reduceat(statements.probability, begins) if len(begins) else statements.probability,
+        np.diff(np.append(begins, pair.shape[1])),
+    )
+    return best
+
+
+def _first_of(frame: pl.DataFrame, *columns: str) -> npt.NDArray[np.bool_]:
+    """For each row whether it is the first with its values in ``columns``."""
+    first: npt.NDArray[np.bool_] = frame.select(pl.struct(columns).is_first_distinct()).to_series().to_numpy()
+    return first
+
+
+def rare_words(labels: pa.ChunkedArray) -> Adjacency:
+    """Entity → numbers of the words of its label that fewer than ``RARE_WORD`` of all labels have."""
+    bounds, hashes = word_hashes(labels)
+    entity = np.repeat(np.arange(len(labels)), np.diff(bounds))
+    _, number, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    rare = counts[number] <= max(SHARED_WORD, RARE_WORD * len(labels))
+    return Adjacency.from_pairs(entity[rare], number[rare], len(labels))
+
+
+def _share_words(words: Adjacency, one: IntArray, other: IntArray) -> npt.NDArray[np.bool_]:
+    """For each pair of entities whether they have a word in common."""
+    shared: npt.NDArray[np.bool_] = _count_together(words.offsets, words.targets, one, other, 0) > 0
+    return shared
+
+
+def _place_of(frame: pl.DataFrame, *columns: str) -> npt.NDArray[np.int64]:
+    """For each row its place among those with its values in ``columns``, the preferred and surest first."""
+    keys = [name for name in ("preferred", "confidence", "subject", "document", "first", "second", "bridge") if name not in columns]
+    ordered = frame.select(*columns, *keys).with_row_index("row")
+    falling = {"preferred", "confidence"}
+    ordered = ordered.sort([*columns, *keys, "row"], descending=[name in falling for name in (*columns, *keys, "row")])
+    place = ordered.select("row", place=pl.int_range(pl.len(), dtype=pl.Int64).over(columns)).sort("row")["place"]
+    found: npt.NDArray[np.int64] = place.to_numpy()
+    return found
+
+
+def _together(mentioning: Adjacency, one: IntArray, other: IntArray, most: int) -> npt.NDArray[np.int64]:
+    """For each pair of entities how many documents mention both; counting stops above ``most``."""
+    return _count_together(mentioning.offsets, mentioning.targets, one, other, most)  # type: ignore[no-any-return]
+
+
+def _row(reason: str, removed: int | None, left: int, setting: str) -> FunnelRow:
+    return FunnelRow(stage="traverse", what="paths", reason=reason, removed=removed, left=left, setting=setting)
+
+
+def _candidates(reason: str, dropped: npt.NDArray[np.bool_], setting: str) -> FunnelRow:
+    return FunnelRow(stage="traverse", what="candidates", reason=reason, removed=int(dropped.sum()), left=None, setting=setting)
+
+
+def _empty(rows: Sequence[FunnelRow]) -> str:
+    counts = "; ".join(f"{row.removed:,} because {row.reason}" for row in rows if row.removed)
+    if not counts:
+        return (
+            "no sample is left: no two stated hops in a row lead from a subject to an answer. Lower qangaroo.paths.stated or "
+            'qangaroo.paths.functional, or set qangaroo.queries = "relations".'
+        )
+    return f"no sample is left of {rows[0].left:,} paths: {counts}. Change {rows[-1].setting} first, or add documents and facts."
+
+
+@kernel
+def _count_together(offsets, targets, one, other, most):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(one), np.int64)
+    for i in range(len(one)):
+        a, last, b, end = offsets[one[i]], offsets[one[i] + 1], offsets[other[i]], offsets[other[i] + 1]
+        if last - a > end - b:
+            a, last, b, end = b, end, a, last
+        # The shorter row is walked, and in the longer one each of its documents is looked for.
+        while a < last and out[i] <= most:
+            b = lower_bound(targets, b, end, targets[a])
+            out[i] += b < end and targets[b] == targets[a]
+            a += 1
+    return out
+
+
+@kernel
+def _joined_to(candidate_offsets, candidates, bridge_offsets, bridges, offsets, targets):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(candidates), np.bool_)
+    for sample in range(len(candidate_offsets) - 1):
+        for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
+            for j in range(bridge_offsets[sample], bridge_offsets[sample + 1]):
+                if row_holds(offsets, targets, bridges[j], candidates[i]):
+                    out[i] = True
+                    break
+    return out
+
+
+@kernel
+def _cosines(offsets, roles, weights, one, other):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(one), np.float64)
+    for i in range(len(one)):
+        a, last, b, end = offsets[one[i]], offsets[one[i] + 1], offsets[other[i]], offsets[other[i] + 1]
+        while a < last and b < end:
+            if roles[a] == roles[b]:
+                out[i] += weights[a] * weights[b]
+                a += 1
+                b += 1
+            elif roles[a] < roles[b]:
+                a += 1
+            else:
+                b += 1
+    return out

@@ -1,0 +1,157 @@
+"""The stage that reads: which hops the texts state, by a model learned from the training facts (:mod:`kgqa.statements`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.rows import IntArray, find, paired, spread
+from kgqa.recipes.qangaroo.corpus import article_of, places
+from kgqa.recipes.qangaroo.mining import fact_graph, training_facts, training_graph
+from kgqa.recipes.qangaroo.samples import Questions
+from kgqa.rules.roles import TEXT_ROLES, RoleGraph
+from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.stage import Run, StageOutput
+from kgqa.settings.qangaroo import QangarooSettings
+from kgqa.statements.calibration import Calibration, tenths
+from kgqa.statements.contexts import contexts
+from kgqa.statements.model import Profiles, learn, score
+
+TESTED = 200
+"""Pairs of held-out subjects on which probabilities are fitted, and as many on which they are tested; with fewer nothing can be said."""
+LIFT = 1e3
+"""Of a statement of which nothing was learned."""
+NEAR = TEXT_ROLES.index("near each other")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statements:
+    """What documents state, one entry each, ordered by document, ``before``, ``after`` and role."""
+
+    document: IntArray
+    before: IntArray
+    """The entity from which a chain enters the document; ``after`` that to which it goes on."""
+    after: IntArray
+    role: IntArray
+    """By which ``after`` is reached (:mod:`kgqa.rules.roles`)."""
+    probability: npt.NDArray[np.float32]
+    lift: npt.NDArray[np.float32]
+    """By how much its words raise the log-odds."""
+    fact: npt.NDArray[np.bool_]
+    """Whether the graph has it as a fact."""
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> Statements:
+        """What :func:`read_texts` wrote."""
+        columns = {name: table[name].combine_chunks() for name in ("document", "before", "after", "role", "probability", "lift", "fact")}
+        return cls(**{name: column.to_numpy(zero_copy_only=False) for name, column in columns.items()})
+
+
+def read_texts(run: Run) -> StageOutput:
+    """Hops, mentions, training facts → statements, with probabilities that were calibrated on subjects that were not learned from."""
+    settings = run.domain.settings.section(QangarooSettings)
+    tables = run.tables("entities", "relations", "facts", "documents", "mentions", "questions", "text_hops")
+    run.progress.start("Reading texts", 3, "steps")
+    if settings.queries != "paths":
+        return StageOutput(tables={"statements": _table(tables, tables["text_hops"].slice(0, 0))}, note="nothing is asked about paths")
+    questions = Questions.from_table(tables["questions"])
+    facts, train = fact_graph(tables), training_graph(tables, training_facts(tables, questions))
+    document, before, after = (tables["text_hops"][name].combine_chunks().to_numpy() for name in ("document", "before", "after"))
+    mentions = places(tables["mentions"], tables)
+    found = contexts(
+        tables["documents"]["text"], (mentions.offsets, mentions.entity, mentions.start, mentions.end), _subjects(tables),
+        (document, before, after), workers=run.workers,
+    )  # fmt: skip
+    run.progress.advance(1)
+    held_out = np.zeros(tables["entities"].num_rows, np.bool_)
+    held_out[questions.head[questions.split != 0]] = True
+    profiles = Profiles.of(facts)
+    weights = learn(found, (before, after), train, profiles, ~held_out[before])
+    run.progress.advance(1)
+    stated = score(found, (before, after), facts, profiles, weights, workers=run.workers)
+    true = _are_facts(facts, before[stated.pair], after[stated.pair], stated.role)
+    # What the graph lacks counts as false. To leave out subjects whose facts of the kind the graph does not know, as PCA confidence does
+    # (Galárraga et al. 2013), would promise too much of subjects without facts, of which most of what is read is said.
+    tested = held_out[before[stated.pair]] & (np.diff(facts.offsets)[before[stated.pair]] > 0)
+    # One half of the subjects calibrates, the other shows how well.
+    half = (text_hashes(tables["entities"]["id"], seed=run.seed) & np.uint64(1)).astype(np.bool_)[before[stated.pair]]
+    shown = tested & ~half
+    run.progress.advance(1)
+    if min((tested & half).sum(), shown.sum()) < TESTED:
+        return _by_facts_alone(tables, facts)
+    probability = Calibration.fitted(stated.probability[tested & half], true[tested & half]).of(stated.probability)
+    table = pa.table(
+        {
+            "document": document[stated.pair], "before": before[stated.pair], "after": after[stated.pair], "role": stated.role,
+            "probability": probability, "lift": stated.lift, "fact": true,
+        }
+    )  # fmt: skip
+    read = int((~true & (probability >= settings.paths.read)).sum())
+    rows = [
+        FunnelRow(stage="read_texts", what="hops", reason="read: pairs that a document brings together", removed=None, left=len(document)),
+        FunnelRow(
+            stage="read_texts", what="statements", reason="are facts of the graph and stated surely enough", removed=None,
+            left=int((true & (probability >= settings.paths.stated)).sum()), setting="qangaroo.paths.stated",
+        ),
+        FunnelRow(
+            stage="read_texts", what="statements", reason="are no facts of the graph, and read surely enough", removed=None, left=read,
+            setting="qangaroo.paths.read",
+        ),
+    ]  # fmt: skip
+    return StageOutput(
+        tables={"statements": table}, funnel=rows, report={"calibration": tenths(probability[shown], true[shown])},
+        note=f"{table.num_rows:,} statements, of them {int(true.sum()):,} facts",
+    )  # fmt: skip
+
+
+def _by_facts_alone(tables: Mapping[str, pa.Table], facts: RoleGraph) -> StageOutput:
+    """Where too few facts are left to learn from: each fact whose ends a text names near each other counts as stated."""
+    hops = tables["text_hops"].filter(pc.greater_equal(tables["text_hops"]["grade"], NEAR))
+    before, after = (hops[name].combine_chunks().to_numpy() for name in ("before", "after"))
+    order = np.argsort(paired(facts.sources(), facts.targets), kind="stable")
+    keys, roles = paired(facts.sources(), facts.targets)[order], facts.roles[order]
+    first, last = (np.searchsorted(keys, paired(before, after), side) for side in ("left", "right"))
+    counts = last - first
+    chosen = hops.select(["document", "before", "after"]).take(pa.array(np.repeat(np.arange(len(counts)), counts)))
+    role = roles[spread(first, counts)]
+    one = np.ones(len(role))
+    columns = {"role": role, "probability": one.astype(np.float32), "lift": (one * LIFT).astype(np.float32), "fact": one.astype(np.bool_)}
+    row = FunnelRow(
+        stage="read_texts", what="statements", reason="are facts whose ends a text names near each other: there are too few to learn from",
+        removed=None, left=len(role), setting="qangaroo.paths",
+    )  # fmt: skip
+    table = pa.table({**{name: chosen[name].combine_chunks() for name in chosen.column_names}, **columns})
+    return StageOutput(
+        tables={"statements": table}, funnel=[row], report={"calibration": []}, note=f"{len(role):,} statements, by facts alone"
+    )
+
+
+def _subjects(tables: Mapping[str, pa.Table]) -> IntArray:
+    """The entity that each document is about, or -1."""
+    subjects, articles = np.full(tables["documents"].num_rows, -1, np.int32), article_of(tables)
+    subjects[articles[articles >= 0]] = np.flatnonzero(articles >= 0)
+    return subjects
+
+
+def _table(tables: Mapping[str, pa.Table], hops: pa.Table) -> pa.Table:
+    none = np.zeros(hops.num_rows)
+    numbers = {name: none.astype(np.float32) for name in ("probability", "lift")}
+    columns = {name: hops[name].combine_chunks() for name in ("document", "before", "after")}
+    return pa.table({**columns, "role": none.astype(np.int32), **numbers, "fact": none.astype(np.bool_)})
+
+
+def _are_facts(facts: RoleGraph, before: IntArray, after: IntArray, role: IntArray) -> npt.NDArray[np.bool_]:
+    """For each pair whether an edge with the role joins it."""
+    order = np.lexsort((facts.roles, paired(facts.sources(), facts.targets)))
+    keys, roles = paired(facts.sources(), facts.targets)[order], facts.roles[order]
+    numbers, inverse = np.unique(keys, return_inverse=True)
+    known = inverse.astype(np.int64) * facts.role_count + roles
+    at = find(numbers, paired(before, after))
+    is_fact: npt.NDArray[np.bool_] = (at >= 0) & (find(known, at * facts.role_count + role) >= 0)
+    return is_fact

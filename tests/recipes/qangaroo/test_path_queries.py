@@ -1,0 +1,177 @@
+"""Queries about paths: each answer stands at the end of two stated hops, and nothing else in the sample does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, strategies as st
+
+import kgqa
+from kgqa.arrays.rows import Adjacency
+from kgqa.errors import EmptyResult
+from kgqa.recipes.qangaroo.gates import _brought_down
+from kgqa.recipes.qangaroo.path_queries import path_names, synonyms_of
+from kgqa.rules.implied import ImpliedRelations
+from kgqa.rules.roles import role_graph
+from kgqa.settings.qangaroo import QUALITIES, PathSettings
+from tests.command import ROOT
+from tests.conftest import Cli
+from tests.golden.test_golden import digest
+
+OWN = """
+extends = "wikidata"
+name = "paths"
+dataset = "paths"
+seed_domain = "wikidata"
+[qangaroo]
+queries = "paths"
+[qangaroo.bias]
+shortcut_share = 0.3
+"""
+SEEDS = ROOT / "seeds" / "wikidata"
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The seed domain, asked about paths."""
+    folder = tmp_path_factory.mktemp("paths")
+    (folder / "paths.toml").write_text(OWN, "utf-8")
+    kgqa.generate(folder / "paths.toml", workspace=folder / "workspace")
+    return folder / "workspace"
+
+
+def instances(workspace: Path) -> list[dict[str, Any]]:
+    return [
+        row for split in ("train", "dev", "test") for row in pq.read_table(workspace / "datasets/paths" / f"{split}.parquet").to_pylist()
+    ]
+
+
+def facts(workspace: Path) -> set[tuple[str, str, str]]:
+    """Every fact in both directions; backwards its relation begins with ``^``."""
+    rows = pq.read_table(workspace / "tables/facts.parquet").to_pylist()
+    symmetric = {row["id"] for row in pq.read_table(workspace / "tables/relations.parquet").to_pylist() if row["symmetric"]}
+    forwards = {(row["head"], row["relation"], row["tail"]) for row in rows}
+    turned = {(tail, relation if relation in symmetric else f"^{relation}", head) for head, relation, tail in forwards}
+    return forwards | turned
+
+
+def test_each_answer_is_at_the_end_of_its_path_and_no_other_candidate_may_be(workspace: Path) -> None:
+    known, samples = facts(workspace), instances(workspace)
+    about = {row["id"]: row["about"] for row in pq.read_table(workspace / "tables/documents.parquet", columns=["id", "about"]).to_pylist()}
+    joined = {(head, tail) for head, _, tail in known}
+    assert len(samples) > 20
+    for sample in samples:
+        ids = [candidate["id"] for candidate in sample["candidates"]]
+        (chain,) = sample["chains"][ids.index(sample["answer_id"])]
+        subject, first, bridge, second, answer = chain
+        one, two = json.loads(sample["provenance"])["relation"].split("/")
+        assert {(subject, one, bridge), (bridge, two, answer)} <= known
+        assert (about[first], about[second]) == (subject, bridge)
+        bridges = {tail for head, relation, tail in known if (head, relation) == (subject, one)}
+        for candidate in ids:
+            assert candidate == answer or not any((each, candidate) in joined for each in bridges)
+        shown = {paragraph["id"]: paragraph for paragraph in sample["paragraphs"]}
+        assert shown[first]["supporting"]
+        assert shown[second]["supporting"]
+        assert answer not in {mention["entity"] for mention in shown[first]["mentions"]}
+        assert subject not in {mention["entity"] for mention in shown[second]["mentions"]}
+
+
+def test_no_subject_is_in_two_splits_and_no_query_is_asked_twice(workspace: Path) -> None:
+    heads: dict[str, set[str]] = {}
+    asked = []
+    for split in ("train", "dev", "test"):
+        rows = pq.read_table(workspace / "datasets/paths" / f"{split}.parquet").to_pylist()
+        notes = [json.loads(row["provenance"]) for row in rows]
+        heads[split] = {note["head"] for note in notes}
+        asked += [(note["head"], note["relation"]) for note in notes]
+        asked += [(note["head"], row["answer_id"]) for note, row in zip(notes, rows, strict=True)]
+    assert len(asked) == len(set(asked))
+    assert not heads["train"] & (heads["dev"] | heads["test"])
+    assert not heads["dev"] & heads["test"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("changes", [{"workers": 1}, {"workers": 3}, {"traversal": "cypher"}], ids=str)
+def test_neither_workers_nor_traversal_change_a_row(workspace: Path, tmp_path: Path, changes: dict[str, Any]) -> None:
+    (tmp_path / "paths.toml").write_text(OWN, "utf-8")
+    kgqa.generate(tmp_path / "paths.toml", workspace=tmp_path / "w", **changes)
+    assert digest(tmp_path / "w/datasets/paths") == digest(workspace / "datasets/paths")
+
+
+def test_a_small_set_says_which_limits_were_lifted(workspace: Path) -> None:
+    manifest = json.loads((workspace / "datasets/paths/manifest.json").read_text("utf-8"))
+    reasons = [row["reason"] for row in manifest["funnel"]]
+    assert any("the limits left fewer than 200 samples, so these were lifted: qangaroo.paths.functional" in reason for reason in reasons)
+    assert any("there are too few to learn from" in reason for reason in reasons)
+    assert any("too few to tell a shortcut from chance" in reason for reason in reasons)
+
+
+def test_relations_are_not_measured_where_paths_are_asked_about(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "paths.toml").write_text(OWN, "utf-8")
+    cli("relations", tmp_path / "paths.toml", "--workspace", tmp_path / "w").sentence("this domain asks about paths", "--recipe entailed")
+
+
+def test_documents_that_state_nothing_give_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "paths.toml").write_text(OWN, "utf-8")
+    source = tmp_path / "source"
+    source.mkdir()
+    for path in SEEDS.iterdir():
+        (source / path.name).write_bytes(path.read_bytes())
+    rows = [json.loads(line) for line in (SEEDS / "documents.jsonl").read_text("utf-8").splitlines()]
+    (source / "documents.jsonl").write_text("".join(json.dumps({**row, "text": "Nothing."}) + "\n" for row in rows), "utf-8")
+    with pytest.raises(EmptyResult):
+        kgqa.generate(tmp_path / "paths.toml", source=source, workspace=tmp_path / "w")
+
+
+def test_paths_are_named_by_their_relations() -> None:
+    assert path_names([0, 3], [2, 0], ["director", "capital"], of=True) == ["director → capital", "capital of → director"]
+    assert path_names([0, 3], [2, 0], ["P57", "P36"], of=False) == ["P57/P36", "^P36/P57"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "likeness", "one"),
+    [
+        (["spouse", "people / spouse"], 50, True),
+        (["director", "written by"], 50, False),  # they mean different things, whatever the graph has
+        (["spouse", "people / spouse"], 1, False),  # a single pair says nothing
+    ],
+)
+def test_relations_of_two_sources_are_one_where_labels_and_facts_agree(labels: list[str], likeness: int, one: bool) -> None:
+    none = np.zeros(0, np.int32)
+    head = np.arange(2 * likeness, dtype=np.int32)
+    graph = role_graph(
+        np.concatenate([head, head[:likeness]]), np.repeat([0, 1], [2 * likeness, likeness]).astype(np.int32),
+        np.full(3 * likeness, 2 * likeness, np.int32), symmetric=np.zeros(2, np.bool_), texts=(none, none), grades=none,
+        entities=2 * likeness + 1,
+    )  # fmt: skip
+    relations = Adjacency.from_pairs(np.array([0, 2]), np.array([1, 0]), graph.role_count)
+    implied = ImpliedRelations(relations=relations, support=np.full(2, likeness), typed=np.full(2, likeness))
+    found = synonyms_of(graph, implied, labels).tolist()
+    assert found[:4] == ([0, 1, 0, 1] if one else [0, 1, 2, 3])
+
+
+def test_each_quality_is_stricter_than_the_one_before() -> None:
+    large, balanced, strict = (PathSettings.model_validate({"quality": quality}) for quality in QUALITIES)
+    for name in ("stated", "read", "functional"):
+        assert getattr(large, name) < getattr(balanced, name) < getattr(strict, name)
+    for name in ("common", "answer_share", "per_documents", "per_hop"):
+        assert getattr(large, name) > getattr(balanced, name) > getattr(strict, name)
+    assert PathSettings.model_validate({"quality": "strict", "read": 0.5}).read == 0.5
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 200), st.floats(0.05, 0.9))
+def test_as_many_leave_as_bring_every_baseline_down(seed: int, baselines: int, samples: int, share: float) -> None:
+    rng = np.random.default_rng(seed)
+    right = rng.random((baselines, samples)) < rng.random((baselines, 1))
+    gone = _brought_down(right, share, np.zeros(samples, np.float32), rng.permutation(samples).astype(np.uint64))
+    left = right[:, ~gone]
+    assert left.shape[1] >= 1
+    assert left.shape[1] == 1 or (left.sum(axis=1) <= share * left.shape[1] + 1e-6).all()
+    if (right.sum(axis=1) <= share * samples).all():
+        assert not gone.any()
