@@ -28,6 +28,8 @@ EPOCHS = 2
 RATE = 0.15
 """The step of AdaGrad (Duchi et al. 2011)."""
 RIDGE = 1e-6
+START = np.float32(-3.0)
+"""The log-odds before anything is learned: most pairs state nothing."""
 SHOWN = 6
 """Roles of the second entity that are features: its most frequent ones."""
 LEAST = 0.02
@@ -42,6 +44,8 @@ class Profiles:
     offsets: Offsets
     roles: IntArray
     counts: IntArray
+    totals: Offsets
+    """For each entity all its facts."""
     common: IntArray
     """For each entity its ``SHOWN`` most frequent roles, -1 where it has fewer."""
 
@@ -56,7 +60,8 @@ class Profiles:
         common = np.full((facts.entities, SHOWN), -1, np.int32)
         shown = place < SHOWN
         common[entity[shown], place[shown]] = roles[order][shown]
-        return cls(offsets=offsets, roles=roles, counts=counts.astype(np.int32), common=common)
+        totals = np.bincount(facts.targets, minlength=facts.entities)
+        return cls(offsets=offsets, roles=roles, counts=counts.astype(np.int32), totals=totals, common=common)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +89,8 @@ def learn(
     weights = np.zeros(1 << BITS, np.float32)
     _learn(
         order, contexts.offsets, contexts.bounds, contexts.features, before, after, facts.offsets, facts.targets, facts.roles,
-        profiles.offsets, profiles.roles, profiles.counts, profiles.common, weights, np.zeros(1 << BITS, np.float32), EPOCHS, RATE, RIDGE,
+        profiles.offsets, profiles.roles, profiles.counts, profiles.totals, profiles.common, weights,
+        np.zeros(1 << BITS, np.float32), EPOCHS, RATE, RIDGE,
     )  # fmt: skip
     return weights
 
@@ -100,7 +106,7 @@ def score(
     def part(number: int) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         return _score(  # type: ignore[no-any-return]
             bounds[number], bounds[number + 1], contexts.offsets, contexts.bounds, contexts.features, before, after, facts.offsets,
-            facts.targets, facts.roles, profiles.offsets, profiles.roles, profiles.counts, profiles.common, weights, least,
+            facts.targets, facts.roles, profiles.offsets, profiles.roles, profiles.counts, profiles.totals, profiles.common, weights, least,
         )  # fmt: skip
 
     with ThreadPoolExecutor(worker_count(workers)) as pool:
@@ -146,36 +152,54 @@ def _share(count, total):  # type: ignore[no-untyped-def]
     return part + 16 * (size if size < 15 else 15)
 
 
+@kernel(inline=True)
+def _logit(weights, places, begin, end):  # type: ignore[no-untyped-def]
+    """The log-odds by the weights at ``places[begin:end]``."""
+    logit = START
+    for j in range(begin, end):
+        logit += weights[places[j]]
+    return logit
+
+
+@kernel
+def _between(x, z, offsets, targets):  # type: ignore[no-untyped-def]
+    """The edges from x to z: the first, and the one behind the last."""
+    first = last = lower_bound(targets, offsets[x], offsets[x + 1], z)
+    while last < offsets[x + 1] and targets[last] == z:
+        last += 1
+    return first, last
+
+
+@kernel(inline=True)
+def _among(role, roles, first, last):  # type: ignore[no-untyped-def]
+    """Whether one of the edges has the role."""
+    found = False
+    for j in range(first, last):
+        found = found or roles[j] == role
+    return found
+
+
 @kernel
 def _learn(  # type: ignore[no-untyped-def]
     order, offsets, bounds, features, before, after, fact_offsets, fact_targets, fact_roles,
-    profile_offsets, roles, counts, common, weights, squares, epochs, rate, ridge,
+    profile_offsets, roles, counts, totals, common, weights, squares, epochs, rate, ridge,
 ):  # fmt: skip
     places = np.empty(1 << 10, np.int64)
     for _ in range(epochs):
         for i in range(len(order)):
             pair = order[i]
             x, z = before[pair], after[pair]
-            total = 0
+            first, last = _between(x, z, fact_offsets, fact_targets)
             for k in range(profile_offsets[z], profile_offsets[z + 1]):
-                total += counts[k]
-            first = lower_bound(fact_targets, fact_offsets[x], fact_offsets[x + 1], z)
-            last = first
-            while last < fact_offsets[x + 1] and fact_targets[last] == z:
-                last += 1
-            for k in range(profile_offsets[z], profile_offsets[z + 1]):
-                role, true = roles[k], False
-                for j in range(first, last):
-                    true = true or fact_roles[j] == role
+                role = roles[k]
+                true = _among(role, fact_roles, first, last)
                 # What makes the pair true must not be what makes the role possible.
                 if counts[k] - true < 1:
                     continue
-                share = _share(counts[k] - true, total - (last - first) + 1)
+                share = _share(counts[k] - true, totals[z] - (last - first) + 1)
                 for context in range(offsets[pair], offsets[pair + 1]):
                     number = _places(context, z, role, share, bounds, features, common, places)
-                    logit = np.float32(-3.0)
-                    for j in range(number):
-                        logit += weights[places[j]]
+                    logit = _logit(weights, places, 0, number)
                     slope = np.float32(1.0 / (1.0 + np.exp(-logit))) - np.float32(true)
                     if abs(slope) < 0.002:
                         continue
@@ -188,23 +212,9 @@ def _learn(  # type: ignore[no-untyped-def]
 
 @kernel
 def _score(  # type: ignore[no-untyped-def]
-    begin,
-    end,
-    offsets,
-    bounds,
-    features,
-    before,
-    after,
-    fact_offsets,
-    fact_targets,
-    fact_roles,
-    profile_offsets,
-    roles,
-    counts,
-    common,
-    weights,
-    least,
-):
+    begin, end, offsets, bounds, features, before, after, fact_offsets, fact_targets, fact_roles,
+    profile_offsets, roles, counts, totals, common, weights, least,
+):  # fmt: skip
     places = np.empty(1 << 10, np.int64)
     out_pair, out_role, out_logit = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32), np.empty(1 << 16, np.float32)
     out_lift = np.empty(1 << 16, np.float32)
@@ -213,30 +223,18 @@ def _score(  # type: ignore[no-untyped-def]
         if offsets[pair] == offsets[pair + 1]:
             continue
         x, z = before[pair], after[pair]
-        total = 0
+        first, last = _between(x, z, fact_offsets, fact_targets)
         for k in range(profile_offsets[z], profile_offsets[z + 1]):
-            total += counts[k]
-        first = lower_bound(fact_targets, fact_offsets[x], fact_offsets[x + 1], z)
-        last = first
-        while last < fact_offsets[x + 1] and fact_targets[last] == z:
-            last += 1
-        for k in range(profile_offsets[z], profile_offsets[z + 1]):
-            role, true = roles[k], False
-            for j in range(first, last):
-                true = true or fact_roles[j] == role
+            role = roles[k]
+            true = _among(role, fact_roles, first, last)
             if counts[k] - true < 1:
                 continue
-            share = _share(counts[k] - true, total - (last - first) + 1)
-            best, alone = np.float32(-1e9), np.float32(-3.0)
+            share = _share(counts[k] - true, totals[z] - (last - first) + 1)
+            best = alone = np.float32(-1e9)
             for context in range(offsets[pair], offsets[pair + 1]):
                 number = _places(context, z, role, share, bounds, features, common, places)
-                logit = np.float32(-3.0)
-                for j in range(number):
-                    logit += weights[places[j]]
-                best = max(best, logit)
-                alone = np.float32(-3.0)
-                for j in range(bounds[context + 1] - bounds[context], number):
-                    alone += weights[places[j]]
+                best = max(best, _logit(weights, places, 0, number))
+                alone = _logit(weights, places, bounds[context + 1] - bounds[context], number)
             if best < least:
                 continue
             if made == len(out_pair):

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.arrays.rows import Adjacency
+from kgqa.arrays.rows import Adjacency, find
 from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.named_entities import Bools
 from kgqa.recipes.musique.shapes import Rows4
@@ -66,10 +66,8 @@ class Shortcuts:
         about = self.subjects.take(one)
         answer = self.answer[other][about.sources()]
         wanted = about.targets.astype(np.int64) * self.count + answer
-        at = np.minimum(np.searchsorted(self.joined, wanted), max(0, len(self.joined) - 1))
         found = np.zeros(len(one), np.bool_)
-        if len(self.joined):
-            found[about.sources()[(answer >= 0) & (self.joined[at] == wanted)]] = True
+        found[about.sources()[(answer >= 0) & (find(self.joined, wanted) >= 0)]] = True
         return found
 
 

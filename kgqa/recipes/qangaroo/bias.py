@@ -13,7 +13,7 @@ import pyarrow as pa
 from kgqa.arrays.rows import Rows, find, paired, row_bounds
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.baselines import BaselineData, Baselines, max_mention
-from kgqa.recipes.qangaroo.corpus import article_of, places, row_numbers
+from kgqa.recipes.qangaroo.corpus import article_of, first_mentions, places, row_numbers
 from kgqa.recipes.qangaroo.evidence_card import PAPERS_RECIPE
 from kgqa.recipes.qangaroo.gates import (
     AnswerMostMentioned,
@@ -149,11 +149,10 @@ def _as_read(data: BaselineData, samples: Samples, tables: dict[str, pa.Table], 
 def baseline_data(tables: dict[str, pa.Table]) -> BaselineData:
     """What the baselines read."""
     links, mentions = tables["links"], places(tables["mentions"], tables)
+    pairs, first = first_mentions(mentions)
     document = row_numbers(links["document"], tables["documents"]["id"])
     entity = row_numbers(links["entity"], tables["entities"]["id"])
     counts = np.bincount(document, minlength=tables["documents"].num_rows)
-    where = np.repeat(np.arange(len(counts)), np.diff(mentions.offsets))
-    pairs, first = np.unique(paired(where, mentions.entity), return_index=True)  # mentions ascend, so the first is the first one
     at = find(pairs, paired(document, entity))
     return BaselineData(
         links=Rows.from_counts(counts, entity),

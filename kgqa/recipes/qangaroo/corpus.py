@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgqa.arrays.rows import Adjacency, IntArray, row_bounds
+from kgqa.arrays.rows import Adjacency, IntArray, paired, row_bounds
 from kgqa.errors import UnknownId
 from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.sources.tables import frame
@@ -115,6 +115,20 @@ def article_of(tables: Mapping[str, pa.Table]) -> IntArray:
     if len(known):
         articles[row_numbers(about.take(pa.array(known)), tables["entities"]["id"])] = known
     return articles
+
+
+def subject_of(tables: Mapping[str, pa.Table]) -> IntArray:
+    """For each document the row of the entity that it is about, or -1."""
+    subjects, articles = np.full(tables["documents"].num_rows, -1, np.int32), article_of(tables)
+    subjects[articles[articles >= 0]] = np.flatnonzero(articles >= 0)
+    return subjects
+
+
+def first_mentions(mentions: Places) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Each pair of a document and an entity that it mentions, as one number, ascending; and the place of its first mention."""
+    document = np.repeat(np.arange(len(mentions.offsets) - 1), np.diff(mentions.offsets))
+    # Mentions ascend within a document, so that the first of equal pairs is the first mention.
+    return np.unique(paired(document, mentions.entity), return_index=True)
 
 
 def expression_numbers(entities: pa.Table, surface: str) -> IntArray:

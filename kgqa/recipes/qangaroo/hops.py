@@ -12,7 +12,7 @@ from kgqa.arrays.growth import grown
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import IntArray, Offsets
 from kgqa.arrays.sentences import sentence_starts
-from kgqa.recipes.qangaroo.corpus import article_of, places
+from kgqa.recipes.qangaroo.corpus import places, subject_of
 from kgqa.rules.roles import Pairs
 from kgqa.traversal.graph import Graph
 
@@ -52,9 +52,7 @@ def text_hops(graph: Graph, tables: Mapping[str, pa.Table]) -> TextHops:
     """
     mentions = places(tables["mentions"], tables)
     sentences = sentence_starts(tables["documents"]["text"])
-    subject = np.full(graph.documents, -1, np.int32)
-    articles = article_of(tables)
-    subject[articles[articles >= 0]] = np.flatnonzero(articles >= 0)
+    subject = subject_of(tables)
     leading = graph.documents_of.reversed(graph.documents)
     counts, before, after, grades = _text_hops(
         leading.offsets, leading.targets, graph.entities_of.offsets, graph.entities_of.targets,

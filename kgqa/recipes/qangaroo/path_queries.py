@@ -22,15 +22,15 @@ from kgqa.arrays.rows import Adjacency, IntArray, Rows, find, paired, row_bounds
 from kgqa.arrays.search import lower_bound, row_holds
 from kgqa.arrays.tokens import word_hashes
 from kgqa.errors import EmptyResult
-from kgqa.recipes.qangaroo.corpus import Facts, Places, article_of
-from kgqa.recipes.qangaroo.questions import joined
+from kgqa.recipes.qangaroo.corpus import Facts, Places, article_of, first_mentions
+from kgqa.recipes.qangaroo.questions import joined, splits_of
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.samples import GRADE, Questions, Samples
 from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.qangaroo import PathSettings, QangarooSettings
-from kgqa.splits.groups import assign_splits
+from kgqa.statements.model import Profiles
 
 POSSIBLE = 0.1
 """From this probability on a statement may be true, and what it makes true is no wrong answer."""
@@ -44,7 +44,9 @@ TYPED = 3
 """Entities with fewer facts have no type that could be compared."""
 SAME = 0.7
 """How surely two roles must imply each other to say the same."""
-COLUMNS = ("subject", "document", "first", "bridge", "answer_document", "second", "answer")
+HOPS = np.dtype([(name, np.int32) for name in ("subject", "document", "first", "bridge", "answer_document", "second", "answer")])
+"""The chain to an answer, rows of entities and documents in turn, and the roles of its two hops."""
+Hops = npt.NDArray[np.void]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +55,8 @@ class PathQueries:
 
     questions: Questions
     """``relation`` is a row of ``relations``."""
-    hops: npt.NDArray[np.int32]
-    """Queries × ``COLUMNS``: the chain to the answer, and the roles of its two hops."""
+    hops: Hops
+    """A ``HOPS`` for each query."""
     confidence: npt.NDArray[np.float32]
     """How probably both hops are stated."""
     relations: pa.Table
@@ -80,10 +82,11 @@ class PathFinder:
         self._settings, self._paths, self._seed = settings, settings.paths, seed
         self._synonyms = synonyms
 
-    def queries(self, stated: Adjacency, linked: Adjacency, ranks: Ranks) -> tuple[PathQueries, list[FunnelRow]]:
+    def queries(self, stated: Adjacency, linked: Adjacency, mentioning: Adjacency, ranks: Ranks) -> tuple[PathQueries, list[FunnelRow]]:
         """All queries about paths, and what was left out on the way.
 
-        ``stated`` are the entities of which each document has an occurrence, ``linked`` those that it mentions, ``ranks`` in which order.
+        ``stated`` are the entities of which each document has an occurrence, ``linked`` those that it mentions, ``ranks`` in which order;
+        ``mentioning`` are ``linked`` the other way round.
         """
         hops = self._hops()
         both = _joined(hops)
@@ -109,9 +112,7 @@ class PathFinder:
         words, answer = rare_words(self._tables["entities"]["label"]), both["answer"].to_numpy()
         told = _share_words(words, answer, both["bridge"].to_numpy()) | _share_words(words, answer, both["subject"].to_numpy())
         leave_out(~told, NAMED, "qangaroo.bias.named_answer")
-        together = _together(
-            linked.reversed(self._facts.entities), both["bridge"].to_numpy(), both["answer"].to_numpy(), self._paths.common
-        )
+        together = _together(mentioning, both["bridge"].to_numpy(), both["answer"].to_numpy(), self._paths.common)
         leave_out(together <= self._paths.common, COMMON, "qangaroo.paths.common")
         # A bridge behind others is not found by who takes the first link, so of several queries such a one goes first.
         behind = ranks.of(both["document"].to_numpy(), both["bridge"].to_numpy()) > 0
@@ -170,17 +171,16 @@ class PathFinder:
         entities = self._tables["entities"]["id"].combine_chunks()
         head, tail = (entities.take(both[name].to_arrow()) for name in ("subject", "answer"))
         named = more["id"].combine_chunks().take(both["path"].to_arrow())
-        group = head
-        if self._settings.splits.by == "pair":
-            group = pa.array(["\t".join(sorted(pair)) for pair in zip(head.to_pylist(), tail.to_pylist(), strict=True)], pa.string())
-        shares = self._settings.splits
         questions = Questions(
-            id=text_hashes(joined(head, named)), split=assign_splits(group, (shares.train, shares.dev, shares.test), seed=self._seed),
+            id=text_hashes(joined(head, named)), split=splits_of(head, tail, self._settings.splits, seed=self._seed),
             head=both["subject"].to_numpy().astype(np.int32), relation=relation, answer=both["answer"].to_numpy().astype(np.int32),
         )  # fmt: skip
         both_roles = paths.select("one", "two").cast(pl.Int32).to_numpy()
+        hops = np.empty(len(both), HOPS)
+        for name in HOPS.names or ():
+            hops[name] = both[name].to_numpy()
         return PathQueries(
-            questions=questions, hops=both.select(COLUMNS).cast(pl.Int32).to_numpy(), confidence=both["confidence"].to_numpy(),
+            questions=questions, hops=hops, confidence=both["confidence"].to_numpy(),
             relations=pa.concat_tables([relations, more.cast(relations.schema)]), paths=both_roles,
         )  # fmt: skip
 
@@ -214,12 +214,12 @@ class PathFinder:
             }
         )  # fmt: skip
         asked = pl.DataFrame(
-            {"query": np.arange(len(queries.questions)), "subject": queries.hops[:, 0], "first": self._synonyms[queries.hops[:, 2]]}
+            {"query": np.arange(len(queries.questions)), "subject": queries.hops["subject"], "first": self._synonyms[queries.hops["first"]]}
         )
         found = asked.join(known, on=["subject", "first"]).select("query", "bridge")
-        named = Rows(offsets=linked.offsets, targets=linked.targets).take(queries.hops[:, COLUMNS.index("document")])
+        named = Rows(offsets=linked.offsets, targets=linked.targets).take(queries.hops["document"])
         of = named.sources()
-        alike = types.alike(named.targets, queries.hops[of, COLUMNS.index("bridge")]) >= self._paths.alike
+        alike = types.alike(named.targets, queries.hops["bridge"][of]) >= self._paths.alike
         more = pl.DataFrame({"query": of[alike].astype(np.int64), "bridge": named.targets[alike]})
         found = pl.concat([found.cast(more.schema), more]).unique().sort("query", "bridge")
         return Rows(offsets=row_bounds(found["query"].to_numpy(), len(asked)), targets=found["bridge"].to_numpy().astype(np.int32))
@@ -278,11 +278,11 @@ def no_facts() -> Facts:
     return Facts(head=none, relation=none, tail=none)
 
 
-def with_stated_chains(samples: Samples, hops: npt.NDArray[np.int32]) -> Samples:
-    """The same samples with the chain of each answer over the two hops of ``hops`` (samples × ``COLUMNS``)."""
+def with_stated_chains(samples: Samples, hops: Hops) -> Samples:
+    """The same samples with the chain of each answer over the two hops of ``hops`` (a ``HOPS`` for each sample)."""
     answer = np.flatnonzero(samples.is_answer())
     counts = samples.nodes.counts()
-    chain = np.stack([hops[:, COLUMNS.index(name)] for name in ("subject", "document", "bridge", "answer_document", "answer")], axis=1)
+    chain = np.stack([hops[name] for name in ("subject", "document", "bridge", "answer_document", "answer")], axis=1)
     assert (samples.chains.counts() == 1).all(), "each candidate has the chain of the breadth-first tree"
     lengths = counts.copy()
     lengths[answer] = chain.shape[1]
@@ -298,7 +298,7 @@ def with_stated_chains(samples: Samples, hops: npt.NDArray[np.int32]) -> Samples
     ).with_documents()  # fmt: skip
 
 
-def with_stated_grades(samples: Samples, hops: npt.NDArray[np.int32], confidence: npt.NDArray[np.float32]) -> Samples:
+def with_stated_grades(samples: Samples, hops: Hops, confidence: npt.NDArray[np.float32]) -> Samples:
     """The same samples, the answer of each with the probability and the roles of its hops, other candidates with 0."""
     grades = np.zeros(len(samples.candidates.targets), GRADE)
     for name in ("first", "second", "third", "implied"):
@@ -306,16 +306,17 @@ def with_stated_grades(samples: Samples, hops: npt.NDArray[np.int32], confidence
     answer = samples.is_answer()
     grades["confidence"][answer] = confidence
     grades["text"][answer] = 2
-    grades["first"][answer], grades["second"][answer] = hops[:, COLUMNS.index("first")], hops[:, COLUMNS.index("second")]
+    grades["first"][answer], grades["second"][answer] = hops["first"], hops["second"]
     return samples.with_grades(grades)
 
 
 def chosen_candidates(
     samples: Samples,
-    hops: npt.NDArray[np.int32],
+    hops: Hops,
     bridges: Rows,
     possible: Adjacency,
     linked: Adjacency,
+    mentioning: Adjacency,
     ranks: Ranks,
     types: Types,
     kin: npt.NDArray[np.bool_],
@@ -329,7 +330,7 @@ def chosen_candidates(
     documents name together with the bridge, and those that are answers elsewhere; then those most like the answer.
     """
     sample, answer = samples.question_of_candidate(), samples.is_answer()
-    target, mentioned = samples.candidates.targets, len(possible.offsets) - 1
+    target = samples.candidates.targets
     true_too = (
         _joined_to(samples.candidates.offsets, target, bridges.offsets, bridges.targets, possible.offsets, possible.targets) & ~answer
     )
@@ -338,7 +339,7 @@ def chosen_candidates(
     unlike = ~answer & ~true_too & (alike < settings.alike)
     # A rival is the answer of another query over the same last document, or of another query of the path: who counts finds it as well.
     last = samples.nodes.targets[samples.nodes.offsets[1:] - 2]
-    pairs = np.unique(paired(hops[:, COLUMNS.index("answer_document")], samples.questions.answer))
+    pairs = np.unique(paired(hops["answer_document"], samples.questions.answer))
     of_path = np.unique(paired(samples.questions.relation, samples.questions.answer))
     rival = (find(pairs, paired(last, target)) >= 0).astype(np.int64) + (
         find(of_path, paired(samples.questions.relation[sample], target)) >= 0
@@ -347,14 +348,12 @@ def chosen_candidates(
     nodes, begin = samples.nodes.targets, samples.nodes.offsets[:-1]
     two = samples.nodes.counts() == 5
     bridge, document = nodes[np.where(two, begin + 2, begin)], nodes[begin + 1]
-    own = ranks.of(hops[sample, COLUMNS.index("document")], hops[sample, COLUMNS.index("bridge")])
+    own = ranks.of(hops["document"][sample], hops["bridge"][sample])
     place = ranks.of(document, bridge)
     earlier = two & (place >= 0) & (place < own)
-    near = linked.contains(hops[sample, COLUMNS.index("answer_document")], target) | linked.contains(
-        hops[sample, COLUMNS.index("document")], target
-    )
+    near = linked.contains(hops["answer_document"][sample], target) | linked.contains(hops["document"][sample], target)
     # One that many documents name together with the bridge is as plausible as the answer to who knows the two by hearsay.
-    beside = _together(linked.reversed(mentioned), hops[sample, COLUMNS.index("bridge")], target, HEARSAY)
+    beside = _together(mentioning, hops["bridge"][sample], target, HEARSAY)
     heard = np.log2(1 + np.minimum(beside, HEARSAY))
     drawn = shuffling(samples.questions.id[sample], target, purpose="distractors")
     left = answer | ~(true_too | unlike)
@@ -374,9 +373,7 @@ class Ranks:
 
     def __init__(self, mentions: Places, articles: IntArray) -> None:
         """Memory: 12 bytes for each pair of a document and an entity that it mentions."""
-        document = np.repeat(np.arange(len(mentions.offsets) - 1), np.diff(mentions.offsets))
-        # Mentions ascend, so that the first of each pair is the first mention.
-        pairs, first = np.unique(paired(document, mentions.entity), return_index=True)
+        pairs, first = first_mentions(mentions)
         known = articles[pairs & 0xFFFFFFFF] >= 0
         pairs, first = pairs[known], first[known]
         order = np.lexsort((first, pairs >> 32))
@@ -396,14 +393,13 @@ class Types:
 
     def __init__(self, facts: RoleGraph) -> None:
         """Memory: 12 bytes for each pair of an entity and a role."""
-        keys, counts = np.unique((facts.targets.astype(np.int64) << 32) | facts.roles, return_counts=True)
-        entity, self._roles = keys >> 32, (keys & 0xFFFFFFFF).astype(np.int32)
-        self._offsets = row_bounds(entity, facts.entities)
+        profiles = Profiles.of(facts)
+        self._offsets, self._roles, self._facts = profiles.offsets, profiles.roles, profiles.totals
         rarity = np.log(facts.entities / np.bincount(self._roles, minlength=facts.role_count).clip(1))
-        self._weights = (1 + np.log(counts)) * rarity[self._roles]
+        self._weights = (1 + np.log(profiles.counts)) * rarity[self._roles]
+        entity = Rows(offsets=self._offsets, targets=self._roles).sources()
         length = np.sqrt(np.bincount(entity, self._weights**2, minlength=facts.entities))
         self._weights /= np.maximum(length, 1e-12)[entity]
-        self._facts = np.bincount(entity, counts, minlength=facts.entities)
 
     def alike(self, one: IntArray, other: IntArray) -> npt.NDArray[np.float64]:
         """From 0 to 1 for each pair; 0 where ``one`` has fewer than ``TYPED`` facts."""

@@ -15,7 +15,7 @@ from kgqa.arrays.rows import paired
 from kgqa.errors import EmptyResult, SettingsError
 from kgqa.recipes.qangaroo.corpus import Facts, asked_facts
 from kgqa.recipes.qangaroo.samples import Questions
-from kgqa.settings.qangaroo import QangarooSettings
+from kgqa.settings.qangaroo import QangarooSettings, SplitSettings
 from kgqa.splits.groups import assign_splits
 
 
@@ -30,16 +30,12 @@ def ask(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, seed: int
     entities = tables["entities"]["id"].combine_chunks()
     head, tail = entities.take(pa.array(facts.head)), entities.take(pa.array(facts.tail))
     relation = tables["relations"]["id"].combine_chunks().take(pa.array(facts.relation))
-    group = head
-    if settings.splits.by == "pair":
-        turned = pc.greater(head, tail)
-        group = joined(pc.if_else(turned, tail, head), pc.if_else(turned, head, tail))
     if settings.splits.by == "head" and settings.both_directions and facts.turned:
         raise SettingsError(
             "qangaroo.splits.by must be 'pair' where a symmetric relation is asked from both ends, or both ends land apart."
         )
     rank = _rank_among_objects(facts, text_hashes(joined(head, relation, tail)))
-    split = assign_splits(group, (settings.splits.train, settings.splits.dev, settings.splits.test), seed=seed)
+    split = splits_of(head, tail, settings.splits, seed=seed)
     return Questions(
         id=text_hashes(joined(head, relation, pa.array(rank).cast(pa.string()))),
         split=split,
@@ -47,6 +43,15 @@ def ask(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, seed: int
         relation=facts.relation,
         answer=facts.tail,
     )
+
+
+def splits_of(head: pa.Array, tail: pa.Array, settings: SplitSettings, *, seed: int) -> npt.NDArray[np.int8]:
+    """The split of each question from ``head`` to ``tail`` (ids): of its head, or of the unordered pair."""
+    group = head
+    if settings.by == "pair":
+        turned = pc.greater(head, tail)
+        group = joined(pc.if_else(turned, tail, head), pc.if_else(turned, head, tail))
+    return assign_splits(group, (settings.train, settings.dev, settings.test), seed=seed)
 
 
 def _rank_among_objects(facts: Facts, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.rows import IntArray, find, paired, spread
-from kgqa.recipes.qangaroo.corpus import article_of, places
+from kgqa.recipes.qangaroo.corpus import places, subject_of
 from kgqa.recipes.qangaroo.mining import fact_graph, training_facts, training_graph
 from kgqa.recipes.qangaroo.samples import Questions
 from kgqa.rules.roles import TEXT_ROLES, RoleGraph
@@ -65,7 +65,7 @@ def read_texts(run: Run) -> StageOutput:
     document, before, after = (tables["text_hops"][name].combine_chunks().to_numpy() for name in ("document", "before", "after"))
     mentions = places(tables["mentions"], tables)
     found = contexts(
-        tables["documents"]["text"], (mentions.offsets, mentions.entity, mentions.start, mentions.end), _subjects(tables),
+        tables["documents"]["text"], (mentions.offsets, mentions.entity, mentions.start, mentions.end), subject_of(tables),
         (document, before, after), workers=run.workers,
     )  # fmt: skip
     run.progress.advance(1)
@@ -114,12 +114,11 @@ def _by_facts_alone(tables: Mapping[str, pa.Table], facts: RoleGraph) -> StageOu
     """Where too few facts are left to learn from: each fact whose ends a text names near each other counts as stated."""
     hops = tables["text_hops"].filter(pc.greater_equal(tables["text_hops"]["grade"], NEAR))
     before, after = (hops[name].combine_chunks().to_numpy() for name in ("before", "after"))
-    order = np.argsort(paired(facts.sources(), facts.targets), kind="stable")
-    keys, roles = paired(facts.sources(), facts.targets)[order], facts.roles[order]
+    keys = paired(facts.sources(), facts.targets)  # which ascend
     first, last = (np.searchsorted(keys, paired(before, after), side) for side in ("left", "right"))
     counts = last - first
     chosen = hops.select(["document", "before", "after"]).take(pa.array(np.repeat(np.arange(len(counts)), counts)))
-    role = roles[spread(first, counts)]
+    role = facts.roles[spread(first, counts)]
     one = np.ones(len(role))
     columns = {"role": role, "probability": one.astype(np.float32), "lift": (one * LIFT).astype(np.float32), "fact": one.astype(np.bool_)}
     row = FunnelRow(
@@ -132,13 +131,6 @@ def _by_facts_alone(tables: Mapping[str, pa.Table], facts: RoleGraph) -> StageOu
     )
 
 
-def _subjects(tables: Mapping[str, pa.Table]) -> IntArray:
-    """The entity that each document is about, or -1."""
-    subjects, articles = np.full(tables["documents"].num_rows, -1, np.int32), article_of(tables)
-    subjects[articles[articles >= 0]] = np.flatnonzero(articles >= 0)
-    return subjects
-
-
 def _table(tables: Mapping[str, pa.Table], hops: pa.Table) -> pa.Table:
     none = np.zeros(hops.num_rows)
     numbers = {name: none.astype(np.float32) for name in ("probability", "lift")}
@@ -148,10 +140,8 @@ def _table(tables: Mapping[str, pa.Table], hops: pa.Table) -> pa.Table:
 
 def _are_facts(facts: RoleGraph, before: IntArray, after: IntArray, role: IntArray) -> npt.NDArray[np.bool_]:
     """For each pair whether an edge with the role joins it."""
-    order = np.lexsort((facts.roles, paired(facts.sources(), facts.targets)))
-    keys, roles = paired(facts.sources(), facts.targets)[order], facts.roles[order]
-    numbers, inverse = np.unique(keys, return_inverse=True)
-    known = inverse.astype(np.int64) * facts.role_count + roles
+    numbers, inverse = np.unique(paired(facts.sources(), facts.targets), return_inverse=True)
+    known = inverse.astype(np.int64) * facts.role_count + facts.roles  # which ascend, as edges are ordered by target and role
     at = find(numbers, paired(before, after))
     is_fact: npt.NDArray[np.bool_] = (at >= 0) & (find(known, at * facts.role_count + role) >= 0)
     return is_fact

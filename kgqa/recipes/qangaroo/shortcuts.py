@@ -15,6 +15,8 @@ from kgqa.recipes.qangaroo.samples import Samples
 
 Scores = npt.NDArray[np.float64]
 FAR = 1 << 20
+MOST_STEPS = 6
+"""Documents between subject and candidate, beyond which the candidate counts as not reached."""
 
 
 def first_bridge(samples: Samples, links: Rows, first_places: IntArray, articles: IntArray) -> Scores:
@@ -32,17 +34,18 @@ def first_bridge(samples: Samples, links: Rows, first_places: IntArray, articles
 
 def nearest(samples: Samples, links: Rows) -> Scores:
     """Minus the documents between the subject and each candidate: from the subject's documents over what they mention to others."""
-    return _near(samples, links)[0]
+    return _nearest(*_arrays(samples, links))  # type: ignore[no-any-return]
 
 
 def shared_entities(samples: Samples, links: Rows) -> Scores:
     """How many entities the documents that mention a candidate share with the subject's documents."""
-    return _near(samples, links)[1]
+    return _shared(*_arrays(samples, links))  # type: ignore[no-any-return]
 
 
-def _near(samples: Samples, links: Rows) -> tuple[Scores, Scores]:
+def _arrays(samples: Samples, links: Rows) -> tuple[object, ...]:
+    """What both kernels read."""
     entities = int(max(links.targets.max(initial=0), samples.candidates.targets.max(initial=0))) + 1
-    return _distances(  # type: ignore[no-any-return]
+    return (
         samples.candidates.offsets, samples.candidates.targets, samples.documents.offsets, samples.documents.targets,
         *_first_documents(samples), links.offsets, links.targets, entities,
     )  # fmt: skip
@@ -88,12 +91,11 @@ def _first_bridge(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _distances(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over the documents of each sample
+def _nearest(  # type: ignore[no-untyped-def]
     candidate_offsets, candidates, document_offsets, documents, first_offsets, firsts, link_offsets, linked, entities
 ):
-    near, shared = np.full(len(candidates), -float(FAR)), np.zeros(len(candidates), np.float64)
+    near = np.full(len(candidates), -float(FAR))
     depth, stamp = np.zeros(entities, np.int64), np.full(entities, -1, np.int64)
-    begins, seen = np.full(entities, -1, np.int64), np.full(entities, -1, np.int64)
     for sample in range(len(candidate_offsets) - 1):
         first, last = document_offsets[sample], document_offsets[sample + 1]
         reached = np.zeros(last - first, np.bool_)
@@ -101,39 +103,47 @@ def _distances(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over
             for d in range(first, last):
                 reached[d - first] = reached[d - first] or documents[d] == firsts[j]
             for k in range(link_offsets[firsts[j]], link_offsets[firsts[j] + 1]):
-                stamp[linked[k]], depth[linked[k]], begins[linked[k]] = sample, 1, sample
-        step, moved = 1, True
-        while moved and step < 6:
-            moved = False
-            step += 1
+                stamp[linked[k]], depth[linked[k]] = sample, 1
+        for step in range(2, MOST_STEPS + 1):
             new = np.zeros(last - first, np.bool_)
             for d in range(first, last):
-                if reached[d - first]:
-                    continue
                 for k in range(link_offsets[documents[d]], link_offsets[documents[d] + 1]):
-                    if stamp[linked[k]] == sample and depth[linked[k]] == step - 1:
-                        new[d - first] = True
+                    new[d - first] |= not reached[d - first] and stamp[linked[k]] == sample and depth[linked[k]] == step - 1
+            if not new.any():
+                break
             for d in range(first, last):
-                if not new[d - first]:
-                    continue
-                reached[d - first], moved = True, True
-                for k in range(link_offsets[documents[d]], link_offsets[documents[d] + 1]):
-                    if stamp[linked[k]] != sample:
-                        stamp[linked[k]], depth[linked[k]] = sample, step
+                if new[d - first]:
+                    reached[d - first] = True
+                    for k in range(link_offsets[documents[d]], link_offsets[documents[d] + 1]):
+                        if stamp[linked[k]] != sample:
+                            stamp[linked[k]], depth[linked[k]] = sample, step
         for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
             if stamp[candidates[i]] == sample:
                 near[i] = -float(depth[candidates[i]])
-            for d in range(first, last):
-                mentions, own = False, False
-                for k in range(link_offsets[documents[d]], link_offsets[documents[d] + 1]):
+    return near
+
+
+@kernel
+def _shared(  # type: ignore[no-untyped-def]
+    candidate_offsets, candidates, document_offsets, documents, first_offsets, firsts, link_offsets, linked, entities
+):
+    shared = np.zeros(len(candidates), np.float64)
+    begins, seen, own = np.full(entities, -1, np.int64), np.full(entities, -1, np.int64), np.full(len(link_offsets), -1, np.int64)
+    for sample in range(len(candidate_offsets) - 1):
+        for j in range(first_offsets[sample], first_offsets[sample + 1]):
+            own[firsts[j]] = sample
+            for k in range(link_offsets[firsts[j]], link_offsets[firsts[j] + 1]):
+                begins[linked[k]] = sample
+        for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
+            for d in range(document_offsets[sample], document_offsets[sample + 1]):
+                begin, end = link_offsets[documents[d]], link_offsets[documents[d] + 1]
+                mentions = False
+                for k in range(begin, end):
                     mentions = mentions or linked[k] == candidates[i]
-                for j in range(first_offsets[sample], first_offsets[sample + 1]):
-                    own = own or documents[d] == firsts[j]
-                if not mentions or own:
+                if not mentions or own[documents[d]] == sample:
                     continue
-                for k in range(link_offsets[documents[d]], link_offsets[documents[d] + 1]):
-                    e = linked[k]
-                    if begins[e] == sample and seen[e] != i and e != candidates[i]:
-                        seen[e] = i
+                for k in range(begin, end):
+                    if begins[linked[k]] == sample and seen[linked[k]] != i and linked[k] != candidates[i]:
+                        seen[linked[k]] = i
                         shared[i] += 1
-    return near, shared
+    return shared

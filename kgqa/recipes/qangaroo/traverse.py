@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgqa.arrays.rows import Adjacency
+from kgqa.arrays.rows import Adjacency, IntArray
 from kgqa.errors import EmptyResult
 from kgqa.recipes.preparation import open_graph
 from kgqa.recipes.qangaroo.balance import balance, draw_alternatives
@@ -28,7 +28,7 @@ from kgqa.recipes.qangaroo.gates import (
     TooManyCandidates,
     TooManyDocuments,
 )
-from kgqa.recipes.qangaroo.mining import MINED, fact_graph, read_mined, training_facts
+from kgqa.recipes.qangaroo.mining import MINED, Mined, fact_graph, read_mined, training_facts
 from kgqa.recipes.qangaroo.path_queries import (
     PathFinder,
     PathQueries,
@@ -43,7 +43,7 @@ from kgqa.recipes.qangaroo.path_queries import (
 from kgqa.recipes.qangaroo.questions import first_try
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.rejected import RejectedQuestions, empty_sentence, gate_rows, pass_gates, rejected_table
-from kgqa.recipes.qangaroo.relations import relation_measures
+from kgqa.recipes.qangaroo.relations import RelationMeasures, relation_measures
 from kgqa.recipes.qangaroo.sample_evidence import SampleEvidence
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.search import add_chains, endpoint_roles, find_samples, without_same_expression
@@ -169,31 +169,42 @@ class PathSearch:
 
     run: Run
     tables: dict[str, pa.Table]
+    mined: Mined = field(init=False)
     facts: RoleGraph = field(init=False)
+    synonyms: IntArray = field(init=False)
+    statements: Statements = field(init=False)
     linked: Adjacency = field(init=False)
+    mentioning: Adjacency = field(init=False)
     stated: Adjacency = field(init=False)
     ranks: Ranks = field(init=False)
+    types: Types = field(init=False)
+    measures: RelationMeasures = field(init=False)
+    graph: Graph = field(init=False)
 
     def __post_init__(self) -> None:
         """Read the tables."""
-        self.facts = fact_graph(self.tables)
-        self.linked, self.stated = stated(self.tables["links"], self.tables), stated(self.tables["occurrences"], self.tables)
-        self.ranks = Ranks(places(self.tables["mentions"], self.tables), article_of(self.tables))
+        tables = self.tables
+        self.mined, self.facts = read_mined({**tables, **self.run.tables(*MINED)}), fact_graph(tables)
+        self.synonyms = synonyms_of(self.facts, self.mined.implied, tables["relations"]["label"].to_pylist())
+        self.statements = Statements.from_table(self.run.table("statements"))
+        self.linked, self.stated = stated(tables["links"], tables), stated(tables["occurrences"], tables)
+        self.mentioning = self.linked.reversed(self.facts.entities)
+        self.ranks = Ranks(places(tables["mentions"], tables), article_of(tables))
+        self.types = Types(self.facts)
+        learned = training_facts(tables, Questions.from_table(self.run.table("questions")))
+        self.measures = relation_measures(learned, self.mined, tables["relations"].num_rows, tables)
+        self.graph = graph_from_edges(tables["edges"], tables["entities"], tables["documents"])
 
     def samples(self, settings: QangarooSettings) -> tuple[Samples, PathQueries, list[RejectedQuestions], list[FunnelRow]]:
         """Samples, the queries that they come from, and what was left out; raises EmptyResult where no query is left."""
         run, tables = self.run, self.tables
-        mined = read_mined({**tables, **run.tables(*MINED)})
-        synonyms = synonyms_of(self.facts, mined.implied, tables["relations"]["label"].to_pylist())
-        statements = Statements.from_table(run.table("statements"))
-        finder = PathFinder(tables, statements, self.facts, mined.forwards, synonyms, settings, seed=run.seed)
-        queries, funnel = finder.queries(self.stated, self.linked, self.ranks)
+        finder = PathFinder(tables, self.statements, self.facts, self.mined.forwards, self.synonyms, settings, seed=run.seed)
+        queries, funnel = finder.queries(self.stated, self.linked, self.mentioning, self.ranks)
         queries, rows = _first_queries(run, queries)
         funnel += rows
         questions, hops = queries.questions, queries.hops
-        graph = graph_from_edges(tables["edges"], tables["entities"], tables["documents"])
         run.progress.start("Traversing", len(questions), "questions")
-        with _traversal(run, graph, tables) as traversal:
+        with _traversal(run, self.graph, tables) as traversal:
             samples = find_samples(
                 questions, traversal, no_facts(), finder.end_points(queries), settings, workers=run.workers, advance=run.progress.advance
             )
@@ -202,12 +213,9 @@ class PathSearch:
         samples = without_same_expression(samples, expression_numbers(tables["entities"], settings.surface), no_facts())
         same = before - len(samples.candidates.targets)
         samples = with_stated_chains(samples, hops)
-        types = Types(self.facts)
-        learned = training_facts(tables, Questions.from_table(run.table("questions")))
-        measures = relation_measures(learned, mined, tables["relations"].num_rows, tables)
         dropped, rows = chosen_candidates(
-            samples, hops, finder.bridges(queries, self.linked, types), finder.possible(), self.linked, self.ranks, types,
-            kin_of_answers(samples, self.facts, measures), settings.paths,
+            samples, hops, finder.bridges(queries, self.linked, self.types), finder.possible(), self.linked, self.mentioning, self.ranks,
+            self.types, kin_of_answers(samples, self.facts, self.measures), settings.paths,
         )  # fmt: skip
         samples = with_stated_grades(samples.without_candidates(dropped), hops, queries.confidence)
         least = max(settings.min_candidates, settings.paths.min_alike + 1)
