@@ -316,7 +316,7 @@ def test_the_command_ends_with_status_1_on_a_wrong_answer(cli: Cli, monkeypatch:
     monkeypatch.delenv("NEO4J_URI", raising=False)
     done = cli("doctor", "--queries", "500", "--seed", "3")
     assert done.status == 1
-    assert "entities_in:" in done.out
+    assert "page_entities:" in done.out
     assert "EXPECTED = " in done.out
     assert "Wrong answers were found." in done.out
 

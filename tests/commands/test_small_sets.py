@@ -35,7 +35,9 @@ def source(folder: Path) -> Path:
 def made(folder: Path, cli: Cli, settings: str) -> tuple[str, Path, dict[str, Any]]:
     """What the run printed, the dataset and its manifest."""
     (folder / "own.toml").write_text(
-        'extends = "wikidata"\n[qangaroo.evidence]\nuse = false\n[qangaroo.splits]\ntrain = 0.6\ndev = 0.2\ntest = 0.2\n' + settings
+        'extends = "wikidata"\n[qangaroo]\nqueries = "relations"\n[qangaroo.evidence]\nuse = false\n'
+        + "[qangaroo.splits]\ntrain = 0.6\ndev = 0.2\ntest = 0.2\n"
+        + settings
     )
     outcome = cli("generate", "--domain", folder / "own.toml", "--source", source(folder / "source"), "--workspace", folder / "w")
     assert outcome.status == 0, outcome.err
@@ -55,7 +57,7 @@ def check_said(out: str, dataset: Path, manifest: dict[str, Any], setting: str) 
 
 
 def test_a_cap_of_less_than_one_sample_says_what_it_became(tmp_path: Path, cli: Cli) -> None:
-    out, dataset, manifest = made(tmp_path, cli, "[qangaroo.bias]\ndocument_cue = 0\n")
+    out, dataset, manifest = made(tmp_path, cli, "[qangaroo.bias]\nshortcut_share = 1\ndocument_cue = 0\n")
     said = check_said(out, dataset, manifest, "qangaroo.bias.answer_cap")
     assert len(said) == 3
     assert sum(manifest["counts"].values()) == MUSEUMS
@@ -70,7 +72,9 @@ def test_a_cap_of_less_than_one_sample_says_what_it_became(tmp_path: Path, cli: 
 
 
 def test_a_cue_that_would_empty_every_split_says_what_it_became(tmp_path: Path, cli: Cli) -> None:
-    out, dataset, manifest = made(tmp_path, cli, "[qangaroo.bias]\nanswer_cap = 1\ndocument_cue = 1\ndocument_cue_drops = 'all'\n")
+    out, dataset, manifest = made(
+        tmp_path, cli, "[qangaroo.bias]\nshortcut_share = 1\nanswer_cap = 1\ndocument_cue = 1\ndocument_cue_drops = 'all'\n"
+    )
     assert manifest["settings"]["qangaroo"]["bias"]["document_cue"] == 1
     said = check_said(out, dataset, manifest, "qangaroo.bias.document_cue")
     counts = manifest["counts"]
