@@ -17,8 +17,9 @@ class SplitSettings(Settings):
     train: Share = 0.85
     dev: Annotated[float, Field(ge=0, lt=1)] = 0.1
     test: Annotated[float, Field(ge=0, lt=1)] = 0.05
-    by: Literal["head", "pair"] = "head"
-    """What no two splits share: the subject entity, or the unordered pair of subject and answer."""
+    by: Literal["head", "pair", "bridge"] = "head"
+    """What no two splits share: the subject entity, the unordered pair of subject and answer, or, of paths, subject and
+    bridge, so that no hop to an answer can be learned from train; queries about relations have no bridge, and go by their subject."""
 
     @model_validator(mode="after")
     def _shares_add_up(self) -> SplitSettings:
@@ -90,11 +91,11 @@ class EvidenceSettings(Settings):
     """How surely the answer's chain must imply it."""
     odds: Annotated[float, Field(ge=0)] = 3.0
     """The chain must make the odds of the answer so many times those that its frequency alone gives it."""
-    grade_long: Annotated[float, Field(ge=0, le=1)] = 0.5
+    grade_long: Annotated[float, Field(ge=0, le=1)] = 0.4
     """``grade`` for chains of three documents, which are graded by composing rules."""
     odds_long: Annotated[float, Field(ge=0)] = 10.0
     """``odds`` for chains of three documents."""
-    functional: Annotated[float, Field(ge=0, le=1)] = 0.1
+    functional: Annotated[float, Field(ge=0, le=1)] = 0.4
     """How functional the path to the answer must be, in one of its directions: the product of its hops, 1 for a function."""
     margin: Annotated[float, Field(ge=0, le=1)] = 0.05
     """Candidates whose chain implies them nearly as surely as the answer's, within this, may be true and leave; so do those whose chain
@@ -123,13 +124,13 @@ class EvidenceSettings(Settings):
 
 QUALITIES: dict[str, dict[str, float | int]] = {
     "large": {
-        "stated": 0.1, "read": 0.5, "lift": 0.0, "functional": 0.05, "common": 50, "answer_share": 0.7, "per_documents": 5,
-        "per_hop": 30,
+        "stated": 0.2, "read": 0.45, "lift": 0.5, "functional": 0.3, "first_functional": 0.1, "common": 50, "answer_share": 0.7,
+        "per_documents": 8, "per_hop": 80,
     },
     "balanced": {},
     "strict": {
-        "stated": 0.4, "read": 0.75, "lift": 1.5, "functional": 0.3, "common": 10, "answer_share": 0.3, "per_documents": 1,
-        "per_hop": 5,
+        "stated": 0.5, "read": 0.7, "lift": 1.5, "functional": 0.7, "first_functional": 0.5, "common": 10, "answer_share": 0.3,
+        "per_documents": 1, "per_hop": 10,
     },
 }  # fmt: skip
 """What each ``quality`` sets of :class:`PathSettings`; what a domain sets itself goes before it."""
@@ -140,23 +141,25 @@ class PathSettings(Settings):
 
     quality: Literal["large", "balanced", "strict"] = "balanced"
     """Sets the limits below that a domain does not set itself: more samples, or surer ones."""
-    stated: Share = 0.2
+    stated: Share = 0.3
     """How probably a text must state a hop that is a fact of the graph."""
-    read: Share = 0.65
+    read: Share = 0.6
     """How probably it must state one that is not."""
-    lift: Annotated[float, Field(ge=0)] = 0.5
+    lift: Annotated[float, Field(ge=0)] = 1.0
     """By how much the words of a text must raise the log-odds of a hop over what the other facts of its entities say."""
-    functional: Annotated[float, Field(ge=0, le=1)] = 0.1
-    """How functional the relation of each hop must be, read in its direction: subjects per fact, 1 for a function."""
-    common: Positive = 30
+    functional: Annotated[float, Field(ge=0, le=1)] = 0.4
+    """How functional the relation of the hop to the answer must be, read in its direction: subjects per fact, 1 for a function."""
+    first_functional: Annotated[float, Field(ge=0, le=1)] = 0.2
+    """And that of the hop to the bridge."""
+    common: Positive = 20
     """Where more documents than this name bridge and answer together, that hop is common knowledge, and is not asked about."""
     min_queries: Positive = 2
     """Paths with fewer queries are not asked about."""
     answer_share: Share = 0.5
     """No more than this share of a path's queries have one answer, but always one."""
-    per_documents: Positive = 3
+    per_documents: Positive = 5
     """Queries whose chains have the same two documents."""
-    per_hop: Positive = 15
+    per_hop: Positive = 40
     """Queries that may end with the same hop: the same answer, stated by the same document."""
     candidates: Annotated[int, Field(ge=2)] = 12
     """Candidates of a sample at most, the answer included."""

@@ -74,6 +74,10 @@ class Statements:
     lift: FloatArray
     """By how much the words of the document raise the log-odds over those of the two entities' other facts alone."""
 
+    def select(self, kept: npt.NDArray[np.bool_]) -> Statements:
+        """The statements for which ``kept`` holds."""
+        return Statements(pair=self.pair[kept], role=self.role[kept], probability=self.probability[kept], lift=self.lift[kept])
+
 
 def learn(
     contexts: Contexts, pairs: tuple[IntArray, IntArray], facts: RoleGraph, profiles: Profiles, learned: npt.NDArray[np.bool_]

@@ -15,38 +15,32 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
-from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import Adjacency, IntArray, Rows, find, paired, row_bounds, spread
-from kgqa.arrays.search import lower_bound, row_holds
+from kgqa.arrays.rows import Adjacency, IntArray, Rows, row_bounds, spread
 from kgqa.arrays.tokens import word_hashes
 from kgqa.errors import EmptyResult
-from kgqa.recipes.qangaroo.corpus import Facts, Places, article_of, first_mentions
+from kgqa.recipes.qangaroo.corpus import Facts, article_of
+from kgqa.recipes.qangaroo.distractors import HOPS, Hops, Types, count_shared, named_together
 from kgqa.recipes.qangaroo.questions import joined, splits_of
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.samples import GRADE, Questions, Samples
+from kgqa.recipes.qangaroo.stems import shares_stem
 from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
-from kgqa.settings.qangaroo import PathSettings, QangarooSettings
-from kgqa.statements.model import Profiles
+from kgqa.settings.qangaroo import QangarooSettings
+from kgqa.splits.groups import assign_splits
 
 POSSIBLE = 0.1
 """From this probability on a statement may be true, and what it makes true is no wrong answer."""
 RIVAL = 0.05
 """A role is not stated where another one of the same two entities in the same document is more probable by more than this."""
-HEARSAY = 7
-"""Documents that name a candidate and the bridge, of which so many count."""
+FUNCTION = 0.5
+"""From this functionality on a relation has one object for each subject, as a rule."""
 RARE_WORD, SHARED_WORD = 0.001, 2
 """A word is rare that this share of the labels has at most, or so many of them."""
-TYPED = 3
-"""Entities with fewer facts have no type that could be compared."""
 SAME = 0.7
 """How surely two roles must imply each other to say the same."""
-HOPS = np.dtype([(name, np.int32) for name in ("subject", "document", "first", "bridge", "answer_document", "second", "answer")])
-"""The chain to an answer, rows of entities and documents in turn, and the roles of its two hops."""
-Hops = npt.NDArray[np.void]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +76,16 @@ class PathFinder:
         self._settings, self._paths, self._seed = settings, settings.paths, seed
         self._synonyms = synonyms
 
-    def queries(self, stated: Adjacency, linked: Adjacency, mentioning: Adjacency, ranks: Ranks) -> tuple[PathQueries, list[FunnelRow]]:
+    def queries(self, stated: Adjacency, linked: Adjacency, mentioning: Adjacency) -> tuple[PathQueries, list[FunnelRow]]:
         """All queries about paths, and what was left out on the way.
 
-        ``stated`` are the entities of which each document has an occurrence, ``linked`` those that it mentions, ``ranks`` in which order;
-        ``mentioning`` are ``linked`` the other way round.
+        ``stated`` are the entities of which each document has an occurrence, ``linked`` those that it mentions; ``mentioning`` are
+        ``linked`` the other way round.
         """
         hops = self._hops()
-        both = _joined(hops)
+        both = _joined(
+            hops.filter(pl.col("functional") >= self._paths.first_functional), hops.filter(pl.col("functional") >= self._paths.functional)
+        )
         both = both.with_columns(
             one=pl.Series(self._synonyms[both["first"].to_numpy()]), two=pl.Series(self._synonyms[both["second"].to_numpy()])
         ).filter(pl.col("one") // 2 != pl.col("two") // 2)
@@ -112,19 +108,20 @@ class PathFinder:
         words, answer = rare_words(self._tables["entities"]["label"]), both["answer"].to_numpy()
         told = _share_words(words, answer, both["bridge"].to_numpy()) | _share_words(words, answer, both["subject"].to_numpy())
         leave_out(~told, NAMED, "qangaroo.bias.named_answer")
-        together = _together(mentioning, both["bridge"].to_numpy(), both["answer"].to_numpy(), self._paths.common)
+        subject_article = articles[both["subject"].to_numpy()]
+        guessed = shares_stem(
+            self._tables["entities"]["label"], both["answer"].to_numpy(), self._tables["documents"]["text"], subject_article
+        )
+        leave_out(~guessed, STEM, "qangaroo.bias.named_answer")
+        together = named_together(mentioning, both["bridge"].to_numpy(), both["answer"].to_numpy(), self._paths.common)
         leave_out(together <= self._paths.common, COMMON, "qangaroo.paths.common")
-        # A bridge behind others is not found by who takes the first link, so of several queries such a one goes first.
-        behind = ranks.of(both["document"].to_numpy(), both["bridge"].to_numpy()) > 0
-        both = both.with_columns(
-            preferred=pl.Series(behind), confidence_tenth=(pl.col("confidence") * 10).floor(),
-        )  # fmt: skip
+        both = both.with_columns(confidence_tenth=(pl.col("confidence") * 10).floor())
         # One query per subject and answer: the surest, then the more functional one, then the first.
-        better = ["preferred", "confidence_tenth", "confidence", "functional"]
-        both = both.sort(["subject", "answer", *better, "first", "second", "bridge"], descending=[False, False, *[True] * 4, *[False] * 3])
+        better = ["confidence_tenth", "functional", "confidence"]
+        both = both.sort(["subject", "answer", *better, "first", "second", "bridge"], descending=[False, False, *[True] * 3, *[False] * 3])
         leave_out(_first_of(both, "subject", "answer"), ONCE, "qangaroo.paths")
         both = both.sort(
-            ["subject", "one", "two", *better, "answer", "first", "second", "bridge"], descending=[*[False] * 3, *[True] * 4, *[False] * 4]
+            ["subject", "one", "two", *better, "answer", "first", "second", "bridge"], descending=[*[False] * 3, *[True] * 3, *[False] * 4]
         )
         leave_out(_first_of(both, "subject", "one", "two"), ONCE, "qangaroo.paths")
         leave_out(
@@ -136,6 +133,12 @@ class PathFinder:
         most = np.maximum(1, both.select(pl.len().over("one", "two")).to_series().to_numpy() * self._paths.answer_share).astype(int)
         leave_out(_place_of(both, "one", "two", "answer") < most, OFTEN, "qangaroo.paths.answer_share")
         leave_out(_place_of(both, "answer_document", "answer") < self._paths.per_hop, SAME_HOP, "qangaroo.paths.per_hop")
+        if self._settings.splits.by == "bridge":
+            splits = self._splits(both)
+            both = both.with_columns(split=pl.Series(splits))
+            ordered = both.with_row_index("row").sort(["subject", "confidence", "row"], descending=[False, True, False])
+            first = ordered.select("row", one=pl.col("split").first().over("subject")).sort("row")["one"].to_numpy()
+            leave_out(first == splits, APART, "qangaroo.splits.by")
         if not len(both):
             raise EmptyResult(_empty(rows))
         return self._asked(both), rows
@@ -144,19 +147,31 @@ class PathFinder:
         """The statements that may stand on a chain, with the functionality of their roles."""
         s, paths = self._statements, self._paths
         sure = np.where(s.fact, s.probability >= paths.stated, s.probability >= paths.read)
-        sure &= (self._forwards[s.role] >= paths.functional) & (s.lift >= paths.lift)
+        functional = self._forwards[s.role]
+        sure &= (functional >= min(paths.functional, paths.first_functional)) & (s.lift >= paths.lift)
         # Of what the same words may state of two entities they state what is most probable: who acts in a film may well be nominated for
         # it, and the text says the one.
-        sure &= s.probability >= _best_of_pair(s) - RIVAL
+        sure &= s.probability >= _best(s, s.document, s.before, s.after) - RIVAL
+        # A function has one object: of those that texts may state of a subject, the most probable.
+        sure &= (functional < FUNCTION) | (s.probability >= _best(s, s.before, s.role))
         if self._settings.relations:
             ids = np.asarray(self._tables["relations"]["id"].to_pylist())
             sure &= np.isin(ids, self._settings.relations)[s.role // 2]
         return pl.DataFrame(
             {
                 "document": s.document, "before": s.before, "after": s.after, "role": s.role, "probability": s.probability,
-                "functional": self._forwards[s.role].astype(np.float32),
+                "functional": functional.astype(np.float32),
             }
         ).filter(pl.Series(sure, dtype=pl.Boolean))  # fmt: skip
+
+    def _splits(self, both: pl.DataFrame) -> npt.NDArray[np.int8]:
+        """The split of each query: of its subject, of the pair of subject and answer, or of its bridge."""
+        entities, splits = self._tables["entities"]["id"].combine_chunks(), self._settings.splits
+        if splits.by == "bridge":
+            shares = (splits.train, splits.dev, splits.test)
+            return assign_splits(entities.take(both["bridge"].to_arrow()), shares, seed=self._seed)
+        head, tail = (entities.take(both[name].to_arrow()) for name in ("subject", "answer"))
+        return splits_of(head, tail, splits, seed=self._seed)
 
     def _asked(self, both: pl.DataFrame) -> PathQueries:
         paths = both.select("one", "two").unique().sort("one", "two").with_row_index("path")
@@ -169,10 +184,10 @@ class PathFinder:
         )
         relation = (both["path"].to_numpy() + relations.num_rows).astype(np.int32)
         entities = self._tables["entities"]["id"].combine_chunks()
-        head, tail = (entities.take(both[name].to_arrow()) for name in ("subject", "answer"))
+        head = entities.take(both["subject"].to_arrow())
         named = more["id"].combine_chunks().take(both["path"].to_arrow())
         questions = Questions(
-            id=text_hashes(joined(head, named)), split=splits_of(head, tail, self._settings.splits, seed=self._seed),
+            id=text_hashes(joined(head, named)), split=self._splits(both),
             head=both["subject"].to_numpy().astype(np.int32), relation=relation, answer=both["answer"].to_numpy().astype(np.int32),
         )  # fmt: skip
         both_roles = paths.select("one", "two").cast(pl.Int32).to_numpy()
@@ -201,6 +216,11 @@ class PathFinder:
         one = np.concatenate([facts.sources(), s.before[may], s.after[may]])
         return Adjacency.from_pairs(one, np.concatenate([facts.targets, s.after[may], s.before[may]]), facts.entities)
 
+    def several_bridges(self, hops: Hops) -> npt.NDArray[np.bool_]:
+        """For each query whether its first relation has several objects, as a rule."""
+        several: npt.NDArray[np.bool_] = self._forwards[hops["first"]] < FUNCTION
+        return several
+
     def bridges(self, queries: PathQueries, linked: Adjacency, types: Types) -> Rows:
         """For each query the entities that its first role reaches, or may reach: by a fact, by a text, or because the subject's document
         names them and they are of the bridge's type."""
@@ -228,15 +248,14 @@ class PathFinder:
 SUBJECT_STATES = "the subject's own article states the answer"
 ONE_DOCUMENT = "the document that states the answer names the subject, so one document is enough"
 NAMED = "the answer's name shares a rare word with that of the bridge or the subject"
+STEM = "the subject's own article has a word that begins as a rare one of the answer's name"
 COMMON = "so many documents name bridge and answer together that it is common knowledge"
 ONCE = "the same subject and answer, or the same query, is asked with a surer path"
 SAME_DOCUMENTS = "other queries stand on the same two documents"
 OFTEN = "the path is asked about often enough with this answer"
 SAME_HOP = "the hop to the answer is asked about often enough"
 RARE = "too few queries have this path"
-TRUE_TOO = "facts or texts join the candidate to a possible bridge, or it is a part or whole of the answer, so it may be true as well"
-UNLIKE = "the candidate is of another type than the answer"
-MANY = "the sample has enough candidates that are nearer to the answer's chain or more like the answer"
+APART = "surer queries about the subject have bridges of another split"
 
 
 def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[str]) -> IntArray:
@@ -310,107 +329,12 @@ def with_stated_grades(samples: Samples, hops: Hops, confidence: npt.NDArray[np.
     return samples.with_grades(grades)
 
 
-def chosen_candidates(
-    samples: Samples,
-    hops: Hops,
-    bridges: Rows,
-    possible: Adjacency,
-    linked: Adjacency,
-    mentioning: Adjacency,
-    ranks: Ranks,
-    types: Types,
-    kin: npt.NDArray[np.bool_],
-    settings: PathSettings,
-) -> tuple[npt.NDArray[np.bool_], list[FunnelRow]]:
-    """For each entry of ``candidates.targets`` whether it leaves, and why.
-
-    A candidate leaves that a fact or a text joins to any of the query's ``bridges`` (one row a sample), that is ``kin`` of the answer (one
-    entry a candidate), or that is of another type than the answer. ``settings.candidates`` of the others stay: first those over bridges
-    that the subject's document mentions earlier, those that a document of the answer's chain mentions, those that other
-    documents name together with the bridge, and those that are answers elsewhere; then those most like the answer.
-    """
-    sample, answer = samples.question_of_candidate(), samples.is_answer()
-    target = samples.candidates.targets
-    true_too = (
-        _joined_to(samples.candidates.offsets, target, bridges.offsets, bridges.targets, possible.offsets, possible.targets) & ~answer
-    )
-    true_too |= kin & ~answer
-    alike = types.alike(target, samples.questions.answer[sample])
-    unlike = ~answer & ~true_too & (alike < settings.alike)
-    # A rival is the answer of another query over the same last document, or of another query of the path: who counts finds it as well.
-    last = samples.nodes.targets[samples.nodes.offsets[1:] - 2]
-    pairs = np.unique(paired(hops["answer_document"], samples.questions.answer))
-    of_path = np.unique(paired(samples.questions.relation, samples.questions.answer))
-    rival = (find(pairs, paired(last, target)) >= 0).astype(np.int64) + (
-        find(of_path, paired(samples.questions.relation[sample], target)) >= 0
-    )
-    # One over a bridge that the subject's document mentions earlier misleads who takes the first link.
-    nodes, begin = samples.nodes.targets, samples.nodes.offsets[:-1]
-    two = samples.nodes.counts() == 5
-    bridge, document = nodes[np.where(two, begin + 2, begin)], nodes[begin + 1]
-    own = ranks.of(hops["document"][sample], hops["bridge"][sample])
-    place = ranks.of(document, bridge)
-    earlier = two & (place >= 0) & (place < own)
-    near = linked.contains(hops["answer_document"][sample], target) | linked.contains(hops["document"][sample], target)
-    # One that many documents name together with the bridge is as plausible as the answer to who knows the two by hearsay.
-    beside = _together(mentioning, hops["bridge"][sample], target, HEARSAY)
-    heard = np.log2(1 + np.minimum(beside, HEARSAY))
-    drawn = shuffling(samples.questions.id[sample], target, purpose="distractors")
-    left = answer | ~(true_too | unlike)
-    order = np.lexsort((drawn, -np.round(alike, 1), -(rival + near + 3 * earlier + heard), ~answer, ~left, sample))
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order)) - samples.candidates.offsets[sample[order]]
-    many = left & (rank >= settings.candidates)
-    rows = [
-        _candidates(TRUE_TOO, true_too, "qangaroo.paths"), _candidates(UNLIKE, unlike, "qangaroo.paths.alike"),
-        _candidates(MANY, many, "qangaroo.paths.candidates"),
-    ]  # fmt: skip
-    return true_too | unlike | many, rows
-
-
-class Ranks:
-    """In which order documents mention the entities that have articles of their own."""
-
-    def __init__(self, mentions: Places, articles: IntArray) -> None:
-        """Memory: 12 bytes for each pair of a document and an entity that it mentions."""
-        pairs, first = first_mentions(mentions)
-        known = articles[pairs & 0xFFFFFFFF] >= 0
-        pairs, first = pairs[known], first[known]
-        order = np.lexsort((first, pairs >> 32))
-        begins = np.searchsorted((pairs >> 32)[order], pairs[order] >> 32)
-        rank = np.empty(len(pairs), np.int32)
-        rank[order] = np.arange(len(pairs)) - begins
-        self._pairs, self._ranks = pairs, np.append(rank, np.int32(-1))
-
-    def of(self, document: IntArray, entity: IntArray) -> IntArray:
-        """The rank of each entity in each document, from 0; -1 where it has no article or is not mentioned."""
-        ranks: IntArray = self._ranks[find(self._pairs, paired(document, entity))]
-        return ranks
-
-
-class Types:
-    """Entities are of one type as far as facts reach them in the same roles: the cosine of their role counts, weighed by rarity."""
-
-    def __init__(self, facts: RoleGraph) -> None:
-        """Memory: 12 bytes for each pair of an entity and a role."""
-        profiles = Profiles.of(facts)
-        self._offsets, self._roles, self._facts = profiles.offsets, profiles.roles, profiles.totals
-        rarity = np.log(facts.entities / np.bincount(self._roles, minlength=facts.role_count).clip(1))
-        self._weights = (1 + np.log(profiles.counts)) * rarity[self._roles]
-        entity = Rows(offsets=self._offsets, targets=self._roles).sources()
-        length = np.sqrt(np.bincount(entity, self._weights**2, minlength=facts.entities))
-        self._weights /= np.maximum(length, 1e-12)[entity]
-
-    def alike(self, one: IntArray, other: IntArray) -> npt.NDArray[np.float64]:
-        """From 0 to 1 for each pair; 0 where ``one`` has fewer than ``TYPED`` facts."""
-        found: npt.NDArray[np.float64] = _cosines(self._offsets, self._roles, self._weights, one, other)
-        return np.where(self._facts[one] >= TYPED, found, 0.0)
-
-
-def _joined(hops: pl.DataFrame) -> pl.DataFrame:
+def _joined(firsts: pl.DataFrame, seconds: pl.DataFrame) -> pl.DataFrame:
     """All pairs of hops of which the second begins where the first ends, in another document."""
-    first = hops.select("document", subject="before", bridge="after", first="role", one="probability", functional="functional")
-    second = hops.select(answer_document="document", bridge="before", answer="after", second="role", other="probability", more="functional")
+    first = firsts.select("document", subject="before", bridge="after", first="role", one="probability", functional="functional")
+    second = seconds.select(
+        answer_document="document", bridge="before", answer="after", second="role", other="probability", more="functional"
+    )
     both = first.join(second, on="bridge").filter(
         (pl.col("answer") != pl.col("subject")) & (pl.col("document") != pl.col("answer_document"))
         & (pl.col("first") // 2 != pl.col("second") // 2)
@@ -420,13 +344,12 @@ def _joined(hops: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _best_of_pair(statements: Statements) -> npt.NDArray[np.float32]:
-    """For each statement the highest probability of any role of its two entities in its document."""
-    pair = np.stack([statements.document, statements.before, statements.after])
-    begins = np.flatnonzero(np.append(True, (pair[:, 1:] != pair[:, :-1]).any(axis=0))) if pair.shape[1] else np.zeros(0, np.int64)
-    best: npt.NDArray[np.float32] = np.repeat(
-        np.maximum.reduceat(statements.probability, begins) if len(begins) else statements.probability,
-        np.diff(np.append(begins, pair.shape[1])),
+def _best(statements: Statements, *keys: IntArray) -> npt.NDArray[np.float32]:
+    """For each statement the highest probability of those with the same ``keys``."""
+    frame = pl.DataFrame({f"key{number}": key for number, key in enumerate(keys)})
+    frame = frame.with_columns(probability=pl.Series(statements.probability))
+    best: npt.NDArray[np.float32] = (
+        frame.select(pl.col("probability").max().over([f"key{n}" for n in range(len(keys))])).to_series().to_numpy()
     )
     return best
 
@@ -448,32 +371,22 @@ def rare_words(labels: pa.ChunkedArray) -> Adjacency:
 
 def _share_words(words: Adjacency, one: IntArray, other: IntArray) -> npt.NDArray[np.bool_]:
     """For each pair of entities whether they have a word in common."""
-    shared: npt.NDArray[np.bool_] = _count_together(words.offsets, words.targets, one, other, 0) > 0
+    shared: npt.NDArray[np.bool_] = count_shared(words.offsets, words.targets, one, other, 0) > 0
     return shared
 
 
 def _place_of(frame: pl.DataFrame, *columns: str) -> npt.NDArray[np.int64]:
-    """For each row its place among those with its values in ``columns``, the preferred and surest first."""
-    keys = [name for name in ("preferred", "confidence", "subject", "document", "first", "second", "bridge") if name not in columns]
+    """For each row its place among those with its values in ``columns``, the surest first."""
+    keys = [name for name in ("confidence", "subject", "document", "first", "second", "bridge") if name not in columns]
     ordered = frame.select(*columns, *keys).with_row_index("row")
-    falling = {"preferred", "confidence"}
-    ordered = ordered.sort([*columns, *keys, "row"], descending=[name in falling for name in (*columns, *keys, "row")])
+    ordered = ordered.sort([*columns, *keys, "row"], descending=[name == "confidence" for name in (*columns, *keys, "row")])
     place = ordered.select("row", place=pl.int_range(pl.len(), dtype=pl.Int64).over(columns)).sort("row")["place"]
     found: npt.NDArray[np.int64] = place.to_numpy()
     return found
 
 
-def _together(mentioning: Adjacency, one: IntArray, other: IntArray, most: int) -> npt.NDArray[np.int64]:
-    """For each pair of entities how many documents mention both; counting stops above ``most``."""
-    return _count_together(mentioning.offsets, mentioning.targets, one, other, most)  # type: ignore[no-any-return]
-
-
 def _row(reason: str, removed: int | None, left: int, setting: str) -> FunnelRow:
     return FunnelRow(stage="traverse", what="paths", reason=reason, removed=removed, left=left, setting=setting)
-
-
-def _candidates(reason: str, dropped: npt.NDArray[np.bool_], setting: str) -> FunnelRow:
-    return FunnelRow(stage="traverse", what="candidates", reason=reason, removed=int(dropped.sum()), left=None, setting=setting)
 
 
 def _empty(rows: Sequence[FunnelRow]) -> str:
@@ -484,47 +397,3 @@ def _empty(rows: Sequence[FunnelRow]) -> str:
             'qangaroo.paths.functional, or set qangaroo.queries = "relations".'
         )
     return f"no sample is left of {rows[0].left:,} paths: {counts}. Change {rows[-1].setting} first, or add documents and facts."
-
-
-@kernel
-def _count_together(offsets, targets, one, other, most):  # type: ignore[no-untyped-def]
-    out = np.zeros(len(one), np.int64)
-    for i in range(len(one)):
-        a, last, b, end = offsets[one[i]], offsets[one[i] + 1], offsets[other[i]], offsets[other[i] + 1]
-        if last - a > end - b:
-            a, last, b, end = b, end, a, last
-        # The shorter row is walked, and in the longer one each of its documents is looked for.
-        while a < last and out[i] <= most:
-            b = lower_bound(targets, b, end, targets[a])
-            out[i] += b < end and targets[b] == targets[a]
-            a += 1
-    return out
-
-
-@kernel
-def _joined_to(candidate_offsets, candidates, bridge_offsets, bridges, offsets, targets):  # type: ignore[no-untyped-def]
-    out = np.zeros(len(candidates), np.bool_)
-    for sample in range(len(candidate_offsets) - 1):
-        for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
-            for j in range(bridge_offsets[sample], bridge_offsets[sample + 1]):
-                if row_holds(offsets, targets, bridges[j], candidates[i]):
-                    out[i] = True
-                    break
-    return out
-
-
-@kernel
-def _cosines(offsets, roles, weights, one, other):  # type: ignore[no-untyped-def]
-    out = np.zeros(len(one), np.float64)
-    for i in range(len(one)):
-        a, last, b, end = offsets[one[i]], offsets[one[i] + 1], offsets[other[i]], offsets[other[i] + 1]
-        while a < last and b < end:
-            if roles[a] == roles[b]:
-                out[i] += weights[a] * weights[b]
-                a += 1
-                b += 1
-            elif roles[a] < roles[b]:
-                a += 1
-            else:
-                b += 1
-    return out

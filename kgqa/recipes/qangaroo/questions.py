@@ -22,7 +22,7 @@ from kgqa.splits.groups import assign_splits
 def ask(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, seed: int) -> Questions:
     """One question for each fact that the settings ask about; raises EmptyResult if there is none.
 
-    No subject entity (``splits.by = "head"``), or no unordered pair of subject and answer (``"pair"``), is in two splits.
+    No subject entity (``splits.by = "head"`` or ``"bridge"``), or no unordered pair of subject and answer (``"pair"``), is in two splits.
     """
     facts = asked_facts(tables, settings)
     if not len(facts.head):
@@ -30,7 +30,7 @@ def ask(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, seed: int
     entities = tables["entities"]["id"].combine_chunks()
     head, tail = entities.take(pa.array(facts.head)), entities.take(pa.array(facts.tail))
     relation = tables["relations"]["id"].combine_chunks().take(pa.array(facts.relation))
-    if settings.splits.by == "head" and settings.both_directions and facts.turned:
+    if settings.splits.by != "pair" and settings.both_directions and facts.turned:
         raise SettingsError(
             "qangaroo.splits.by must be 'pair' where a symmetric relation is asked from both ends, or both ends land apart."
         )

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.rows import IntArray, find, paired, spread
-from kgqa.recipes.qangaroo.corpus import places, subject_of
+from kgqa.recipes.qangaroo.corpus import article_of, places, subject_of
 from kgqa.recipes.qangaroo.mining import fact_graph, training_facts, training_graph
 from kgqa.recipes.qangaroo.samples import Questions
 from kgqa.rules.roles import TEXT_ROLES, RoleGraph
@@ -22,11 +22,13 @@ from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.statements.calibration import Calibration, tenths
 from kgqa.statements.contexts import contexts
 from kgqa.statements.model import Profiles, learn, score
+from kgqa.statements.subjects import unfit
 
 TESTED = 200
 """Pairs of held-out subjects on which probabilities are fitted, and as many on which they are tested; with fewer nothing can be said."""
 LIFT = 1e3
 """Of a statement of which nothing was learned."""
+UNFIT = "the article about the subject begins unlike those about subjects of the relation"
 NEAR = TEXT_ROLES.index("near each other")
 
 
@@ -76,6 +78,8 @@ def read_texts(run: Run) -> StageOutput:
     run.progress.advance(1)
     stated = score(found, (before, after), facts, profiles, weights, workers=run.workers)
     true = _are_facts(facts, before[stated.pair], after[stated.pair], stated.role)
+    odd = ~true & unfit(tables["documents"]["text"], article_of(tables), facts, before[stated.pair], stated.role)
+    stated, true = stated.select(~odd), true[~odd]
     # What the graph lacks counts as false. To leave out subjects whose facts of the kind the graph does not know, as PCA confidence does
     # (Galárraga et al. 2013), would promise too much of subjects without facts, of which most of what is read is said.
     tested = held_out[before[stated.pair]] & (np.diff(facts.offsets)[before[stated.pair]] > 0)
@@ -95,6 +99,7 @@ def read_texts(run: Run) -> StageOutput:
     read = int((~true & (probability >= settings.paths.read)).sum())
     rows = [
         FunnelRow(stage="read_texts", what="hops", reason="read: pairs that a document brings together", removed=None, left=len(document)),
+        FunnelRow(stage="read_texts", what="statements", reason=UNFIT, removed=int(odd.sum()), left=len(true)),
         FunnelRow(
             stage="read_texts", what="statements", reason="are facts of the graph and stated surely enough", removed=None,
             left=int((true & (probability >= settings.paths.stated)).sum()), setting="qangaroo.paths.stated",

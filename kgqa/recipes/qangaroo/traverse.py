@@ -16,6 +16,7 @@ from kgqa.errors import EmptyResult
 from kgqa.recipes.preparation import open_graph
 from kgqa.recipes.qangaroo.balance import balance, draw_alternatives
 from kgqa.recipes.qangaroo.corpus import article_of, expression_numbers, places, stated, true_facts
+from kgqa.recipes.qangaroo.distractors import Distractors, Ranks, Types
 from kgqa.recipes.qangaroo.gates import (
     AnswerNotReached,
     AnswerStatedBesideSubject,
@@ -32,9 +33,6 @@ from kgqa.recipes.qangaroo.mining import MINED, Mined, fact_graph, read_mined, t
 from kgqa.recipes.qangaroo.path_queries import (
     PathFinder,
     PathQueries,
-    Ranks,
-    Types,
-    chosen_candidates,
     no_facts,
     synonyms_of,
     with_stated_chains,
@@ -47,6 +45,7 @@ from kgqa.recipes.qangaroo.relations import RelationMeasures, relation_measures
 from kgqa.recipes.qangaroo.sample_evidence import SampleEvidence
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.search import add_chains, endpoint_roles, find_samples, without_same_expression
+from kgqa.recipes.qangaroo.topics import Topics
 from kgqa.recipes.qangaroo.truths import kin_of_answers
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
@@ -65,7 +64,7 @@ PATHS = "qangaroo.paths"
 SMALL = 200
 """Samples, from which on a set can be chosen."""
 LIFTED: dict[str, float | int] = {
-    "functional": 0.0, "common": 1_000_000, "min_queries": 1, "answer_share": 1.0, "per_documents": 1_000_000,
+    "functional": 0.0, "first_functional": 0.0, "common": 1_000_000, "min_queries": 1, "answer_share": 1.0, "per_documents": 1_000_000,
     "per_hop": 1_000_000, "alike": 0.0, "min_alike": 1,
 }  # fmt: skip
 """Limits of ``qangaroo.paths`` that a small set does without."""
@@ -178,6 +177,7 @@ class PathSearch:
     stated: Adjacency = field(init=False)
     ranks: Ranks = field(init=False)
     types: Types = field(init=False)
+    topics: Topics = field(init=False)
     measures: RelationMeasures = field(init=False)
     graph: Graph = field(init=False)
 
@@ -191,6 +191,7 @@ class PathSearch:
         self.mentioning = self.linked.reversed(self.facts.entities)
         self.ranks = Ranks(places(tables["mentions"], tables), article_of(tables))
         self.types = Types(self.facts)
+        self.topics = Topics.of(self.linked, tables["documents"]["id"], self.facts.entities)
         learned = training_facts(tables, Questions.from_table(self.run.table("questions")))
         self.measures = relation_measures(learned, self.mined, tables["relations"].num_rows, tables)
         self.graph = graph_from_edges(tables["edges"], tables["entities"], tables["documents"])
@@ -199,7 +200,7 @@ class PathSearch:
         """Samples, the queries that they come from, and what was left out; raises EmptyResult where no query is left."""
         run, tables = self.run, self.tables
         finder = PathFinder(tables, self.statements, self.facts, self.mined.forwards, self.synonyms, settings, seed=run.seed)
-        queries, funnel = finder.queries(self.stated, self.linked, self.mentioning, self.ranks)
+        queries, funnel = finder.queries(self.stated, self.linked, self.mentioning)
         queries, rows = _first_queries(run, queries)
         funnel += rows
         questions, hops = queries.questions, queries.hops
@@ -213,10 +214,13 @@ class PathSearch:
         samples = without_same_expression(samples, expression_numbers(tables["entities"], settings.surface), no_facts())
         same = before - len(samples.candidates.targets)
         samples = with_stated_chains(samples, hops)
-        dropped, rows = chosen_candidates(
-            samples, hops, finder.bridges(queries, self.linked, self.types), finder.possible(), self.linked, self.mentioning, self.ranks,
-            self.types, kin_of_answers(samples, self.facts, self.measures), settings.paths,
+        choice = Distractors(
+            possible=finder.possible(), linked=self.linked, mentioning=self.mentioning, articles=article_of(tables), ranks=self.ranks,
+            types=self.types, topics=self.topics, settings=settings.paths,
         )  # fmt: skip
+        bridges = finder.bridges(queries, self.linked, self.types)
+        kin = kin_of_answers(samples, self.facts, self.measures)
+        dropped, rows = choice.leaving(samples, hops, bridges, finder.several_bridges(hops), kin)
         samples = with_stated_grades(samples.without_candidates(dropped), hops, queries.confidence)
         least = max(settings.min_candidates, settings.paths.min_alike + 1)
         samples, rejections = pass_gates(samples, [TooFewCandidates(minimum=least), TooManyDocuments(maximum=settings.max_documents)])

@@ -82,18 +82,22 @@ def test_each_answer_is_at_the_end_of_its_path_and_no_other_candidate_may_be(wor
         assert subject not in {mention["entity"] for mention in shown[second]["mentions"]}
 
 
-def test_no_subject_is_in_two_splits_and_no_query_is_asked_twice(workspace: Path) -> None:
+def test_no_subject_and_no_bridge_is_in_two_splits_and_no_query_is_asked_twice(workspace: Path) -> None:
     heads: dict[str, set[str]] = {}
+    bridges: dict[str, set[str]] = {}
     asked = []
     for split in ("train", "dev", "test"):
         rows = pq.read_table(workspace / "datasets/paths" / f"{split}.parquet").to_pylist()
         notes = [json.loads(row["provenance"]) for row in rows]
         heads[split] = {note["head"] for note in notes}
+        chains = (row["chains"][[each["id"] for each in row["candidates"]].index(row["answer_id"])][0] for row in rows)
+        bridges[split] = {chain[2] for chain in chains}
         asked += [(note["head"], note["relation"]) for note in notes]
         asked += [(note["head"], row["answer_id"]) for note, row in zip(notes, rows, strict=True)]
     assert len(asked) == len(set(asked))
-    assert not heads["train"] & (heads["dev"] | heads["test"])
-    assert not heads["dev"] & heads["test"]
+    for ends in (heads, bridges):
+        assert not ends["train"] & (ends["dev"] | ends["test"])
+        assert not ends["dev"] & ends["test"]
 
 
 @pytest.mark.slow

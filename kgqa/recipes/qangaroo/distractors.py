@@ -1,0 +1,239 @@
+"""Which candidates of a query about a path stay: wrong answers that are plausible, and not true as well.
+
+A distractor is of the answer's type, has to do with what the subject's article is about, and is reached over other entities of that article
+where possible. It leaves where facts or texts may make it true.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kgqa.arrays.column_draws import shuffling
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import Adjacency, IntArray, Offsets, Rows, find, paired, row_bounds
+from kgqa.arrays.search import lower_bound, row_holds
+from kgqa.recipes.qangaroo.corpus import Places, first_mentions
+from kgqa.recipes.qangaroo.samples import Samples
+from kgqa.recipes.qangaroo.topics import Topics
+from kgqa.rules.roles import RoleGraph
+from kgqa.runs.funnel import FunnelRow
+from kgqa.settings.qangaroo import PathSettings
+from kgqa.statements.model import Profiles
+
+TOPICAL = 6
+"""What it counts to have as much to do with the subject's article as one can; being named in the answer's document counts 1."""
+HEARSAY = 7
+"""Documents that name a candidate and the bridge, of which so many count."""
+TYPED = 3
+"""Entities with fewer facts have no type that could be compared."""
+HOPS = np.dtype([(name, np.int32) for name in ("subject", "document", "first", "bridge", "answer_document", "second", "answer")])
+"""The chain to an answer, rows of entities and documents in turn, and the roles of its two hops."""
+Hops = npt.NDArray[np.void]
+TRUE_TOO = "facts or texts join the candidate to a possible bridge, or it is a part or whole of the answer, so it may be true as well"
+UNLIKE = "the candidate is of another type than the answer"
+MANY = "the sample has enough candidates that are nearer to the answer's chain or more like the answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distractors:
+    """What candidates are chosen by: the entities of documents, and how these are alike."""
+
+    possible: Adjacency
+    """Entity → those that a fact joins to it, or a text that may state one."""
+    linked: Adjacency
+    """Document → entities that it mentions; ``mentioning`` is the reverse."""
+    mentioning: Adjacency
+    articles: IntArray
+    """The document about each entity, or -1."""
+    ranks: Ranks
+    types: Types
+    topics: Topics
+    settings: PathSettings
+
+    def leaving(
+        self, samples: Samples, hops: Hops, bridges: Rows, several: npt.NDArray[np.bool_], kin: npt.NDArray[np.bool_]
+    ) -> tuple[npt.NDArray[np.bool_], list[FunnelRow]]:
+        """For each entry of ``candidates.targets`` whether it leaves, and the rows of the funnel.
+
+        A candidate leaves that a fact or a text joins to any of the query's ``bridges`` (one row a sample); that is ``kin`` of the answer
+        (one entry a candidate); or that is of another type than the answer. Where the first relation has ``several`` objects (one entry
+        a sample), a candidate leaves too if the article about another possible bridge mentions it. Of the others ``settings.candidates``
+        stay, those with the highest sum of: 3 if the article of an entity that the subject's document mentions before the bridge names it;
+        up to ``TOPICAL`` for having to do with the subject's document; 1 if a document of the answer's chain mentions it; up to 3 for
+        documents that name it together with the bridge; 1 if it answers another query about the same document, and 1 about the same path.
+        """
+        sample, answer = samples.question_of_candidate(), samples.is_answer()
+        target, bounds = samples.candidates.targets, samples.candidates.offsets
+        true_too = _joined_to(bounds, target, bridges.offsets, bridges.targets, self.possible.offsets, self.possible.targets) | kin
+        offsets, others = _articles_of_others(bridges, hops["bridge"], self.articles)
+        true_too |= several[sample] & _joined_to(bounds, target, offsets, others, self.linked.offsets, self.linked.targets)
+        true_too &= ~answer
+        alike = self.types.alike(target, samples.questions.answer[sample])
+        unlike = ~answer & ~true_too & (alike < self.settings.alike)
+        left = answer | ~(true_too | unlike)
+        drawn = shuffling(samples.questions.id[sample], target, purpose="distractors")
+        order = np.lexsort((drawn, -np.round(alike, 1), -self._lure(samples, hops), ~answer, ~left, sample))
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order)) - bounds[sample[order]]
+        many = left & (rank >= self.settings.candidates)
+        rows = [
+            _candidates(TRUE_TOO, true_too, "qangaroo.paths"), _candidates(UNLIKE, unlike, "qangaroo.paths.alike"),
+            _candidates(MANY, many, "qangaroo.paths.candidates"),
+        ]  # fmt: skip
+        return true_too | unlike | many, rows
+
+    def _lure(self, samples: Samples, hops: Hops) -> npt.NDArray[np.float64]:
+        """For each candidate how likely it misleads who does not read."""
+        sample, target = samples.question_of_candidate(), samples.candidates.targets
+        document, last, bridge = (hops[name][sample] for name in ("document", "answer_document", "bridge"))
+        topical = self.topics.alike(target, document)
+        near = self.linked.contains(last, target) | self.linked.contains(document, target)
+        heard = np.log2(1 + np.minimum(named_together(self.mentioning, bridge, target, HEARSAY), HEARSAY))
+        # The answer of another query over the same last document, or of another query of the path: who counts finds it as well.
+        reached = samples.nodes.targets[samples.nodes.offsets[1:] - 2]
+        of_document = np.unique(paired(hops["answer_document"], samples.questions.answer))
+        of_path = np.unique(paired(samples.questions.relation, samples.questions.answer))
+        rival = (find(of_document, paired(reached, target)) >= 0).astype(np.int64)
+        rival += find(of_path, paired(samples.questions.relation[sample], target)) >= 0
+        earlier = over_earlier(samples, hops, self.linked, self.ranks, self.articles) >= 0
+        lure: npt.NDArray[np.float64] = np.round(3 * earlier + TOPICAL * topical + near + heard + rival, 6)
+        return lure
+
+
+def _articles_of_others(bridges: Rows, own: IntArray, articles: IntArray) -> tuple[Offsets, IntArray]:
+    """The rows of ``bridges`` without the query's ``own``, as their articles, those without one left out."""
+    query, article = bridges.sources(), articles[bridges.targets]
+    kept = (bridges.targets != own[query]) & (article >= 0)
+    return row_bounds(query[kept], len(own)), article[kept]
+
+
+def over_earlier(samples: Samples, hops: Hops, linked: Adjacency, ranks: Ranks, articles: IntArray) -> IntArray:
+    """For each candidate the first entity that the subject's document mentions before the bridge and whose article mentions the candidate,
+    or -1."""
+    document = hops["document"]
+    rows = Rows(offsets=linked.offsets, targets=linked.targets).take(document)
+    rank = ranks.of(document[rows.sources()], rows.targets)
+    before = (rank >= 0) & (rank < ranks.of(document, hops["bridge"])[rows.sources()]) & (rows.targets != hops["subject"][rows.sources()])
+    order = np.lexsort((rank, rows.sources()))
+    order = order[before[order]]
+    offsets = row_bounds(rows.sources()[order], len(samples))
+    return _over_earlier(  # type: ignore[no-any-return]
+        samples.candidates.offsets,
+        samples.candidates.targets,
+        offsets,
+        rows.targets[order],
+        document,
+        articles,
+        linked.offsets,
+        linked.targets,
+    )
+
+
+class Ranks:
+    """In which order documents mention the entities that have articles of their own."""
+
+    def __init__(self, mentions: Places, articles: IntArray) -> None:
+        """Memory: 12 bytes for each pair of a document and an entity that it mentions."""
+        pairs, first = first_mentions(mentions)
+        known = articles[pairs & 0xFFFFFFFF] >= 0
+        pairs, first = pairs[known], first[known]
+        order = np.lexsort((first, pairs >> 32))
+        begins = np.searchsorted((pairs >> 32)[order], pairs[order] >> 32)
+        rank = np.empty(len(pairs), np.int32)
+        rank[order] = np.arange(len(pairs)) - begins
+        self._pairs, self._ranks = pairs, np.append(rank, np.int32(-1))
+
+    def of(self, document: IntArray, entity: IntArray) -> IntArray:
+        """The rank of each entity in each document, from 0; -1 where it has no article or is not mentioned."""
+        ranks: IntArray = self._ranks[find(self._pairs, paired(document, entity))]
+        return ranks
+
+
+class Types:
+    """Entities are of one type as far as facts reach them in the same roles: the cosine of their role counts, weighed by rarity."""
+
+    def __init__(self, facts: RoleGraph) -> None:
+        """Memory: 12 bytes for each pair of an entity and a role."""
+        profiles = Profiles.of(facts)
+        self._offsets, self._roles, self._facts = profiles.offsets, profiles.roles, profiles.totals
+        rarity = np.log(facts.entities / np.bincount(self._roles, minlength=facts.role_count).clip(1))
+        self._weights = (1 + np.log(profiles.counts)) * rarity[self._roles]
+        entity = Rows(offsets=self._offsets, targets=self._roles).sources()
+        length = np.sqrt(np.bincount(entity, self._weights**2, minlength=facts.entities))
+        self._weights /= np.maximum(length, 1e-12)[entity]
+
+    def alike(self, one: IntArray, other: IntArray) -> npt.NDArray[np.float64]:
+        """From 0 to 1 for each pair; 0 where ``one`` has fewer than ``TYPED`` facts."""
+        found: npt.NDArray[np.float64] = _cosines(self._offsets, self._roles, self._weights, one, other)
+        return np.where(self._facts[one] >= TYPED, found, 0.0)
+
+
+def named_together(mentioning: Adjacency, one: IntArray, other: IntArray, most: int) -> npt.NDArray[np.int64]:
+    """For each pair of entities how many documents mention both; counting stops above ``most``."""
+    return count_shared(mentioning.offsets, mentioning.targets, one, other, most)  # type: ignore[no-any-return]
+
+
+def _candidates(reason: str, dropped: npt.NDArray[np.bool_], setting: str) -> FunnelRow:
+    return FunnelRow(stage="traverse", what="candidates", reason=reason, removed=int(dropped.sum()), left=None, setting=setting)
+
+
+@kernel
+def count_shared(offsets, targets, one, other, most):  # type: ignore[no-untyped-def]
+    """For each pair of rows how many targets both have, which ascend in a row; counting stops above ``most``."""
+    out = np.zeros(len(one), np.int64)
+    for i in range(len(one)):
+        a, last, b, end = offsets[one[i]], offsets[one[i] + 1], offsets[other[i]], offsets[other[i] + 1]
+        if last - a > end - b:
+            a, last, b, end = b, end, a, last
+        # The shorter row is walked, and in the longer one each of its documents is looked for.
+        while a < last and out[i] <= most:
+            b = lower_bound(targets, b, end, targets[a])
+            out[i] += b < end and targets[b] == targets[a]
+            a += 1
+    return out
+
+
+@kernel
+def _joined_to(candidate_offsets, candidates, bridge_offsets, bridges, offsets, targets):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(candidates), np.bool_)
+    for sample in range(len(candidate_offsets) - 1):
+        for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
+            for j in range(bridge_offsets[sample], bridge_offsets[sample + 1]):
+                if row_holds(offsets, targets, bridges[j], candidates[i]):
+                    out[i] = True
+                    break
+    return out
+
+
+@kernel
+def _over_earlier(candidate_offsets, candidates, offsets, entities, documents, articles, link_offsets, linked):  # type: ignore[no-untyped-def]
+    out = np.full(len(candidates), -1, np.int32)
+    for sample in range(len(candidate_offsets) - 1):
+        for j in range(offsets[sample], offsets[sample + 1]):
+            article = articles[entities[j]]
+            if article < 0 or article == documents[sample]:
+                continue
+            for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
+                if out[i] < 0 and entities[j] != candidates[i] and row_holds(link_offsets, linked, article, candidates[i]):
+                    out[i] = entities[j]
+    return out
+
+
+@kernel
+def _cosines(offsets, roles, weights, one, other):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(one), np.float64)
+    for i in range(len(one)):
+        a, last, b, end = offsets[one[i]], offsets[one[i] + 1], offsets[other[i]], offsets[other[i] + 1]
+        while a < last and b < end:
+            if roles[a] == roles[b]:
+                out[i] += weights[a] * weights[b]
+                a += 1
+                b += 1
+            elif roles[a] < roles[b]:
+                a += 1
+            else:
+                b += 1
+    return out

@@ -1,0 +1,98 @@
+"""Whether a subject is of a kind that has a relation, by how the article about it begins: a vegetable has no place of birth.
+
+Naive Bayes over the words of openings. It is learned from the subjects that have facts, and needs neither types nor a list of words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+import scipy.sparse as sp
+
+from kgqa.arrays.rows import IntArray, Rows
+from kgqa.rules.roles import RoleGraph
+
+OPENING = 160
+"""Characters of an article that say what it is about."""
+WORD = r"[\p{L}\p{M}\p{N}]+"
+SEEN = 5
+"""Articles that begin with a word, from which on it counts."""
+PRIOR = 5.0
+"""How many subjects' worth the words of all openings count in those of a relation."""
+KNOWN = 20
+"""Subjects of a relation, with fewer of which nothing is known of their kind."""
+UNUSUAL = 0.03
+"""The share of a relation's known subjects whose openings fit no better than one that is refused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Model:
+    words: Rows
+    common: npt.NDArray[np.float32]
+    """The share of known subjects whose articles begin with each word."""
+    counts: npt.NDArray[np.float32]
+    """How many subjects of each role begin with it."""
+    subjects: npt.NDArray[np.float32]
+    """How many subjects each role has."""
+
+    def scores(self, rows: npt.NDArray[np.integer], roles: npt.NDArray[np.integer], *, but_one: int = 0) -> npt.NDArray[np.float32]:
+        """The mean log-ratio of the words of each row for its role, less ``but_one`` subject with all these words; 0 without words."""
+        out = np.zeros(len(rows), np.float32)
+        step = 1 << 18  # pairs at a time: each has some twenty words
+        for first in range(0, len(rows), step):
+            part, role = self.words.take(rows[first : first + step]), roles[first : first + step]
+            of, common = part.sources(), self.common[part.targets]
+            share = (self.counts[role[of], part.targets] - but_one + PRIOR * common) / (self.subjects[role[of]] - but_one + PRIOR)
+            total = np.bincount(of, np.log(share / common), minlength=len(role))
+            out[first : first + step] = total / np.maximum(np.diff(part.offsets), 1)
+        return out
+
+
+def unfit(texts: pa.ChunkedArray, articles: IntArray, facts: RoleGraph, subjects: IntArray, roles: IntArray) -> npt.NDArray[np.bool_]:
+    """For each pair of a subject (a row of entities) and a role whether its article begins unlike those about subjects of the role.
+
+    ``articles`` is the document about each entity, or -1; a subject without one fits. Memory: 4 bytes for each role and word, which are at
+    most a few hundred times some ten thousand.
+    """
+    known = np.flatnonzero((np.diff(facts.offsets) > 0) & (articles >= 0))
+    asked = np.unique(subjects[articles[subjects] >= 0])
+    shown = np.union1d(known, asked)
+    words, vocabulary = _openings(texts, articles[shown])
+    row = np.full(facts.entities, -1, np.int64)
+    row[shown] = np.arange(len(shown))
+    learned = np.zeros(len(shown), np.bool_)
+    learned[row[known]] = True
+    source = row[facts.sources()]
+    pairs = np.unique(np.stack([source, facts.roles])[:, source >= 0], axis=1)
+    has = sp.csr_matrix((np.ones(pairs.shape[1], np.float32), pairs), shape=(len(shown), facts.role_count))
+    begins = sp.csr_matrix((np.ones(len(words.targets), np.float32), words.targets, words.offsets), shape=(len(shown), vocabulary))
+    common = np.asarray(begins[learned].sum(axis=0)).ravel() + np.float32(1)
+    common /= learned.sum() + np.float32(1)
+    model = _Model(
+        words=words, common=common, counts=(has.T @ begins).toarray(), subjects=np.asarray(has.sum(axis=0)).ravel().astype(np.float32)
+    )
+    # A known subject is scored by the others alone, as one that is asked about is.
+    scores, of_role = model.scores(pairs[0], pairs[1], but_one=1), model.subjects
+    least = np.full(facts.role_count, -np.inf, np.float32)
+    order = np.lexsort((scores, pairs[1]))
+    first = np.searchsorted(pairs[1][order], np.arange(facts.role_count))
+    enough = of_role >= KNOWN
+    least[enough] = scores[order][(first + (of_role * UNUSUAL).astype(np.int64))[enough]]
+    out = np.zeros(len(subjects), np.bool_)
+    there = row[subjects] >= 0
+    out[there] = model.scores(row[subjects[there]], roles[there]) < least[roles[there]]
+    return out
+
+
+def _openings(texts: pa.ChunkedArray, documents: IntArray) -> tuple[Rows, int]:
+    """The numbers of the words with which each document begins, and how many words there are."""
+    begins = pl.Series(texts.take(pa.array(documents)).combine_chunks()).str.slice(0, OPENING).str.to_lowercase().str.extract_all(WORD)
+    words = pl.DataFrame({"row": pl.int_range(len(documents), eager=True), "word": begins}).explode("word").drop_nulls().unique()
+    often = words.group_by("word").agg(count=pl.len()).filter(pl.col("count") >= SEEN).sort("word").with_row_index("number")
+    words = words.join(often, on="word").sort("row", "number")
+    counts = np.bincount(words["row"].to_numpy(), minlength=len(documents))
+    return Rows.from_counts(counts, words["number"].to_numpy().astype(np.int32)), often.height
