@@ -1,4 +1,4 @@
-"""What holds where nobody says anything else, for the command line, the functions and the stores alike."""
+"""Defaults of the command line, the functions and the stores."""
 
 from __future__ import annotations
 

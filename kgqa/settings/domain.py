@@ -1,4 +1,4 @@
-"""A domain: what its TOML file holds, but for the sections of the recipes, which each bring their own."""
+"""A domain: the contents of its TOML file. Each recipe adds its own section."""
 
 from __future__ import annotations
 
@@ -28,23 +28,25 @@ class DomainSettings(Settings):
     """One domain: what a TOML file holds, built in or the user's own."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    """Name of the domain: lower-case letters, digits, hyphens and underscores."""
     dataset: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    """The folder of the finished dataset."""
+    """Folder of the finished dataset. ``kgqa compose`` appends ``-musique``."""
     title: str
+    """Title on the dataset card."""
     licence: str = "unknown"
-    """What the dataset card says about the licence of texts and facts."""
+    """Licence of texts and facts on the dataset card."""
     attribution: tuple[str, ...] = ()
-    """Whose texts and facts they are, a sentence each, for the dataset card."""
+    """Sources of the texts and facts, one sentence each, for the dataset card."""
     limits: str = UNREAD
-    """What the dataset card says about how far the samples can be trusted."""
+    """How far the samples can be trusted, for the dataset card."""
     seed_domain: str = ""
-    """The folder in ``seeds/`` that stands in where no source is given; of a domain of your own only if it names it itself."""
+    """Folder in ``seeds/`` to use when no source is given. A domain of your own uses one only if it sets this itself."""
     source: SourceSettings
     documents: DocumentSettings = DocumentSettings()
     linking: LinkingSettings = LinkingSettings()
     projection: ProjectionSettings
     recipe: str = RECIPE
-    """The recipe that makes the dataset, one of ``kgqa.recipes.registry``; what it can be told stands under its name."""
+    """Recipe that makes the dataset, one of ``kgqa.recipes.registry``. Its settings are in the section of its name."""
 
     if TYPE_CHECKING:
         qangaroo: QangarooSettings

@@ -1,4 +1,4 @@
-"""Where a Neo4j server is, and who asks; the environment says it by default."""
+"""Connection to a Neo4j server, by default from the environment."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neo4jSettings:
-    """Where the server is and who asks."""
+    """Connection to a Neo4j server."""
 
     uri: str = "bolt://localhost:7687"
     username: str = "neo4j"
     password: str = field(default="", repr=False)
-    """Empty: the server does not ask for one."""
+    """Empty: the server requires none."""
     database: str = ""
-    """Empty: the user's home database, which is ``neo4j`` unless somebody changed it."""
+    """Empty: the user's home database, ``neo4j`` by default."""
 
     @classmethod
     def from_environment(cls, *, uri: str | None = None, username: str | None = None, database: str | None = None) -> Neo4jSettings:
