@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 def doctor(
-    queries: Annotated[int, Option(help="Random queries per store; 10000 are what kgqa itself is tested with.")] = DOCTOR_QUERIES,
-    seed: Annotated[int, Option(help="Draws graphs, queries and arguments.")] = SEED,
-    workspace: Annotated[Path, Option(help="The folder whose disk is looked at.")] = WORKSPACE,
-    script: Annotated[Path | None, Option(help="Write the replay of a wrong answer to this file.")] = None,
+    queries: Annotated[int, Option(help="Random queries per store; kgqa itself is tested with 10000.")] = DOCTOR_QUERIES,
+    seed: Annotated[int, Option(help="Seed of graphs, queries and arguments.")] = SEED,
+    workspace: Annotated[Path, Option(help="Folder whose disk is checked.")] = WORKSPACE,
+    script: Annotated[Path | None, Option(help="File for a script that reproduces a wrong answer.")] = None,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
 ) -> None:
-    """Check what is installed, and compare every query on every reachable store with brute force.
+    """Check the installation, and compare every query on every reachable store with brute force.
 
-    Status 1 if an answer is wrong or the engine is of a version that is known to be, 2 if a server that was named could not be examined.
+    Exits with status 1 if an answer or the engine's version is wrong, and with 2 if a named server cannot be examined.
     """
     import kgqa
     from kgqa.cli.progress import ConsoleProgress

@@ -23,8 +23,8 @@ MOST_RELATIONS = 3
 
 
 def show(
-    dataset: Annotated[Path, Argument(help="The dataset's folder, as kgqa-workspace/datasets/medhop.")],
-    id: Annotated[str | None, Argument(help="The sample's id; without it, the first sample.")] = None,  # noqa: A002
+    dataset: Annotated[Path, Argument(help="Dataset folder, as kgqa-workspace/datasets/medhop.")],
+    id: Annotated[str | None, Argument(help="Sample id; by default the first sample.")] = None,  # noqa: A002
     masked: Annotated[bool, Option("--masked", help="Show the masked twin.")] = False,
 ) -> None:
     """Print one sample with its chain and its mentions in colour."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
     from kgqa.runs.funnel import FunnelRow
 
-Verbose = Annotated[bool, Option("--verbose", "-v", help="Print all tables of the card: what was dropped, shortcut baselines, times.")]
+Verbose = Annotated[bool, Option("--verbose", "-v", help="Print all tables of the card: rejections, shortcut baselines, times.")]
 REASONS = 3
 """Rules that are named of those that dropped most."""
 REMARKS = 4

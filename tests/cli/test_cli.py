@@ -58,7 +58,7 @@ def test_help_documents_every_option(name: str, cli: Cli) -> None:
         if parameter.name == "help":
             continue
         assert parameter.help, parameter.name
-        shown = parameter.opts[-1] if parameter.param_type_name == "option" else parameter.name
+        shown = parameter.opts[-1] if parameter.param_type_name == "option" else parameter.metavar or parameter.name
         assert shown.lower() in outcome.out.lower(), shown
 
 
