@@ -1,6 +1,6 @@
 """Counts what makes prose hard to read: long sentences, phrases that sound translated, docstrings of three words or fewer.
 
-A help for whoever edits, not a gate. It looks at pages, at the help texts of the commands, at the descriptions of settings and at docstrings,
+A help for whoever edits, not a gate. It looks at pages, at help texts, at messages, at the descriptions of settings and at docstrings,
 and prints the counts of each file and group; ``--list`` prints every finding with its place.
 
     python -m tools.plain_words                     # the counts of each group
@@ -116,10 +116,29 @@ def short_docstrings(prose: Prose) -> Iterator[Finding]:
         yield Finding(prose.group, prose.file, prose.line, "short docstring", " ".join(prose.text.split()))
 
 
+def message_prose(path: Path) -> Iterator[Prose]:
+    """Sentences of errors, and what commands print; every placeholder is one word."""
+    name = str(path.relative_to(ROOT))
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        raised = isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
+        printed = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in {"say", "print", "warn"}
+        call = node.exc if isinstance(node, ast.Raise) else node
+        for argument in call.args if (raised or printed) and isinstance(call, ast.Call) else ():
+            if text := _text(argument):
+                yield Prose("messages", name, argument.lineno, text)
+
+
+def _text(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    return "".join(_text(part) or "X" for part in node.values) if isinstance(node, ast.JoinedStr) else ""
+
+
 def help_prose() -> Iterator[Prose]:
     """What ``kgqa --help`` and ``kgqa COMMAND --help`` say."""
-    from kgqa.cli.app import COMMANDS, app
     from typer.main import get_group
+
+    from kgqa.cli.app import COMMANDS, app
 
     group = get_group(app)
     for name in COMMANDS:
@@ -138,7 +157,11 @@ def all_prose(places: Sequence[str]) -> Iterator[Prose]:
     for place in places:
         path = ROOT / place
         for file in [path] if path.is_file() else sorted([*path.glob("*.md"), *path.rglob("*.py")]):
-            yield from page_prose(file) if file.suffix == ".md" else module_prose(file)
+            if file.suffix == ".md":
+                yield from page_prose(file)
+            else:
+                yield from module_prose(file)
+                yield from message_prose(file)
 
 
 def main() -> None:
