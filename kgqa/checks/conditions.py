@@ -88,6 +88,6 @@ def decide(condition: Condition, findings: Sequence[Finding], *, missing: Mappin
     figures = [(finding.figure, finding.check) for finding in named if finding.figure is not None]
     if not figures:
         reason = named[0].reason.rstrip(".")
-        raise SettingsError(f"--fail-on {condition}: this cannot be decided on this set ({reason}); drop the condition, or mend the set.")
+        raise SettingsError(f"--fail-on {condition}: this cannot be decided on this set ({reason}); drop the condition, or fix the set.")
     figure, check = max(figures, key=lambda pair: pair[0])
     return Outcome(condition=str(condition), check=check, figure=figure, holds=COMPARISONS[condition.comparison](figure, condition.number))

@@ -94,9 +94,9 @@ def _print(console: Terminal, made: Composition, *, verbose: bool) -> None:
         console.say("Reasoning graphs: " + ", ".join(f"{name} {count:,}" for name, count in sorted(totals.items())))
         print_notes(console, made.funnel)
     if made.filter == "lexical":
-        console.print("Filtered by counting readers, which is weaker than trained ones (--filter readers).", style="yellow")
+        console.print("Filtered by lexical baselines, which are weaker than trained readers (--filter readers).", style="yellow")
     if made.filter == "none":
-        console.print("Not filtered: part of the questions can be answered without all of their hops.", style="yellow")
+        console.print("Not filtered: some questions can be answered without all of their hops.", style="yellow")
     if made.empty:
         console.print(
             f"Nothing is left for {' and '.join(made.empty)}: too many questions share an answer, or there are few; give more single-hop "
@@ -106,9 +106,9 @@ def _print(console: Terminal, made: Composition, *, verbose: bool) -> None:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
     print_changed(console, made.changed)
     if made.replaced:
-        console.print("It replaced a dataset of other settings or input; to keep several, give each a --name.", style="yellow")
+        console.print("This replaced a dataset with other settings or input. To keep both, give each a --name.", style="yellow")
     if made.tasks is not None:
-        console.say(f"{made.tasks}: what people are to write", style="bold")
+        console.say(f"{made.tasks}: tasks for annotators", style="bold")
         console.say(f"Next: the same command with --answers {quote(str(made.tasks))}, once the lines of it (or of a copy) are filled in")
         return
     place = quote(str(made.dataset))

@@ -56,6 +56,6 @@ def _print(console: Terminal, done: Conversion) -> None:
             table.add_row(part, f"{count:,}" if part == MORE else f"{count:,} of {total:,}")
         console.print(table)
     else:
-        console.print("Read again, every question is as it was.")
+        console.print("Read back, every question is unchanged.")
     for path in done.files:
         console.say(f"{path}: {decimal(path.stat().st_size)}")

@@ -44,9 +44,7 @@ def doctor(
     if not found.agree:
         raise typer.Exit(1)
     if found.missed:
-        raise StoreError(
-            f"{found.missed.note} It was named, so it was to be examined; leave out NEO4J_URI to examine the embedded engine alone."
-        )
+        raise StoreError(f"{found.missed.note} NEO4J_URI names this server; unset it to check the embedded engine alone.")
 
 
 def _print(console: Terminal, found: Examination, script: Path | None) -> None:
@@ -86,7 +84,7 @@ def _print(console: Terminal, found: Examination, script: Path | None) -> None:
             )
     examined = " and ".join(report.store for report in found.stores if report.comparison)
     if not examined:
-        console.print("No store was examined.")
+        console.print("No store was checked.")
     else:
         console.print(_verdict(found, examined))
 
@@ -100,11 +98,11 @@ def _verdict(found: Examination, examined: str) -> str:
 
 def _print_disagreement(console: Terminal, report: StoreReport, script: Path | None) -> None:
     assert report.comparison
-    console.print(f"{report.store} {report.comparison.version} answers wrongly:", style="red")
+    console.print(f"{report.store} {report.comparison.version} returns wrong answers:", style="red")
     for name, count in report.comparison.disagreements.items():
         console.print(f"  {name}: {count:,} times")
     if not report.script:
-        console.print("These are searches, which take many queries, so that no script replays one; kgqa doctor with the same seed does.")
+        console.print("These are searches of many queries, which a script cannot replay; run kgqa doctor again with the same seed.")
     elif script is not None:
         console.say(f"The smallest case is in {script}; run it with python.")
     else:

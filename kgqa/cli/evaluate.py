@@ -104,7 +104,7 @@ def _print_types(console: Terminal, types: Mapping[str, Mapping[str, float]]) ->
     for name, found in types.items():
         number, *means = found.values()
         table.add_row(name, f"{number:,}", *(f"{value:.3f}" for value in means))
-    console.say("Official types, each question's being that of the gold answer that was best")
+    console.say("Official types; a question has the type of its best-matching gold answer")
     console.print(table)
 
 

@@ -75,7 +75,7 @@ def _print_plan(console: Terminal, plan: Plan) -> None:
         console.say(f"The graph engine may take {decimal(plan.memory)} of memory (KGQA_STORE_MEMORY).")
     print_changed(console, plan.changed)
     if plan.replaces:
-        console.print("A dataset of other settings or input would be replaced.", style="yellow")
+        console.print("This would replace a dataset with other settings or input.", style="yellow")
     console.say(f"Would write {plan.dataset}. Nothing was changed.")
 
 
@@ -101,7 +101,7 @@ def _print_report(console: Terminal, report: Report, *, verbose: bool) -> None:
             console.print(f"The {split} split is empty; {hint}use more data.", style="yellow")
     print_changed(console, report.changed)
     if report.replaced:
-        console.print("It replaced a dataset of other settings or input; to keep several, use several workspaces.", style="yellow")
+        console.print("This replaced a dataset with other settings or input. To keep both, use two workspaces.", style="yellow")
     place = quote(str(report.dataset))
     console.say(f"The card has the rest: {place}/README.md")
     console.say(f"Next: kgqa show {place}")

@@ -66,13 +66,13 @@ def query(
         raise QueryError("--memory goes with the embedded store; a server has its own limit, db.memory.transaction.max (docs/neo4j.md).")
     if list_all:
         if context.args or any(_is_typed(context, option) for option in context.params if option != "list_all"):
-            raise QueryError("--list stands alone; it shows all queries.")
+            raise QueryError("--list takes no other option; it shows all queries.")
         _print_list()
         return
     neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
     if cypher is not None:
         if name is not None or context.args:
-            raise QueryError("--cypher stands in place of a name and its parameters; give one or the other.")
+            raise QueryError("--cypher replaces a name and its parameters; give one or the other.")
         limits = kgqa.Limits(
             seconds=seconds, memory=read_size(memory or MEMORY), rows=QUERY_ROWS if rows is None else rows, bytes=read_size(bytes or BYTES)
         )
@@ -92,7 +92,7 @@ def parameters(arguments: list[str]) -> dict[str, str]:
     while rest:
         word = rest.pop(0)
         if not word.startswith("--") or word == "--":
-            raise QueryError(f"{word!r} stands alone; parameters are given as --PARAMETER VALUE.")
+            raise QueryError(f"{word!r} is not an option; give parameters as --PARAMETER VALUE.")
         name, equals, value = word[2:].partition("=")
         if not equals:
             if not rest:

@@ -108,7 +108,7 @@ def _print_figures(console: Terminal, found: ReviewFigures) -> None:
             agreed.add_row(label(each.question), percent(each.same), "–" if kappa is None else f"{kappa:.2f}")
         console.print(agreed)
     elif len(found.readers) > 1:
-        console.say("There is no sample to which both gave a verdict, so nothing to agree on.", style="yellow")
+        console.say("No sample has a verdict of both annotators, so there is no agreement to measure.", style="yellow")
 
 
 def _lines(number: int, reading: Reading) -> Iterator[str]:

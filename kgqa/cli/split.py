@@ -42,11 +42,11 @@ def split(
     total = ", ".join(f"{name} {count:,}" for name, count in done.counts.items())
     console.say(f"Questions that stay together: {done.components:,} sets, the largest of {done.largest:,}.")
     if cut:
-        console.say(f"Left out so that others could part: {done.dropped:,}.")
+        console.say(f"Dropped to keep the shares: {done.dropped:,}.")
     console.say(f"{done.dataset}: {total}", style="bold")
     if not cut and done.counts["train"] and 2 * done.largest > sum(done.counts.values()):
         console.say(
-            "More than half of the questions hang together, so that the shares are not what was asked for; --cut leaves some out.",
+            "More than half of the questions are connected, so the shares differ from --shares; --cut drops some questions to keep them.",
             style="yellow",
         )
     if done.empty:

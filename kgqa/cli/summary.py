@@ -32,11 +32,11 @@ def print_result(
     console.say(f"{dataset}: {total}", style="bold")
     dropped = sorted((row for row in funnel if row.what in LOSES and row.removed), key=lambda row: -(row.removed or 0))
     if dropped:
-        console.print("Most were dropped because")
+        console.print("Main reasons for rejection:")
         for row in dropped[:REASONS]:
             console.say(f"  {row.removed:>9,}  {plain(row.reason)}")
     slowest = sorted(seconds.items(), key=lambda entry: -entry[1])[:REASONS]
-    console.say(f"Time: {sum(seconds.values()):,.0f} s, of it " + ", ".join(f"{name} {part:,.0f}" for name, part in slowest))
+    console.say(f"Time: {sum(seconds.values()):,.0f} s, mostly " + ", ".join(f"{name} {part:,.0f}" for name, part in slowest))
 
 
 def print_shortcut(console: Terminal, baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
@@ -67,7 +67,7 @@ def print_changed(console: Terminal, files: Sequence[str]) -> None:
     """Which input files are other ones than before, so that stages are done again which nobody asked for."""
     if files:
         named = ", ".join(files[:5]) + (f" and {len(files) - 5:,} more" if len(files) > 5 else "")
-        console.print(f"Changed since the last run in this workspace: {named}; what depends on the change is made anew.", style="yellow")
+        console.print(f"Changed since the last run in this workspace: {named}; the stages that depend on them run again.", style="yellow")
 
 
 def print_tables(console: Terminal, funnel: Iterable[FunnelRow], seconds: Mapping[str, float], reused: Sequence[str], *more: Any) -> None:

@@ -109,7 +109,7 @@ def _judging_settings(level: str | None, path: str | Path | None, encoder: str |
     if level is None:
         for option, value in given.items():
             if value is not None:
-                raise SettingsError(f"{option}: this is said of readers, and none is asked for; add --readers minimal, or drop it.")
+                raise SettingsError(f"{option}: this setting is for trained readers; add --readers minimal, or drop it.")
         return JudgingSettings()
     check_level(level)
     require_readers("kgqa audit --readers")

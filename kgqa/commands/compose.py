@@ -131,7 +131,7 @@ def compose(
     if given and source is not None:
         raise SettingsError("--source is the folder of a domain's graph, but question sets are given; leave out one of the two.")
     if not given and domain is None:
-        raise SettingsError("nothing says what to compose; give question sets, or --domain with --source for a graph.")
+        raise SettingsError("there is nothing to compose; give question sets, or --domain with --source for a graph.")
     loaded = load_domain(
         domain or QUESTIONS,
         source=None if source is None else Path(source),
@@ -330,7 +330,7 @@ def _check_readers(settings: MusiqueSettings) -> None:
     used = settings.disconnection
     idle = sorted(name for name in used.model_fields_set - {"use"} if used.use not in SAYS_TO.get(name, FILTERS[:2]))
     if idle:
-        raise SettingsError(f"musique.disconnection.{idle[0]} says nothing where the filter is {used.use}; leave out one of the two.")
+        raise SettingsError(f"musique.disconnection.{idle[0]} has no effect with the filter {used.use}; leave out one of the two.")
     if used.use == "none":
         return
     if any(reader.steps for reader in readers_of(used).values()):

@@ -96,7 +96,7 @@ def _settings(kind: str, *, level: str | None, seed: int, inoculation: int, max_
     if level is not None and level not in LEVELS:
         raise SettingsError(f"level {level!r} is not known; {suggestion(level, LEVELS)}")
     if inoculation not in PERCENTAGES:
-        raise SettingsError(f"inoculation {inoculation} is none of {', '.join(map(str, PERCENTAGES))} per cent; give one of these.")
+        raise SettingsError(f"inoculation {inoculation} is not one of {', '.join(map(str, PERCENTAGES))} per cent; give one of these.")
     if max_facts is not None and not 2 <= max_facts <= MOST_FACTS:
         raise SettingsError(f"max_facts {max_facts} is not between 2 and {MOST_FACTS}; n facts make 2^n - 1 instances a question.")
     check_seed(seed)

@@ -195,7 +195,7 @@ def prepared(
     if neo4j is not None and store != "neo4j":
         raise SettingsError(f"neo4j says where a server is, but the {store} store needs none; leave it out, or give store='neo4j'.")
     if limit is not None and limit < 1:
-        raise SettingsError(f"limit {limit} is not at least 1; leave it out to ask all questions.")
+        raise SettingsError(f"limit {limit} is not at least 1; leave it out for all questions.")
     loaded = load_domain(domain, source=None if source is None else Path(source), recipe=recipe)
     if loaded.settings.source.layout == QUESTIONS:
         raise SettingsError(f"the domain {loaded.settings.name} has no graph; compose question sets with kgqa compose SET...")

@@ -94,14 +94,14 @@ class Part:
         sizes = {name: number for name, number in (("hops", self.hops), ("limit", self.limit)) if number is not None}
         if sizes and self.of not in {"entity", "document"}:
             raise SettingsError(
-                f"{next(iter(sizes))} says how much lies around an entity or a document; give one of them, or leave it out."
+                f"{next(iter(sizes))} limits the neighbourhood of an entity or a document; give one of them, or leave it out."
             )
         if self.dataset is not None and self.of in {"entity", "document"}:
             raise SettingsError(
                 f"a dataset has samples, and the graph is about {self.of} {getattr(self, self.of)!r}; leave out one of them."
             )
         if not 1 <= sizes.get("hops", 1) <= MOST_HOPS:
-            raise SettingsError(f"hops {self.hops} is not between 1 and {MOST_HOPS}; further away lies nearly everything.")
+            raise SettingsError(f"hops {self.hops} is not between 1 and {MOST_HOPS}; a larger radius reaches nearly everything.")
         if not 1 <= sizes.get("limit", 1) <= MOST_ROWS:
             raise SettingsError(f"limit {self.limit} is not between 1 and {MOST_ROWS:,}; give another.")
 

@@ -243,7 +243,7 @@ def _begin(folder: Path, source: QuestionSet, asked: Specification, seed: int, s
             differs = _differences(_read(path), wanted)
             if differs:
                 raise RunMismatch(
-                    f"{folder}: this run was begun with another {differs[0]}; choose another --out, or remove it to begin anew."
+                    f"{folder}: this run was started with another {differs[0]}; choose another --out, or remove it to start again."
                 )
         elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise SettingsError(f"{folder}: this is already there and is no run of kgqa train; choose another --out.")
@@ -260,7 +260,7 @@ def _read(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {path.parent} to begin anew.")
+        raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {path.parent} to start again.")
     return found
 
 
@@ -288,4 +288,4 @@ def _as_it_was(folder: Path, source: QuestionSet, asked: Specification) -> Train
             was_finished=True,
         )  # fmt: skip
     except (KeyError, TypeError, ValueError):
-        raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {folder} to begin anew.") from None
+        raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {folder} to start again.") from None

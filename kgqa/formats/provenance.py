@@ -78,7 +78,7 @@ def note(name: str, values: dict[str, Any], *, beside: str | None = None) -> str
     try:
         return ENCODER.encode({name: values} if beside is None else {**json.loads(beside), name: values})
     except RecursionError:
-        raise BrokenInput(f"a field of {name} that is to be noted is nested too deeply; mend or drop the record.") from None
+        raise BrokenInput(f"a field of {name} that is to be noted is nested too deeply; fix or drop the record.") from None
 
 
 def without_order(notes: Mapping[str, Any]) -> dict[str, Any]:

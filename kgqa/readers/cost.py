@@ -113,7 +113,7 @@ def _measured(job: Job) -> _Measured:
         try:
             reader.fit(of_list(some), None, fitting)
         except InterruptedRun:  # it names a folder that goes with it
-            raise InterruptedRun("stopped while the cost was measured; run the same command again to begin anew.") from None
+            raise InterruptedRun("stopped while the cost was measured; run the same command again to start again.") from None
         begin = time.perf_counter()
         read = sum(1 for _ in reader.predict(of_list(some), Silent()))
         seconds = time.perf_counter() - begin

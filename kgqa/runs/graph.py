@@ -72,7 +72,7 @@ def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None 
         record = workspace.finished("build_store")
         if record is None:
             raise StoreError(
-                f"{workspace.graph}: the graph is damaged or unfinished; kgqa generate --domain DOMAIN --workspace {place} makes it anew."
+                f"{workspace.graph}: the graph is damaged or unfinished; kgqa generate --domain DOMAIN --workspace {place} rebuilds it."
             )
         if not record.outputs:
             raise StoreError(f"{place}: the last run put its graph into Neo4j; add --store neo4j, or run kgqa generate without it.")

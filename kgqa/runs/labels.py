@@ -28,7 +28,7 @@ def workspace_of(dataset: Path) -> Workspace | None:
         if place.finished("read_sources") is None:
             raise WorkspaceError(
                 f"{place.tables}: a table is not as it was written, so names and relations cannot be shown; run kgqa generate again in "
-                "this workspace, which makes it anew, or move the dataset elsewhere."
+                "this workspace, which rebuilds it, or move the dataset elsewhere."
             )
     return place
 

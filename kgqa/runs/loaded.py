@@ -42,7 +42,7 @@ def loaded_graph(workspace: Workspace) -> Path | None:
         return None
     if not workspace.loaded.is_file() or file_hash(workspace.loaded) != index["graph"]:
         again = f"kgqa load --store embedded --workspace {workspace.path} --dataset {next(iter(index['datasets']))}"
-        raise StoreError(f"{workspace.loaded}: the graph with samples is damaged; {again} --replace makes it anew.")
+        raise StoreError(f"{workspace.loaded}: the graph with samples is damaged; {again} --replace rebuilds it.")
     return workspace.loaded
 
 

@@ -199,4 +199,4 @@ def held(workspace: Workspace) -> Iterator[None]:
         except KeyboardInterrupt:
             raise InterruptedRun(f"{workspace.path}: stopped; run the same command again to go on from the last finished stage.") from None
         except MemoryError:
-            raise WorkspaceError(f"{workspace.path}: the memory does not suffice; close other programs, or try with --limit.") from None
+            raise WorkspaceError(f"{workspace.path}: there is not enough memory; close other programs, or use --limit.") from None

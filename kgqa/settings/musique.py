@@ -65,9 +65,9 @@ class TemplateSettings(Settings):
             try:
                 places = [name for _, name, spec, conversion in Formatter().parse(form) if name is not None or spec or conversion]
             except ValueError as error:
-                raise ValueError(f"braces stand for names alone: {error}") from None
+                raise ValueError(f"braces are for names only: {error}") from None
             if "{{" in form or "}}" in form:
-                raise ValueError("a doubled brace would stand in every question; braces stand for names alone")
+                raise ValueError("a doubled brace would appear in every question; braces are for names only")
             if len(places) != 1 or places[0] not in {"head", "tail", "a tail"}:
                 raise ValueError("it must have one place for a name, {head}, {tail} or {a tail}")
         return value

@@ -45,7 +45,7 @@ class Neo4jSettings:
         try:
             f"{self.uri}{self.username}{self.password}{self.database}".encode()
         except UnicodeEncodeError:
-            raise SettingsError("NEO4J_USERNAME, NEO4J_PASSWORD or NEO4J_DATABASE is not UTF-8; set it anew.") from None
+            raise SettingsError("NEO4J_USERNAME, NEO4J_PASSWORD or NEO4J_DATABASE is not UTF-8; set it again.") from None
         if parts.username or parts.password:
             raise SettingsError("NEO4J_URI holds a user or a password; put them into NEO4J_USERNAME and NEO4J_PASSWORD.")
 

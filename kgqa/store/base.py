@@ -56,7 +56,7 @@ def as_declared(rows: pa.Table, query: Query) -> pa.Table:
         return pa.table([_cast(rows[field.name], field.type) for field in schema], schema=schema)
     except pa.ArrowInvalid:
         told, is_so = (", ".join(f"{name}: {kind}" for name, kind in kinds) for kinds in (query.returns.items(), _kinds(rows)))
-        sentence = f"query {query.name} ({query.file}): its header says that it returns {told}, but it returns {is_so}; mend it."
+        sentence = f"query {query.name} ({query.file}): its header says that it returns {told}, but it returns {is_so}; fix it."
         raise HeaderMismatch(sentence) from None
 
 

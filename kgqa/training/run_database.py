@@ -87,7 +87,7 @@ class RunDatabase:
             try:
                 yield connection
             except ValueError as error:  # of a column of JSON
-                raise BrokenInput(f"{self.name}: what it holds of a run is no JSON ({error}); choose another, or train anew.") from None
+                raise BrokenInput(f"{self.name}: what it holds of a run is no JSON ({error}); choose another, or train again.") from None
 
     def _engine(self, *, write: bool = True, patience: float = PATIENCE) -> Engine:
         from sqlalchemy import create_engine, event

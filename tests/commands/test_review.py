@@ -96,7 +96,7 @@ def test_readers_of_different_samples_have_nothing_to_agree_on(wikihop: Path, tm
     bob = written(wikihop, tmp_path / "bob.tsv", ["", "", "", "follows"], reader="bob", sample=20)
     found = kgqa.review_figures(wikihop, ann, bob)
     assert (found.agreed, found.origin.sample) == ((), 20)
-    assert "nothing to agree on" in cli("review", wikihop, "--agreement", ann, bob).out
+    assert "no agreement to measure" in cli("review", wikihop, "--agreement", ann, bob).out
 
 
 def test_the_card_says_what_people_found_and_the_dataset_stays_whole(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:

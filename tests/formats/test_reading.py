@@ -92,7 +92,7 @@ def test_the_place_of_a_record_is_said(tmp_path: Path) -> None:
         ('{"id": "a", "places": []}\n{', "line 2, character 1: this is not JSON"),
         ('{"id": "a", "places": ' + "[" * 100_000, "line 1: it is nested too deeply"),
         ('[{"id": "a", "places": ' + "[" * 100_000, "record 1: it is nested too deeply"),
-        ('{"id": "a", "places": [%s]}' % ("9" * 6000), "line 1: a number has more than 4,300 digits; mend or drop the record."),
+        ('{"id": "a", "places": [%s]}' % ("9" * 6000), "line 1: a number has more than 4,300 digits; fix or drop the record."),
         ('[{"id": "a", "places": [%s]}]' % ("9" * 6000), "record 1: a number has more than 4,300 digits"),
         ('{"id": "a", "places": [], "pair": [1, 2, 3]}', "field 'pair': expected a list of at most 2, found one of 3; mend"),
         ('{"id": "a", "places": [], "kind": "c"}', "field 'kind': expected 'a' or 'b', found 'c'; mend"),

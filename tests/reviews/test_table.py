@@ -62,7 +62,7 @@ GOOD = "s1\tann\tfollows\tanother,wrong-link\tQ1\tsays \\\\ so"
         ({4: "# seed: 2147483648"}, BrokenInput, "line 5: the seed '2147483648' is no number between 0 and 2147483647"),
         ({5: "# sample: 0"}, BrokenInput, "line 6: the sample '0' is no number between 1"),
         ({5: f"# sample: {MOST_SAMPLE + 1}"}, BrokenInput, "line 6: the sample"),
-        ({6: "sample\treader"}, BrokenInput, "line 7: here the names of the columns must stand"),
+        ({6: "sample\treader"}, BrokenInput, "line 7: expected the column names"),
         ({7: "s1\tann"}, BrokenInput, "line 8: it has 2 columns, not 6"),
         ({7: "s1\tann\tfollow\t\t\t"}, BrokenInput, "line 8: the verdict 'follow' is not known; did you mean follows?"),
         ({7: "s1\tann\t\tanother,wrong\t\t"}, BrokenInput, "line 8: the mark 'wrong' is not known"),

@@ -29,7 +29,7 @@ def judging_settings(path: str | Path | None) -> JudgingSettings:
         try:
             said = tomllib.loads(path.read_text("utf-8-sig"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise SettingsError(f"{path}: this is not TOML ({error}); mend it.") from None
+            raise SettingsError(f"{path}: this is not TOML ({error}); fix it.") from None
     try:
         return JudgingSettings.model_validate(said)
     except ValidationError as error:

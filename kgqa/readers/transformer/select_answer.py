@@ -65,7 +65,7 @@ class SelectAnswer:
                 with storage_errors(keep):
                     chosen = json.loads(keep.read_text("utf-8"))
             except ValueError:
-                raise BrokenInput(f"{keep}: this is not what the selector chose; remove it, and it is made anew.") from None
+                raise BrokenInput(f"{keep}: this is not what the selector chose; remove it, and kgqa writes it again.") from None
         return questions.shown(Selecting(chosen), key_of("selected", list(chosen.items())))
 
     def _chosen(self, questions: Questions, progress: Progress) -> dict[str, list[str]]:
