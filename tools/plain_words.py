@@ -68,7 +68,7 @@ def sentences(text: str) -> list[str]:
     """
     plain = re.sub(r"``?[^`]+``?", "X", " ".join(text.split()))
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", plain).replace("**", "").replace("*", "")
-    return [part.strip() for part in re.split(r"(?<=[.!?])\s+(?=[A-Z\"“])", plain) if part.strip()]
+    return [part.strip() for part in re.split(r"(?<=[.!?])\s+(?=[A-Z\"“]|kgqa )", plain) if part.strip()]
 
 
 def findings(prose: Prose) -> Iterator[Finding]:
