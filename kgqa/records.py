@@ -44,7 +44,7 @@ class Paragraph:
     sentences: tuple[int, ...] | None = None
     """Where each sentence begins, in characters."""
     supporting_sentences: tuple[int, ...] | None = None
-    """Indices into ``sentences``."""
+    """Indices into ``sentences`` of the sentences that support the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,6 @@ class AnswerInQuestion(ShareCheck):
         return float(len(batch.instances[number].answers[0]))
 
     def describe(self, batch: Batch, number: int) -> str:
-        """Answer and question."""
+        """The answer and the question that contains it."""
         instance = batch.instances[number]
         return f"“{instance.answers[0]}” is the answer to: {instance.question}"

@@ -34,7 +34,7 @@ class BrokenReferences(ShareCheck):
         return float(len(_faults(batch, number)))
 
     def describe(self, batch: Batch, number: int) -> str:
-        """What they are."""
+        """The broken references of the question, with their fields."""
         return listed(_faults(batch, number))
 
 

@@ -27,7 +27,7 @@ class Check(ABC):
     remedy: ClassVar[str]
     """One sentence: what to do about it."""
     unit: ClassVar[str] = "questions"
-    """What is counted."""
+    """Plural noun of the things that the check counts."""
     compares: ClassVar[bool] = False
     """Whether it also looks at the sets that this one is compared with."""
     rereads: ClassVar[bool] = False

@@ -20,7 +20,7 @@ _FORM = re.compile(rf"\s*([A-Za-z][\w-]*)\s*({'|'.join(COMPARISONS)})\s*(\d+(?:\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One condition."""
+    """One parsed ``--fail-on``: a check or family, a comparison and a number."""
 
     name: str
     """Of a check, or of a family: then its worst check decides."""
@@ -44,7 +44,7 @@ class Outcome:
     holds: bool
     """Whether the audit fails by it; so it does where it cannot be decided."""
     reason: str = ""
-    """Why it cannot."""
+    """Why the figure could not be measured; empty if it could."""
 
 
 ALWAYS_THE_SAME = frozenset({(">", 1.0), ("<", 0.0), (">=", 0.0), ("<=", 1.0)})

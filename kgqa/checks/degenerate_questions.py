@@ -31,7 +31,7 @@ class DegenerateQuestions(ShareCheck):
         return np.array([_asks_nothing(batch, number, int(count)) for number, count in enumerate(words)], np.float64)
 
     def describe(self, batch: Batch, number: int) -> str:
-        """The whole question."""
+        """The question's text in quotation marks."""
         return f"“{batch.instances[number].question}”"
 
 

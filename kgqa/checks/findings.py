@@ -115,7 +115,7 @@ class Worst:
     """The ten examples with the highest badness; of equally bad ones those that come first by split and id."""
 
     def __init__(self) -> None:
-        """None yet."""
+        """Start without an example."""
         self._kept: list[tuple[float, str, str, Example]] = []
 
     def add(self, badness: float, split: str, id: str, what: Callable[[], str], *, number: int = -1) -> None:  # noqa: A002
@@ -128,5 +128,5 @@ class Worst:
         del self._kept[EXAMPLES:]
 
     def examples(self) -> tuple[Example, ...]:
-        """The worst first."""
+        """The kept examples, worst first."""
         return tuple(kept[3] for kept in self._kept)

@@ -145,7 +145,7 @@ class SharedSupportingParagraphs(SharedCheck):
 
 
 class SharedParagraphs(SharedCheck):
-    """Paragraphs shown."""
+    """Paragraphs that two splits show."""
 
     kind = "paragraphs"
     name = "shared-paragraphs"
@@ -156,7 +156,7 @@ class SharedParagraphs(SharedCheck):
 
 
 class SharedAnswers(SharedCheck):
-    """Canonical answers."""
+    """Canonical answers that two splits have."""
 
     kind = "answers"
     name = "shared-answers"

@@ -27,6 +27,6 @@ class UnsupportedAnswers(ShareCheck):
         return np.where(applies, supported == 0, np.nan).astype(np.float64)
 
     def describe(self, batch: Batch, number: int) -> str:
-        """Answer and question."""
+        """The answer and the question whose supporting paragraphs lack it."""
         instance = batch.instances[number]
         return f"“{instance.answers[0]}” is in no supporting paragraph: {instance.question}"

@@ -33,7 +33,7 @@ class Commands(typer.core.TyperGroup):
         self.commands = dict.fromkeys(COMMANDS, typer.core.TyperCommand("one of them"))
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Their names."""
+        """Names of the commands, in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:

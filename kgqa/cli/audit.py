@@ -1,4 +1,4 @@
-"""``kgqa audit``."""
+"""The command ``kgqa audit``: options and printed report."""
 
 from __future__ import annotations
 

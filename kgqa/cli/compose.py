@@ -1,4 +1,4 @@
-"""``kgqa compose``."""
+"""The command ``kgqa compose``: options and printed result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgqa contrast``."""
+"""The command ``kgqa contrast``: options and printed result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgqa convert``."""
+"""The command ``kgqa convert``: options and printed losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgqa doctor``."""
+"""The command ``kgqa doctor``: options, printed installation and findings."""
 
 from __future__ import annotations
 

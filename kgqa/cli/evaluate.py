@@ -1,4 +1,4 @@
-"""``kgqa evaluate``."""
+"""The command ``kgqa evaluate``: options, printed scores and breakdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgqa explore``."""
+"""The command ``kgqa explore``: options and address of the page."""
 
 from __future__ import annotations
 

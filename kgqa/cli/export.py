@@ -1,4 +1,4 @@
-"""``kgqa export``."""
+"""The command ``kgqa export``: options and list of written files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgqa generate``."""
+"""The command ``kgqa generate``: options, printed plan and result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgqa load``."""
+"""The command ``kgqa load``: options and printed counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgqa predict``."""
+"""The command ``kgqa predict``: options and printed result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgqa query``."""
+"""The command ``kgqa query``: options, free parameters and printed rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgqa relations``."""
+"""The command ``kgqa relations``: options and printed table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgqa review``."""
+"""The command ``kgqa review``: options, printed samples and figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgqa runs``."""
+"""The command ``kgqa runs``: options, printed list, run and comparison."""
 
 from __future__ import annotations
 

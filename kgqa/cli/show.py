@@ -1,4 +1,4 @@
-"""``kgqa show``."""
+"""The command ``kgqa show``: options and the printed sample."""
 
 from __future__ import annotations
 

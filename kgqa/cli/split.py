@@ -1,4 +1,4 @@
-"""``kgqa split``."""
+"""The command ``kgqa split``: options and printed counts."""
 
 from __future__ import annotations
 

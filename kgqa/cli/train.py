@@ -1,4 +1,4 @@
-"""``kgqa train``."""
+"""The command ``kgqa train``: options, list of readers and printed result."""
 
 from __future__ import annotations
 

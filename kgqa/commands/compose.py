@@ -65,7 +65,7 @@ class Composition:
     tasks: Path | None
     """The file with what people are asked to write, where no question is composed before they have."""
     counts: dict[str, int]
-    """Questions per split."""
+    """Split → number of questions."""
     shapes: dict[str, dict[str, int]]
     """Split → shape → questions."""
     funnel: list[FunnelRow]
@@ -74,7 +74,7 @@ class Composition:
     reused: list[str]
     """Stages that were finished before."""
     filter: str
-    """One of ``FILTERS``."""
+    """The disconnection filter, a key of ``FILTERS``."""
     is_seed: bool
     """Whether the small domain that kgqa ships was used."""
     replaced: bool

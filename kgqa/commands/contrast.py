@@ -26,14 +26,14 @@ from kgqa.settings.defaults import DRAWS_SEED
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """What was made."""
+    """Result of :func:`contrast`: the dataset, its counts and funnel."""
 
     kind: str
     source: QuestionSet
     dataset: Path
-    """The finished folder."""
+    """Folder of the finished dataset."""
     counts: dict[str, int]
-    """Instances per split."""
+    """Split → number of instances."""
     groups: dict[str, int]
     """Groups per split; a group's instances belong together."""
     funnel: list[FunnelRow]

@@ -25,13 +25,13 @@ FILE_ENDINGS = (".json", ".jsonl", ".parquet", ".gz", ".zip", ".tsv", ".csv")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversion:
-    """What was converted."""
+    """Result of :func:`convert`: the files, counts and losses."""
 
     source: QuestionSet
     to: str
     files: tuple[Path, ...]
     counts: dict[str, int]
-    """Split → questions."""
+    """Split → number of questions."""
     changed: dict[str, int]
     """Part of an Instance → questions in which it does not come back as it was, also ``LOST``, ``MORE``, and ``note NAME.FIELD`` of what is
     not noted any more; empty: nothing was lost."""

@@ -39,9 +39,9 @@ class Report:
     domain: str
     recipe: str
     dataset: Path
-    """The finished folder."""
+    """Folder of the finished dataset."""
     counts: dict[str, int]
-    """Samples per split."""
+    """Split → number of samples."""
     funnel: list[FunnelRow]
     baselines: dict[str, list[dict[str, Any]]]
     seconds: dict[str, float]
@@ -220,5 +220,5 @@ def prepared(
 
 
 def input_files(domain: Domain) -> list[Path]:
-    """The domain's own."""
+    """Paths of the source files that the domain's layout reads."""
     return [find_file(domain.source, name) for name in LAYOUTS[domain.settings.source.layout].FILES]

@@ -26,7 +26,7 @@ class Loaded:
     """What a server holds after a load."""
 
     place: str
-    """Server and database."""
+    """Server and database, as messages name them."""
     rows: dict[str, int]
     """How many rows of each table of the graph."""
     already: bool

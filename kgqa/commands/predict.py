@@ -20,7 +20,7 @@ from kgqa.training.questions import of_split
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
-    """What was written."""
+    """Result of :func:`predict`: the file of predictions and its metric."""
 
     source: QuestionSet
     split: str

@@ -44,7 +44,7 @@ class TrainingRuns:
     remarks: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """All runs and the comparison as JSON-able data."""
         compared = None if self.comparison is None else asdict(self.comparison)
         return {"place": self.place, "runs": [_run_record(run) for run in self.runs], "comparison": compared}
 

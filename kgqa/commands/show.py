@@ -33,7 +33,7 @@ class NamedChain:
     """A chain from the subject to the answer, as people read it."""
 
     entity: str
-    """Where it begins."""
+    """Entity at the beginning of the chain."""
     name: str
     hops: tuple[Hop, ...]
 

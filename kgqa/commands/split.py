@@ -28,12 +28,12 @@ ROWS = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """What was made."""
+    """Result of :func:`split`: the dataset, its counts and connected questions."""
 
     source: QuestionSet
     dataset: Path
     counts: dict[str, int]
-    """Questions per split."""
+    """Split → number of questions."""
     components: int
     """Sets of questions that have to stay together."""
     largest: int

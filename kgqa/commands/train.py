@@ -46,7 +46,7 @@ RUN, SAVED, FIT, MANIFEST = "run.json", "reader", "fit", "manifest.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trained:
-    """What came out."""
+    """Result of :func:`train`: the run's folder, steps and best dev score."""
 
     source: QuestionSet
     folder: Path

@@ -19,7 +19,7 @@ class Files:
     """What the files of one domain say, before it is checked."""
 
     path: Path
-    """The domain's file."""
+    """Path of the domain's TOML file."""
     built_in: dict[str, Any]
     """What kgqa's own file says at which ``extends`` ends; empty where it ends at a file of the user's."""
     own: dict[str, Any]

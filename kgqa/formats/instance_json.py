@@ -15,7 +15,7 @@ from kgqa.records import Instance
 
 
 class MentionRow(Closed):
-    """A ``Mention``."""
+    """A ``Mention`` as JSON."""
 
     entity: str
     start: int
@@ -23,7 +23,7 @@ class MentionRow(Closed):
 
 
 class ParagraphRow(Closed):
-    """A ``Paragraph``."""
+    """A ``Paragraph`` as JSON."""
 
     id: str
     title: str | None
@@ -35,14 +35,14 @@ class ParagraphRow(Closed):
 
 
 class CandidateRow(Closed):
-    """A ``Candidate``."""
+    """A ``Candidate`` as JSON."""
 
     id: str
     text: str
 
 
 class GradeRow(Closed):
-    """A ``Grade``."""
+    """A ``Grade`` as JSON."""
 
     confidence: float
     path: str
@@ -50,7 +50,7 @@ class GradeRow(Closed):
 
 
 class StepRow(Closed):
-    """A ``Step``."""
+    """A ``Step`` as JSON."""
 
     id: str
     question: str
@@ -60,7 +60,7 @@ class StepRow(Closed):
 
 
 class Row(Closed):
-    """An ``Instance``."""
+    """An ``Instance`` as JSON."""
 
     id: str
     question: str

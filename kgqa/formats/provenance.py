@@ -14,7 +14,7 @@ ORDER = "given_facts"
 LISTS = ("absent_facts", "supporting_facts")
 """What several formats note under one name, and whoever counts it must find as a list."""
 ENCODER = json.JSONEncoder(ensure_ascii=False)
-"""Of all notes."""
+"""Encoder of notes; it keeps characters beyond ASCII."""
 _DECODER = json.JSONDecoder()
 
 

@@ -38,7 +38,7 @@ class Specification:
         return find_reader(self.name).make(self.name, self.settings, self.training)
 
     def record(self) -> dict[str, Any]:
-        """As JSON-able data."""
+        """The reader's name and all settings as JSON-able data."""
         settings, training = self.settings.model_dump(mode="json"), self.training.model_dump(mode="json")
         return {"reader": self.name, "settings": settings, "training": training}
 

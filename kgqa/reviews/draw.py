@@ -35,7 +35,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """Samples to read."""
+    """The drawn samples, with their origin and splits."""
 
     origin: Origin
     splits: Mapping[str, str]

@@ -48,7 +48,7 @@ def front_matter(settings: DomainSettings, counts: dict[str, int], digest: str, 
 
 
 def table(header: Sequence[str], rows: Iterable[list[str]]) -> str:
-    """Rows in Markdown."""
+    """A Markdown table."""
     lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
     return "\n".join(lines + ["| " + " | ".join(" ".join(_BAR.sub(r"\\|", cell).split()) for cell in row) + " |" for row in rows])
 
@@ -59,7 +59,7 @@ def funnel_table(funnel: Iterable[FunnelRow]) -> str:
 
 
 def baseline_table(baselines: dict[str, list[dict[str, Any]]]) -> str:
-    """:func:`baseline_rows` in Markdown."""
+    """The Markdown table of :func:`baseline_rows`."""
     return table(["split", "baseline", *baselines], baseline_rows(baselines))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 HEADER = ("stage", "what", "reason", "removed", "left")
-"""Of :attr:`FunnelRow.cells`."""
+"""Column names of :attr:`FunnelRow.cells`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,14 +35,14 @@ class Run:
     endpoint: str | None = None
     """Address of a chat-completions endpoint; None: what the environment says."""
     answers: Path | None = None
-    """What people wrote."""
+    """File of composed questions that annotators wrote."""
 
     def table(self, name: str) -> pa.Table:
         """A table that an earlier stage wrote."""
         return self.workspace.read_table(name)
 
     def tables(self, *names: str) -> dict[str, pa.Table]:
-        """Several of them."""
+        """Several tables by name."""
         return {name: self.table(name) for name in names}
 
 
@@ -59,7 +59,7 @@ class StageOutput:
     """One line for the console."""
 
     def as_report(self) -> dict[str, Any]:
-        """The JSON-able part."""
+        """The report, the funnel and the note as JSON-able data."""
         return {**self.report, "funnel": [asdict(row) for row in self.funnel], "note": self.note}
 
 

@@ -22,7 +22,7 @@ class Watch:
         self.add(paths)
 
     def add(self, paths: Iterable[Path]) -> None:
-        """These as well."""
+        """Watch these files as well, from now on."""
         for path in paths:
             place = os.path.abspath(path)
             self._stamps.setdefault(place, _stamp(place))

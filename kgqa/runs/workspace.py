@@ -68,7 +68,7 @@ class Workspace:
 
     @property
     def graph(self) -> Path:
-        """The embedded graph."""
+        """Path of the embedded graph."""
         return self.path / "store" / "graph.lbug"
 
     @property

@@ -50,7 +50,7 @@ class Dimension:
     """One way to divide the questions."""
 
     name: str
-    """One of ``DIMENSIONS``."""
+    """Name of the dimension, a key of ``DIMENSIONS``."""
     basis: str | None
     """For hops, which of ``HOPS`` was counted."""
     groups: tuple[Group, ...]
@@ -61,7 +61,7 @@ class Traits:
     """What is known of one question."""
 
     known: dict[str, str] = field(default_factory=dict)
-    """Dimension → value."""
+    """Dimension → value of the question."""
     hops: dict[str, int] = field(default_factory=dict)
     """One of the first two of ``HOPS`` → count."""
     supporting: set[str] = field(default_factory=set)

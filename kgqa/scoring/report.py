@@ -23,7 +23,7 @@ HEAD = '{\n "report": "kgqa evaluate",\n'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """What was found."""
+    """Result of :func:`evaluate`: scores, intervals and breakdown."""
 
     source: QuestionSet
     split: str
@@ -46,7 +46,7 @@ class Evaluation:
         return json.dumps(value) if decimals is None else f"{value:.{decimals}f}"
 
     def record(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """The whole evaluation as JSON-able data."""
         return {
             "metric": self.metric,
             "chosen_by": self.chosen_by,

@@ -38,4 +38,4 @@ QUERY_MEMORY = 2 << 30
 """Bytes above what the opened graph takes."""
 QUERY_ROWS = 1000
 QUERY_BYTES = 64 << 20
-"""Of the rows."""
+"""Bytes of all rows of a query."""

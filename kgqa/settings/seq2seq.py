@@ -42,5 +42,5 @@ class ExecutionSettings(SelectSettings):
 
     @property
     def writing(self) -> Seq2SeqSettings:
-        """The decomposer's."""
+        """The settings of the decomposer, or its defaults."""
         return self.decomposer or Seq2SeqSettings(encoder=self.encoder)

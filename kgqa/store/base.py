@@ -16,9 +16,9 @@ class GraphStore(Protocol):
     """An index over the tables that answers queries; may be thrown away and rebuilt."""
 
     name: str
-    """``embedded`` or ``neo4j``."""
+    """Name of the store: ``embedded`` or ``neo4j``."""
     version: str
-    """Of the engine."""
+    """Version of the engine or server."""
 
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
         """The rows of ``query`` with the columns and types that its header declares, in the order that its text defines.

@@ -213,7 +213,7 @@ class EmbeddedStore:
             connection.close()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the graph file; a second call does nothing."""
         if not self._closed:
             self._closed = True
             if self._worker is not None:
@@ -226,7 +226,7 @@ class EmbeddedStore:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Close."""
+        """Close the graph, also after an error."""
         self.close()
 
 

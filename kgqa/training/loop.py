@@ -77,7 +77,7 @@ def fit_task(task: Task, train: Questions, dev: Questions | None, fitting: Fitti
 
 
 class _Run:
-    """One network's training."""
+    """Training of one network from its first step or a checkpoint."""
 
     def __init__(self, task: Task, train: Questions, dev: Questions | None, fitting: Fitting, key: str) -> None:
         import torch

@@ -44,7 +44,7 @@ SILENCE = 10 * BEAT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRun:
-    """One run."""
+    """A run as the database recorded it."""
 
     name: str
     """That of its folder, with ``#2`` and so on where the database had one of that name."""
@@ -60,7 +60,7 @@ class RecordedRun:
     versions: Mapping[str, str]
     device: str
     status: str
-    """One of ``STATUSES``."""
+    """Status of the run, a key of ``STATUSES``."""
     sentence: str
     """Why it failed; else ""."""
     sessions: int

@@ -52,7 +52,7 @@ class RunDatabase:
     path: Path | None = None
     """Of a file of SQLite."""
     url: URL | None = field(default=None, repr=False)
-    """Of a server."""
+    """Address of a database server; None for a file."""
 
     def hide(self, text: str) -> str:
         """``text`` without the address and its password."""

@@ -96,5 +96,5 @@ def _interval(figure: Figure) -> str:
 
 
 def percent(share: float) -> str:
-    """With one decimal."""
+    """A share as a percentage with one decimal, ``34.5%``."""
     return f"{100 * share:.1f}%"

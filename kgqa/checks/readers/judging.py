@@ -82,7 +82,7 @@ class Judging:
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """Of the readers."""
+        """The seeds of the readers, counted from the audit's seed."""
         return tuple(range(self.seed, self.seed + self.settings.seed_count(self.level)))
 
     def judge(self, folder: Path, progress: Progress) -> Judged:

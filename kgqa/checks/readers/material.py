@@ -26,7 +26,7 @@ class Material:
     """None: those that are judged are learned from as well, by cross-fitting."""
     judged: tuple[Instance, ...]
     how: str
-    """A sentence."""
+    """A sentence for the report: splits, numbers of questions and groups."""
 
 
 def material(found: QuestionSet, settings: JudgingSettings, *, seed: int) -> Material:

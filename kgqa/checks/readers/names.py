@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """One figure."""
+    """A figure that trained readers measure: its name, level and meaning."""
 
     name: str
     """As in ``--fail-on name>0.5``."""
