@@ -1,4 +1,4 @@
-"""``kgqa compose``: multi-hop questions from single-hop ones, be they in sets or made from a graph's facts."""
+"""``kgqa compose``: compose multi-hop questions from single-hop questions, from question sets or a graph's facts."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composition:
-    """What a run made."""
+    """Result of :func:`compose`: the dataset, its counts and timings."""
 
     dataset: Path
     """The finished folder; with ``tasks`` where it will be."""
@@ -107,20 +107,19 @@ def compose(
     neo4j: Neo4jSettings | None = None,
     progress: Progress | None = None,
 ) -> Composition:
-    """Compose multi-hop questions as MuSiQue (Trivedi et al. 2022) does; return what was made.
+    """Compose multi-hop questions as in MuSiQue (Trivedi et al. 2022).
 
-    ``sets`` are single-hop question sets of any format, in any order; without them the facts of a ``domain``, with its ``source`` as for
-    :func:`kgqa.generate`, are asked. With sets, ``domain`` may be a TOML file that extends ``questions``. ``name`` is the dataset's, by
-    default ``musique``. ``filter`` finds pairs that can be answered disconnected: ``readers`` are trained, and take hours on a CPU;
-    ``lexical`` ones count words, in seconds, and find fewer; ``none`` is for comparison. ``limit`` takes only so many pairs. With
-    ``readers``, folders of :func:`kgqa.train`, a single-hop question is good only if one of them answers it.
+    ``sets`` are single-hop question sets in any format and order. Without them the questions come from the facts of a ``domain``, with
+    ``source`` as for :func:`kgqa.generate`. With sets, ``domain`` can be a TOML file that extends ``questions``. ``name`` is the dataset's,
+    by default ``musique``. ``filter`` finds disconnected pairs: ``readers`` are trained and take hours on a CPU; ``lexical`` baselines take
+    seconds and find fewer; ``none`` is for comparison. ``limit`` is a maximum of pairs. With ``readers``, folders of :func:`kgqa.train`, a
+    single-hop question is kept only if one of them answers it.
 
-    ``composer`` writes the questions: ``rules``; ``model``, whose run's folder is ``model``; ``llm``, the ``model`` of a chat-completions
-    ``endpoint`` (else ``OPENAI_BASE_URL`` says where; the key is ``OPENAI_API_KEY``), whose recorded answers may cost ``max_cost`` in all;
-    ``people``, for whom tasks are written, until ``answers`` is the file with what they wrote. Pairs and
-    reasoning graphs are searched ``by`` the compiled ``kernel``, or by ``cypher`` in a graph of the questions: in the ``embedded`` store or
-    in a ``neo4j`` server (``neo4j`` says where; by default the environment does). The same input, settings and seed give the same bytes for
-    any ``workers``, ``by`` and ``store``. Raises KgqaError.
+    ``composer`` writes the questions: ``rules``; ``model``, from the run folder ``model``; ``llm``, the ``model`` of a chat-completions
+    ``endpoint`` (by default ``OPENAI_BASE_URL``; the key is ``OPENAI_API_KEY``), whose recorded responses may cost ``max_cost`` in total;
+    ``people``, who get tasks and return ``answers``. Pairs and reasoning graphs are searched ``by`` the compiled ``kernel``, or by
+    ``cypher`` queries in the ``embedded`` store or a ``neo4j`` server (``neo4j``, by default from the environment). The same input,
+    settings and seed give the same bytes for any ``workers``, ``by`` and ``store``. Raises KgqaError.
     """
     check_seed(seed)
     threads = worker_count(workers)

@@ -1,4 +1,4 @@
-"""``kgqa review``: samples that people read and judge on a page of this machine, and the figures that come out."""
+"""``kgqa review``: annotate samples on a local page, and compute figures from the judgements."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def review(
     port: int = REVIEW_PORT,
     ready: Callable[[str, str], object] = lambda address, what: None,
 ) -> None:
-    """Let somebody read ``sample`` samples of ``dataset`` at http://127.0.0.1:PORT until the user stops it; ``port`` 0 takes a free one.
+    """Serve ``sample`` samples of ``dataset`` for annotation at http://127.0.0.1:PORT until the user stops it; ``port`` 0 takes a free one.
 
-    What ``reader`` says goes into ``table``, by default a file ``NAME-review.tsv`` where the program runs; a table of the same draw is
-    gone on with, and of as many samples as it has if these are more. ``ready`` is told the address, and in a sentence what is read. The
-    call returns by the KeyboardInterrupt with which it is stopped. Raises SettingsError for a port that cannot be had or packages that
-    are missing, InputError for a table of other samples, StorageError where it cannot be written, and what reading the dataset raises.
+    The judgements of ``reader`` go into ``table``, by default ``NAME-review.tsv`` in the current folder. A table of the same draw is
+    continued, with the larger number of samples. ``ready`` gets the address and a sentence about the samples. Returns after a
+    KeyboardInterrupt. Raises SettingsError for an unusable port or missing packages, InputError for a table of other samples, StorageError
+    if it cannot be written, and the errors of reading the dataset.
     """
     check_installed("review")
     from kgqa.web.review.app import create_app
@@ -55,15 +55,15 @@ def review(
 def review_samples(
     dataset: str | Path, *, sample: int = REVIEW_SAMPLE, seed: int = DRAWS_SEED, split: str = REVIEW_SPLIT
 ) -> tuple[Reading, ...]:
-    """The samples that :func:`review` would show, in its order, each with the names and facts of its chains. Raises KgqaError."""
+    """The samples that :func:`review` would show, in order, with the names and facts of their chains. Raises KgqaError."""
     return readings(Path(dataset), draw(Path(dataset), sample=sample, seed=seed, split=split))
 
 
 def review_figures(dataset: str | Path, *tables: str | Path, card: bool = False) -> ReviewFigures:
-    """What one or two readers found, in one table or in one each, of the same draw from ``dataset``: shares with intervals, and agreement.
+    """Shares with intervals, and agreement, from one table of up to two annotators or from two tables of one draw of ``dataset``.
 
-    ``card`` puts it onto the dataset's card, under "Read by people", in place of what stands there. Raises KgqaError: InputError for
-    tables of other samples, of more readers or without a verdict.
+    ``card`` adds them to the dataset's card under "Read by people", replacing an earlier section. Raises KgqaError: InputError for tables
+    of other samples, of more annotators or without a verdict.
     """
     folder, paths = Path(dataset), [Path(path) for path in tables]
     if not 1 <= len(paths) <= 2:

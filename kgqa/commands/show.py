@@ -1,4 +1,4 @@
-"""``kgqa show``: one sample of a dataset, and its chains with the names of what they lead over."""
+"""``kgqa show``: one sample of a dataset, and its chains with names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kgqa.runs.labels import labels, names_in, relations_among, workspace_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
-    """One step of a chain: over a document to the next entity."""
+    """A step of a chain: over a document to the next entity."""
 
     document: str
     title: str
@@ -30,7 +30,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedChain:
-    """A chain from the subject to the answer, as people read it."""
+    """A chain from the subject to the answer, with names."""
 
     entity: str
     """Entity at the beginning of the chain."""
@@ -39,7 +39,7 @@ class NamedChain:
 
 
 def show(dataset: str | Path, id: str | None = None, *, masked: bool = False) -> Instance:  # noqa: A002 - what people call it
-    """The sample with this ``id``, or the first one; ``masked`` takes the twin. Raises UnknownId, MissingInput or EmptyResult."""
+    """The sample with this ``id``, by default the first one; ``masked`` returns its twin. Raises UnknownId, MissingInput or EmptyResult."""
     folder = Path(dataset)
     files = native.split_files(folder)
     if masked:
@@ -62,8 +62,8 @@ def show(dataset: str | Path, id: str | None = None, *, masked: bool = False) ->
 def named_chains(dataset: str | Path, instance: Instance) -> tuple[NamedChain, ...]:
     """The chains of ``instance`` to its answer, with names.
 
-    Names and relations are those of the tables of the workspace in which ``dataset`` lies. Where it lies elsewhere, names are what the
-    instance calls its entities, and no relations are known.
+    Names and relations come from the workspace of ``dataset``. Outside a workspace, names come from the instance, and relations are
+    unknown.
     """
     chains = [chain for chains in instance.chains or () for chain in chains if chain and chain[-1] == instance.answer_id]
     titles = {paragraph.id: paragraph.title or "" for paragraph in instance.paragraphs}

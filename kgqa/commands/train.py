@@ -1,4 +1,4 @@
-"""``kgqa train``: a reader fitted to a question set, in a folder that a run which was stopped goes on in."""
+"""``kgqa train``: train a reader on a question set; an interrupted run resumes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Trained:
 
 
 def list_readers() -> dict[str, str]:
-    """Name → what it is, of every reader that can be trained."""
+    """Name of each reader that can be trained → its description."""
     return {name: kind.purpose for name, kind in READERS.items()}
 
 
@@ -85,13 +85,13 @@ def train(
     paragraphs: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Trained:
-    """Fit ``reader``, a name of :func:`list_readers` or a TOML file, to the train split of ``dataset``, and put it into the folder ``out``.
+    """Train ``reader``, a name of :func:`list_readers` or a TOML file, on the train split of ``dataset``, in the folder ``out``.
 
-    The dev split, where there is one, decides when to stop. Where ``out`` holds a run that was begun with the same arguments, it goes on;
-    where it is finished, nothing is done. ``encoder``, ``max_steps``, ``epochs``, ``device`` and ``precision`` go before the TOML's own.
-    ``start_from``: a finished run of the same reader whose weights it starts with, as inoculation has it (Liu et al. 2019). ``runs``: the
-    database that records the run, ``runs.sqlite`` beside ``out`` by default; see :func:`kgqa.training_runs`. Memory: the network and its
-    optimiser, one batch, 12 bytes a question. Raises KgqaError; the last checkpoint is kept where it does.
+    The dev split, if there is one, decides when to stop. If ``out`` has a run with the same arguments, it resumes; if that run is finished,
+    nothing is done. ``encoder``, ``max_steps``, ``epochs``, ``device`` and ``precision`` override the TOML file. ``start_from``: a finished
+    run of the same reader to initialise the weights from, as for inoculation (Liu et al. 2019). ``runs``: the database of runs, by default
+    ``runs.sqlite`` next to ``out``; see :func:`kgqa.training_runs`. Memory: the network and its optimiser, one batch, 12 bytes per
+    question. Raises KgqaError; then the last checkpoint is kept.
     """
     check_seed(seed)
     start = None if start_from is None else Path(start_from) / SAVED

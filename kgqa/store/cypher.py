@@ -328,7 +328,7 @@ def _check_words(tokens: list[tuple[str, str]]) -> None:
             raise QueryError(f"the query contains {word}, but only reading is allowed here; put a name in backticks.")
         if word and not is_name:
             if complete and word not in GOES_ON:
-                raise QueryError(f'unexpected "{part}": only reading clauses are allowed here; put a name in backticks.')
+                raise QueryError(f'the query has an unexpected "{part}": only reading clauses are allowed here; put a name in backticks.')
             begins = begins or (word == "UNION" and complete)
             complete = word not in OPENS
         else:

@@ -57,7 +57,7 @@ GOOD = "s1\tann\tfollows\tanother,wrong-link\tQ1\tsays \\\\ so"
     [
         ({0: "id\tverdict"}, BrokenInput, "line 1: a table of kgqa review begins with"),
         ({0: "# kgqa review 2"}, BrokenInput, "line 1:"),
-        ({2: "# contents: x"}, BrokenInput, "line 3: here '# content: '"),
+        ({2: "# contents: x"}, BrokenInput, "line 3: expected '# content: '"),
         ({4: "# seed: seven"}, BrokenInput, "line 5: the seed 'seven' is no number"),
         ({4: "# seed: 2147483648"}, BrokenInput, "line 5: the seed '2147483648' is no number between 0 and 2147483647"),
         ({5: "# sample: 0"}, BrokenInput, "line 6: the sample '0' is no number between 1"),
