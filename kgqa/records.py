@@ -60,8 +60,8 @@ class Grade:
     """Confidence that the best chain to a candidate entails the candidate as the answer."""
 
     confidence: float
-    """From 0 to 1: the share of training cases in which the path leads to a true object, as the lower bound of its 95% interval; 0: no known
-    path."""
+    """From 0 to 1: the share of training cases in which the path leads to a true object, as the lower bound of its 95% interval; 0: no
+    known path."""
     path: str
     """Roles of its hops in words, joined by arrows; empty without a known path."""
     text: str
