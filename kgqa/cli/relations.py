@@ -74,7 +74,7 @@ def _print(console: Terminal, found: Relations) -> None:
         table.add_row(printable(one.label), *(shown(getattr(one, name)) for name in SHOWN), out.get(one.verdict, ""))
     console.print(table)
     console.say(MEANING, style="dim")
-    console.say(f"{counts[ASKED]:,} of {len(found.relations):,} relations are asked about.", style="bold")
+    console.say(f"{counts[ASKED]:,} of {len(found.relations):,} relations become questions.", style="bold")
     for verdict, letter in out.items():
         console.say(f"{letter}: {counts[verdict]:,} not, because {verdict}.")
     if found.is_seed:

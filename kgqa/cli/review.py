@@ -101,7 +101,7 @@ def _print_figures(console: Terminal, found: ReviewFigures) -> None:
         shares.add_row(label(share.category), *(f"{percent(reader.shares[row].interval)}" for reader in found.readers))
     console.print(shares)
     if found.agreed:
-        console.say(f"Agreement on the {found.agreed[0].agreement.items:,} samples to which both gave a verdict")
+        console.say(f"Agreement on the {found.agreed[0].agreement.items:,} samples with a verdict of both")
         agreed = Table("category", "the same: per cent (95% interval)", "Cohen's kappa")
         for each in found.agreed:
             kappa = each.agreement.kappa

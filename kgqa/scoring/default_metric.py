@@ -54,7 +54,7 @@ def default_metric(source: QuestionSet) -> tuple[str, str]:
             return "musique", "the ids of its questions"
         if source.format == "dire" and transform:
             return "dire", "the format of the set"
-    raise SettingsError(f"{source.path}: nothing tells which metric is meant; name one with --metric: {', '.join(METRICS)}.")
+    raise SettingsError(f"{source.path}: the metric is unknown; pass one with --metric: {', '.join(METRICS)}.")
 
 
 def _told_by(source: QuestionSet, name: str, told: str) -> tuple[str, str]:

@@ -62,8 +62,8 @@ def readable(instance: Instance) -> bool:
 def _check(found: QuestionSet, groups: int) -> None:
     if groups < LEAST_GROUPS:
         raise SettingsError(
-            f"{found.path}: {groups} groups of questions with paragraphs and answers are too few to be judged by readers, whose figures "
-            f"would say nothing; give a set with {LEAST_GROUPS} or more, or leave out --readers."
+            f"{found.path}: {groups} groups of questions with paragraphs and answers are too few for "
+            f"meaningful figures; give a set with {LEAST_GROUPS} or more, or leave out --readers."
         )
 
 
