@@ -25,7 +25,7 @@ Section = TypeVar("Section", bound=RecipeSettings)
 
 
 class DomainSettings(Settings):
-    """One domain: what a TOML file holds, built in or the user's own."""
+    """A domain: the contents of a TOML file, built in or the user's own."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
     """Name of the domain: lower-case letters, digits, hyphens and underscores."""
@@ -50,7 +50,7 @@ class DomainSettings(Settings):
 
     if TYPE_CHECKING:
         qangaroo: QangarooSettings
-        """As every recipe's, it comes from the registry; it stands here for who checks types."""
+        """Declared for type checkers only; like every recipe's section, it comes from the registry."""
 
     @model_validator(mode="after")
     def _names_and_kinds_exist(self) -> DomainSettings:
@@ -65,24 +65,24 @@ class DomainSettings(Settings):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A class that is made while the program runs is no name that another process could look up; what it is made of has one."""
+        """Pickle by the recipes' models, since another process cannot look up a class that was created at run time."""
         sections = {name: type(value) for name in type(self).model_fields if isinstance(value := getattr(self, name), RecipeSettings)}
         return _restored, (sections, self.model_dump(exclude_unset=True))
 
     def section(self, model: type[Section]) -> Section:
-        """What the domain's recipe is told, which is a ``model``."""
+        """The section of the domain's recipe, an instance of ``model``."""
         section = getattr(self, self.recipe)
         assert isinstance(section, model)
         return section
 
     def resolved(self) -> dict[str, Any]:
-        """All that was set or is so by default, as JSON-able data; of the recipes only the one that is used, whose section says which."""
+        """All settings with their defaults as JSON-able data, without the sections of unused recipes."""
         others = {name for name in type(self).model_fields if isinstance(getattr(self, name), RecipeSettings)} - {self.recipe}
         return self.model_dump(mode="json", exclude={"recipe", *others})
 
 
 def with_sections(recipes: Mapping[str, type[RecipeSettings]]) -> type[DomainSettings]:
-    """What a domain may hold where there are these ``recipes``: a section for each, and one of their names as ``recipe``."""
+    """Model of a domain for these ``recipes``: a section for each, and one of their names as ``recipe``."""
     assert not recipes.keys() & DomainSettings.model_fields.keys(), "a recipe has the name of a setting"
     return _with_sections(tuple(recipes.items()))
 

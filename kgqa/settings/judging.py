@@ -13,7 +13,7 @@ LEVELS = {
     "minimal": "question only, context only and one paragraph beside a reader of everything, one seed",
     "full": "the same with three seeds, and the DiRe score before and after the sufficiency transform",
 }
-"""How much is measured → what that is."""
+"""Level of ``--readers`` → what it measures."""
 
 
 class JudgingSettings(Settings):
@@ -35,5 +35,5 @@ class JudgingSettings(Settings):
     """Training settings of every reader (``kgqa.settings.training``)."""
 
     def seed_count(self, level: str) -> int:
-        """Readers of each kind, at this level."""
+        """Number of readers of each kind at this level."""
         return self.seeds or (3 if level == "full" else 1)

@@ -16,18 +16,18 @@ FILTERS = {
     "readers": "trained readers, cross-fitted (the paper's disconnection filter)",
     "lexical": "readers that count words, for a quick look: weaker than the paper's filter",
 }
-"""How disconnected pairs are found → what that is."""
+"""Disconnection filter → its description."""
 COMPOSERS = {
     "rules": "the first question becomes a noun phrase inside the second",
     "model": "a sequence-to-sequence model trained on decompositions",
     "llm": "a chat-completions endpoint",
     "people": "people, whose answers were imported",
 }
-"""Who writes the composed question → how."""
+"""Composer → how it writes the question."""
 
 
 def forms(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    """The forms of a template, none of which is empty."""
+    """The non-empty forms of a template."""
     return tuple(form for form in ((value,) if isinstance(value, str) else value) if form)
 
 

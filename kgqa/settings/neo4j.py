@@ -24,13 +24,13 @@ class Neo4jSettings:
 
     @classmethod
     def from_environment(cls, *, uri: str | None = None, username: str | None = None, database: str | None = None) -> Neo4jSettings:
-        """What is given, else ``NEO4J_URI``, ``NEO4J_USERNAME``, ``NEO4J_DATABASE``; the password only ever from ``NEO4J_PASSWORD``."""
+        """The arguments, by default ``NEO4J_URI``, ``NEO4J_USERNAME``, ``NEO4J_DATABASE``; the password only from ``NEO4J_PASSWORD``."""
         given = {"uri": uri, "username": username, "database": database}
         found = {name: value or os.environ.get(f"NEO4J_{name.upper()}") for name, value in given.items()}
         return cls(**{name: value for name, value in found.items() if value}, password=os.environ.get("NEO4J_PASSWORD", ""))
 
     def __post_init__(self) -> None:
-        """Raise SettingsError for an address that cannot be one; what it says leaves out the address, which may hold a password."""
+        """Raise SettingsError for an invalid address, without showing the address, which may contain a password."""
         try:
             parts = urlsplit(self.uri)
             usable = parts.scheme in SCHEMES and bool(parts.hostname) and (parts.port is None or parts.port > 0)
@@ -51,5 +51,5 @@ class Neo4jSettings:
 
     @property
     def place(self) -> str:
-        """Server and database, for people."""
+        """Server and database for messages."""
         return f"{self.uri}, database {self.database}" if self.database else self.uri

@@ -137,7 +137,7 @@ QUALITIES: dict[str, dict[str, float | int]] = {
         "per_hop": 5,
     },
 }  # fmt: skip
-"""What each ``quality`` sets of :class:`PathSettings`; what a domain sets itself goes before it."""
+"""Values of each ``quality`` for :class:`PathSettings`; the domain's own settings override them."""
 
 
 class PathSettings(Settings):
@@ -214,7 +214,7 @@ class QangarooSettings(RecipeSettings):
 
     @property
     def entity_kinds(self) -> tuple[str, ...]:
-        """The kind of the end points, if one is named."""
+        """The kind of the end points, if it is set."""
         return (self.endpoint_kind,) if self.endpoint_kind else ()
 
     @model_validator(mode="after")

@@ -9,13 +9,13 @@ from pydantic import Field
 from kgqa.settings.base import Settings
 
 QUESTIONS = "questions"
-"""The layout of what has no files: question sets that a command is given."""
+"""Layout without files: question sets that a command gets as arguments."""
 NAME_SOURCES = {"wikidata": ("title", "label", "alias"), "medline": ("name", "gene", "synonym"), QUESTIONS: ()}
-"""Layout → the kinds of name that its reader makes, from the most to the least telling."""
+"""Layout → kinds of name that its parser makes, most specific first."""
 
 
 KINDS = {"wikidata": ("entity",), "medline": ("drug", "protein"), QUESTIONS: ()}
-"""Layout → the kinds of entity that its reader makes."""
+"""Layout → kinds of entity that its parser makes."""
 
 
 class SourceSettings(Settings):

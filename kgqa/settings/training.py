@@ -11,7 +11,7 @@ from kgqa.settings.base import Positive, Settings
 DEVICES = ("auto", "cpu", "cuda")
 PRECISIONS = ("auto", "fp32", "bf16")
 OF_TIME_AND_MEMORY = frozenset({"device", "checkpoint_seconds", "batch_tokens"})
-"""Settings that may be others when a run goes on; with another ``batch_tokens`` the dropout of parts is drawn otherwise from there on."""
+"""Settings that can change when a run resumes; another ``batch_tokens`` changes the dropout of parts from there on."""
 
 
 class TrainingSettings(Settings):
