@@ -31,7 +31,7 @@ Lossy = Annotated[bool, Option("--lossy", help="Allow losing gold, as support or
 
 
 def print_remarks(console: Terminal, remarks: Sequence[str]) -> None:
-    """What is to be said of a set once it was read, a line each."""
+    """Print the remarks about a question set, one per line."""
     for remark in remarks:
         console.say(remark, style="yellow")
 

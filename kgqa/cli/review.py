@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DRAWING = {"sample", "seed", "split"}
 SERVING = DRAWING | {"reader", "table", "port"}
 GOES_WITH = {"print_": DRAWING, "figures": {"card"}, "agreement": {"card"}}
-"""What asks for something other than the page → the options that mean something beside it."""
+"""Option that replaces the page → options that can accompany it."""
 
 
 def review(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kgqa.records import Instance, Paragraph
 
 MOST_TITLE = 40
-"""Characters of a document's title within a chain; an abstract's is a whole sentence, which stands above its text."""
+"""Maximum characters of a document's title in a chain; the title of an abstract is a whole sentence."""
 MOST_RELATIONS = 3
 """Relations of two entities that are named within a chain."""
 
@@ -66,7 +66,7 @@ def _print_candidates(console: Console, instance: Instance) -> None:
 
 
 def _print_grades(console: Console, instance: Instance) -> None:
-    """How surely the answer's best chain implies it, and what comes nearest to it."""
+    """Print the grade of the answer and that of the best other candidate."""
     from rich.text import Text
 
     if grade := instance.answer_grade:
@@ -88,7 +88,7 @@ def _print_steps(console: Console, instance: Instance) -> None:
 
 
 def _chain(chain: NamedChain) -> Text:
-    """One line: entities and documents in turn, each with its id, and beside an arrow what the graph says of two entities."""
+    """A chain in one line: alternating entities and documents with ids, and relations at the arrows."""
     from rich.text import Text
 
     text = Text("Chain: ")

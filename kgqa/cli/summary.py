@@ -1,4 +1,4 @@
-"""What a run that made a dataset says at its end: the result first, some ten lines; the tables with ``--verbose``."""
+"""Final summary of a pipeline: the result in about ten lines; all tables with ``--verbose``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REASONS = 3
 REMARKS = 4
 """Notes about rules that are printed; the card has all of them."""
 LOSES = ("questions", "pairs", "chains", "facts")
-"""What the funnel counts that could have become a question."""
+"""Funnel rows whose items could have become questions."""
 UNREAL = frozenset({"random", "rule"})
 """Baselines that are no shortcut: chance, and what knows the grades that samples were chosen by."""
 
@@ -55,7 +55,7 @@ def print_shortcut(console: Terminal, baselines: Mapping[str, Sequence[Mapping[s
 
 
 def print_notes(console: Terminal, funnel: Iterable[FunnelRow]) -> None:
-    """Which rules were bent, or had nothing to go by."""
+    """Print exceptions to the rules, and rules without data."""
     remarks = [f"{row.setting}: {row.reason}." for row in funnel if row.is_remark]
     for remark in remarks[:REMARKS]:
         console.say(remark, style="yellow")
@@ -64,14 +64,14 @@ def print_notes(console: Terminal, funnel: Iterable[FunnelRow]) -> None:
 
 
 def print_changed(console: Terminal, files: Sequence[str]) -> None:
-    """Which input files are other ones than before, so that stages are done again which nobody asked for."""
+    """Print the changed input files, because of which stages run again."""
     if files:
         named = ", ".join(files[:5]) + (f" and {len(files) - 5:,} more" if len(files) > 5 else "")
         console.print(f"Changed since the last run in this workspace: {named}; the stages that depend on them run again.", style="yellow")
 
 
 def print_tables(console: Terminal, funnel: Iterable[FunnelRow], seconds: Mapping[str, float], reused: Sequence[str], *more: Any) -> None:
-    """What ``--verbose`` adds: the funnel without rules that dropped nothing, ``more`` tables, the seconds of each stage."""
+    """Print the tables of ``--verbose``: the funnel without empty rules, ``more`` tables, seconds per stage."""
     from rich.table import Table
 
     from kgqa.runs.funnel import HEADER

@@ -103,7 +103,7 @@ def audit(
 
 
 def _judging_settings(level: str | None, path: str | Path | None, encoder: str | None, device: str | None) -> JudgingSettings:
-    """SettingsError where something is said of readers that are not asked for, or what they need is not installed."""
+    """SettingsError for reader options without ``readers``, or if their packages are missing."""
     given = {"--reader-settings": path, "--encoder": encoder, "--device": device}
     if level is None:
         for option, value in given.items():
@@ -157,7 +157,7 @@ def verify_certificate(
 
 
 def _rng(seed: int, purpose: str) -> np.random.Generator:
-    """One for each check, so that an interval does not depend on which checks there are."""
+    """One random generator per check, so that an interval does not depend on the other checks."""
     return np.random.default_rng([seed, int(keys_of([purpose])[0, 0])])
 
 

@@ -63,7 +63,7 @@ class Composition:
     dataset: Path
     """The finished folder; with ``tasks`` where it will be."""
     tasks: Path | None
-    """The file with what people are asked to write, where no question is composed before they have."""
+    """File of tasks for annotators, if no question is composed before they answer."""
     counts: dict[str, int]
     """Split → number of questions."""
     shapes: dict[str, dict[str, int]]
@@ -236,7 +236,7 @@ def _changes(
     model: str | Path | None,
     max_cost: float | None,
 ) -> Mapping[str, Any]:
-    """What the arguments say, as a domain's file would."""
+    """The arguments in the form of a domain's file."""
     given = [readers] if isinstance(readers, (str, Path)) else list(readers)
     if name is not None and not _NAME.fullmatch(name):
         raise SettingsError(f"--name {name!r}: small letters, figures, - and _ make the name of a dataset; give another.")
@@ -265,7 +265,7 @@ def _changes(
 
 
 def _refuse_graph_settings(settings: MusiqueSettings) -> None:
-    """What says how facts are asked says nothing of sets."""
+    """Raise SettingsError for settings of facts if question sets are given."""
     said = [f"musique.{name}" for name in sorted(settings.model_fields_set & OF_GRAPHS)]
     said += [f"musique.single_hop.{name}" for name in sorted(settings.single_hop.model_fields_set & SINGLE_HOP_OF_GRAPHS)]
     if said:
@@ -281,7 +281,7 @@ def _check_composer(
     answers: Path | None,
     workspace: Path,
 ) -> None:
-    """Everything that can be wrong with the composer is said before anything is read."""
+    """Check all options of the composer before anything is read."""
     composer = settings.composer
     places = {
         "--model": (model, ("model", "llm")), "--endpoint": (endpoint, ("llm",)), "--max-cost": (max_cost, ("llm",)),
@@ -322,7 +322,7 @@ def _check_composer(
 
 
 def _check_readers(settings: MusiqueSettings) -> None:
-    """Everything that can be wrong with the readers, or is said for others, is told before anything is read."""
+    """Check all options of the filter's readers before anything is read."""
     for run in settings.single_hop.readers:
         if reader_name(run) in UNASKED:
             raise SettingsError(f"{run}: this run trained the reader {reader_name(run)}, which answers nothing; give one that does.")
@@ -348,7 +348,7 @@ def _in_order(sets: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
 
 
 def _watches(domain: Domain, sets: Sequence[str], settings: MusiqueSettings, answers: Path | None) -> dict[str, Watch]:
-    """Stage → what it reads beside the workspace, before anything of it is hashed. Raises InputError."""
+    """Stage → its additional inputs, before any is hashed. Raises InputError."""
     files = [file for each in map(open_dataset, sets) for file in each.files.values() if isinstance(file, Path)]
     composed = [] if answers is None else [answers]
     if settings.composition.composer == "model":

@@ -20,7 +20,7 @@ from kgqa.runs.scratch import scratch
 from kgqa.version import __version__
 
 FILE_ENDINGS = (".json", ".jsonl", ".parquet", ".gz", ".zip", ".tsv", ".csv")
-"""What no folder is called."""
+"""Endings of file names; an output with one of them is not a folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ def _read_back(target: FileFormat | FolderFormat, partial: Path, splits: Iterabl
 def _single_file(
     source: QuestionSet, to: str, out: Path, progress: Progress, *, lossy: bool
 ) -> tuple[dict[str, int], Changes, tuple[Path, ...]]:
-    """The one split's file as ``out``, and what belongs beside it under its stem."""
+    """Write the file of the only split as ``out``, with its companion files under the same stem."""
     with storage_errors(out), parents_of(out), scratch(out) as folder:
         counts, changes = _write_and_compare(source, to, folder / out.name, progress, lossy=lossy)
         files = sorted((folder / out.name).iterdir(), key=lambda path: len(path.name))

@@ -31,7 +31,7 @@ class StoreReport:
     note: str = ""
     """Why it was not examined."""
     fault: str = ""
-    """What is known to be wrong with this version, whatever it answered here."""
+    """Known fault of this version, whatever it answered here."""
     script: str = ""
     """Replays the smallest wrong answer; empty also where only searches for paths, which take many queries, were answered wrongly."""
     named: bool = False

@@ -120,7 +120,7 @@ def _check(metric: str | None, json: str | Path | None, seed: int) -> None:
 
 
 def _check_beside(metric: str, *, original: object, aliases: object, squad2: bool) -> None:
-    """SettingsError for what is given beside gold and predictions and the metric does not take."""
+    """SettingsError for additional files that the metric does not use."""
     if original is not None and metric != "dire-probe":
         raise SettingsError(f"--original caps a probe's scores, and the metric is {metric}; leave it out, or give --metric dire-probe.")
     if aliases is not None and metric != "twowiki":

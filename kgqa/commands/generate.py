@@ -66,7 +66,7 @@ class Plan:
     files: dict[str, int]
     """Input file → bytes."""
     stages: list[tuple[str, str]]
-    """What each stage does, and "finished before" or "to do"."""
+    """Description of each stage, and "finished before" or "to do"."""
     is_seed: bool
     replaces: bool
     """Whether a dataset made with other settings, or of another input, would go."""

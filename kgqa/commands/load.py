@@ -28,14 +28,14 @@ class Loaded:
     place: str
     """Server and database, as messages name them."""
     rows: dict[str, int]
-    """How many rows of each table of the graph."""
+    """Table of the graph → number of rows."""
     already: bool
     """Whether the whole graph was there before."""
     dataset: str | None
     samples: int | None
-    """How many samples of ``dataset``; None: none were asked for."""
+    """Number of samples of ``dataset``; None without a dataset."""
     rejected: int | None
-    """How many questions that became none; None: they were not asked for."""
+    """Number of rejected questions; None without ``rejected``."""
     samples_already: bool
     """Whether they were all there before."""
 

@@ -29,7 +29,7 @@ class Predicted:
     file: Path
     questions: int
     remarks: tuple[str, ...]
-    """What is to be said of the file, a sentence each."""
+    """Remarks about the file, one sentence each."""
     seconds: float
 
 

@@ -17,7 +17,7 @@ from kgqa.settings.defaults import RECIPE, RELATIONS_SORT, SEED, STORE, TRAVERSA
 from kgqa.settings.qangaroo import QangarooSettings
 
 COLUMNS = tuple(field.name for field in fields(RelationFigures))
-"""What the table can be sorted by: figures largest first, the others by the alphabet."""
+"""Columns to sort by: figures in descending order, others alphabetically."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Relations:
 
     domain: str
     relations: tuple[RelationFigures, ...]
-    """In the order that was asked for."""
+    """Relations in the requested order."""
     remark: str
     """Why no sample is left, where none is; the figures of samples are then missing."""
     is_seed: bool

@@ -85,7 +85,7 @@ def review_figures(dataset: str | Path, *tables: str | Path, card: bool = False)
 
 
 def _check_place(table: Path, dataset: Path) -> None:
-    """Raise SettingsError for a table within the dataset, whose folder goes when it is made anew."""
+    """Raise SettingsError for a table inside the dataset's folder, which a new dataset replaces."""
     if lies_within(table, dataset):
         raise SettingsError(f"{table}: this lies in the dataset's folder, where a new dataset would take its place; give another --table.")
 
@@ -105,7 +105,7 @@ def _drawn(folder: Path, paths: list[Path], found: list[Table]) -> Drawn:
 
 
 def _readers(path: Path, table: Table) -> list[tuple[str, str, list[Judgement]]]:
-    """The table's name, and each who has said something in it with what was said."""
+    """Name of the table, and each annotator with their judgements."""
     names = sorted({each.reader for each in table.judgements})
     if not names:
         raise InputError(f"{path}: nobody has said anything in this table yet; read some samples with kgqa review.")
@@ -113,7 +113,7 @@ def _readers(path: Path, table: Table) -> list[tuple[str, str, list[Judgement]]]
 
 
 def _told(drawn: Drawn, asked: int, book: Book) -> str:
-    """What is read, in a sentence."""
+    """A sentence about the drawn samples."""
     count, done = len(drawn.splits), sum(bool(each.verdict) for each in book.judgements().values())
     splits = "" if drawn.origin.split == ALL else f" in {drawn.origin.split}"
     text = f"{count:,} of {drawn.available:,} samples{splits}, of which {done:,} have a verdict by {book.reader} in {book.path}"

@@ -20,7 +20,7 @@ class Hop:
     title: str
     """Empty where the document has none."""
     relations: tuple[str, ...]
-    """What the graph says of the entity before and this one, as labels; empty: nothing, or nobody knows the graph."""
+    """Labels of the relations between the previous entity and this one; empty without any, or without a graph."""
     forward: bool
     """Whether the entity before is the subject of the relations; false: their object."""
     entity: str

@@ -41,7 +41,7 @@ from kgqa.training.questions import of_split
 from kgqa.training.reader import Fitting, Reader
 
 RUN, SAVED, FIT, MANIFEST = "run.json", "reader", "fit", "manifest.json"
-"""What a run was begun with; the finished reader; what it needs while it is not; what is there when it is done."""
+"""Files of a run: its configuration, the finished reader, intermediate files, and the manifest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +211,7 @@ def _save(folder: Path, made: Reader) -> None:
 
 
 def _conclude(folder: Path, done: Trained, begun: dict[str, Any]) -> None:
-    """What is to be said of the reader, last of all; what it needed to get there goes."""
+    """Write the manifest of the finished reader and delete intermediate files."""
     summary = {"questions": done.questions, "faults": dict(done.faults), "steps": done.steps, "best": done.best}
     text = json.dumps({**begun, **summary, "seconds": round(done.seconds, 3)}, indent=1, sort_keys=True)
     write_whole(folder / MANIFEST, text + "\n")
@@ -219,7 +219,7 @@ def _conclude(folder: Path, done: Trained, begun: dict[str, Any]) -> None:
 
 
 def _check_start(start: Path, asked: Specification) -> None:
-    """Raise KgqaError where a reader cannot begin with the one in the folder ``start``, or is told to be another one than that."""
+    """Raise KgqaError if the run ``start`` cannot initialise this reader."""
     if not asked.steps:
         raise SettingsError(f"--start-from: {asked.name} counts, and has no weights to begin with; leave it out.")
     there = saved.read(start, asked.name).get("settings", {})
@@ -265,7 +265,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _differences(there: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """What was said otherwise, but for what the result does not depend on."""
+    """Changed arguments that affect the result."""
     found = []
     for name, value in json.loads(json.dumps(wanted)).items():
         before = there.get(name)

@@ -1,4 +1,4 @@
-"""A table that a reader fills: whatever is said is on the disk before the reader is told so."""
+"""A table of judgements that is written to disk before the annotator sees a confirmation."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Book:
 
 
 def state(judgement: Judgement | None) -> str:
-    """By what one tells whether a judgement is still the same; empty where nothing is said."""
+    """Fingerprint of a judgement; empty without one."""
     if judgement is None or judgement.empty:
         return ""
     return hashlib.sha256(line_of(judgement).encode("utf-8")).hexdigest()[:16]

@@ -22,7 +22,7 @@ _LETTERS = {"\\": "\\", "t": "\t", "n": "\n", "r": "\r"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What one reader says of one sample."""
+    """Judgement of one sample by one annotator."""
 
     sample: str
     reader: str
@@ -36,13 +36,13 @@ class Judgement:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is said."""
+        """Whether the judgement is empty."""
         return not (self.verdict or self.marks or self.candidate or self.note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """What was said of the samples of one draw, of each by each reader at most once."""
+    """Judgements of the samples of one draw, at most one per sample and annotator."""
 
     origin: Origin
     judgements: tuple[Judgement, ...]
@@ -139,7 +139,7 @@ def _escaped(text: str) -> str:
 
 
 def _plain(text: str, path: Path, number: int) -> str:
-    """What :func:`_escaped` was given."""
+    """Inverse of :func:`_escaped`."""
     if re.search(r"(?<!\\)(\\\\)*\\([^tnr\\]|$)", text):
         raise BrokenInput(f"{path}, line {number}: a backslash escapes nothing; write it twice, or \\t, \\n or \\r.")
     return re.sub(r"\\(.)", lambda match: _LETTERS[match[1]], text)

@@ -85,7 +85,7 @@ def escaped(text: str) -> str:
 
 
 def size_category(count: int) -> str:
-    """What the hub calls a set of ``count`` samples."""
+    """The hub's size category of ``count`` samples."""
     at = bisect_right([most for most, _ in _SIZES], count)
     return _SIZES[at][1] if at < len(_SIZES) else "1B<n<10B"
 

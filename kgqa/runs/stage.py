@@ -18,7 +18,7 @@ from kgqa.settings.neo4j import Neo4jSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What a stage is given."""
+    """Input of a stage."""
 
     domain: Domain
     workspace: Workspace
@@ -48,7 +48,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageOutput:
-    """What a stage hands back."""
+    """Output of a stage."""
 
     tables: dict[str, pa.Table] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Stage:
     name: str
     version: int
     doing: str
-    """What people read while it runs."""
+    """Text that users see while the stage runs."""
     depends_on: Callable[[Run], object]
     """The part of settings, seed and limit that its output depends on, as JSON-able data."""
     run: Callable[[Run], StageOutput]

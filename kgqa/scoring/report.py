@@ -1,4 +1,4 @@
-"""What an evaluation found, as a record and as a file."""
+"""Result of an evaluation, as a record and as a file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Evaluation:
     metric: str
     """A key of ``METRICS``."""
     chosen_by: str
-    """What named the metric."""
+    """How the metric was chosen."""
     questions: int
     scores: Scores
     intervals: dict[str, Interval]
