@@ -1,4 +1,4 @@
-"""What makes an audit fail, as ``leakage>0``: a check or a family, a comparison, a share."""
+"""Conditions that fail an audit, as ``leakage>0``: a check or a family, a comparison, a share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Condition:
     """One parsed ``--fail-on``: a check or family, a comparison and a number."""
 
     name: str
-    """Of a check, or of a family: then its worst check decides."""
+    """Name of a check, or of a family, whose worst check counts."""
     comparison: str
     number: float
 
@@ -34,7 +34,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of a condition."""
+    """Outcome of a condition."""
 
     condition: str
     check: str

@@ -1,4 +1,4 @@
-"""What splits share almost, by MinHash (``kgqa/splits/near_duplicates.py``)."""
+"""Near-duplicates between splits, by MinHash (``kgqa/splits/near_duplicates.py``)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NearSharedCheck(Check):
     """
 
     kind: ClassVar[str]
-    """What the texts are, as in the certificate."""
+    """Kind of the texts, as in the certificate."""
     width: ClassVar[int]
     """Words of a shingle."""
     compares: ClassVar[bool] = True

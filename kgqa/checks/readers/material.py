@@ -1,4 +1,4 @@
-"""Which questions are learned from and which are judged: so many as are asked for, whole groups, drawn by name."""
+"""Questions to train on and to judge: whole groups, drawn by name, up to the requested numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEAST_GROUPS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What readers are shown; in memory as long as they judge."""
+    """Questions for the readers; in memory during judging."""
 
     train: tuple[Instance, ...] | None
     """None: those that are judged are learned from as well, by cross-fitting."""

@@ -1,4 +1,4 @@
-"""What is measured with trained readers; nothing here imports them."""
+"""Measures with trained readers; this module does not import them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Measure:
 
     @property
     def level(self) -> str:
-        """The level of readers from which on it is measured."""
+        """Lowest level of ``--readers`` that measures it."""
         return "full" if self.full_only else "minimal"
 
 

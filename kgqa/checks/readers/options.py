@@ -1,4 +1,4 @@
-"""What a user says of the readers of an audit: a level, and a TOML file."""
+"""Options of an audit with readers: a level, and a TOML file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def check_level(level: str) -> str:
 
 
 def judging_settings(path: str | Path | None) -> JudgingSettings:
-    """What the file says, or the defaults. Raises MissingInput, SettingsError."""
+    """Settings from the file, or the defaults. Raises MissingInput, SettingsError."""
     if path is None:
         return JudgingSettings()
     path = Path(path)

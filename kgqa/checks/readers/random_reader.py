@@ -1,4 +1,4 @@
-"""A reader that guesses, with which every figure is compared: the same scores, of predictions drawn at random."""
+"""A random reader, the chance level of every figure: the same scores, of predictions drawn at random."""
 
 from __future__ import annotations
 
