@@ -40,7 +40,7 @@ class HopOrder(ShareCheck):
 
 
 class HopOrderShown(HopOrder):
-    """Positions of the supporting paragraphs in the order shown."""
+    """Whether the order in which paragraphs are shown gives the order of the hops."""
 
     name = "hop-order-shown"
     title = "Paragraphs are shown in the order of the hops"
