@@ -44,7 +44,9 @@ def doctor(
     if not found.agree:
         raise typer.Exit(1)
     if found.missed:
-        raise StoreError(f"{found.missed.note} NEO4J_URI names this server; unset it to check the embedded engine alone.")
+        raise StoreError(
+            f"{found.missed.note} NEO4J_URI or --neo4j-uri names this server; leave it out to check the embedded engine alone."
+        )
 
 
 def _print(console: Terminal, found: Examination, script: Path | None) -> None:
