@@ -94,7 +94,7 @@ class SettingsError(KgqaError):
 
 
 class EmptyResult(KgqaError):
-    """Everything was rejected."""
+    """Every item was rejected, so there is nothing to write."""
 
 
 class WorkspaceError(KgqaError):

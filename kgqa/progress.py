@@ -27,13 +27,13 @@ class Silent:
     """The default: a library prints nothing."""
 
     def start(self, stage: str, total: int | None = None, unit: str = "") -> None:
-        """Ignore."""
+        """Do nothing, as no progress is shown."""
 
     def advance(self, amount: int) -> None:
-        """Ignore."""
+        """Do nothing, as no progress is shown."""
 
     def finish(self, note: str = "") -> None:
-        """Ignore."""
+        """Do nothing, as no progress is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class Within:
         self.progress.start(f"{stage}, {self.where}", total, unit)
 
     def advance(self, amount: int) -> None:
-        """As it is."""
+        """Pass the call on unchanged."""
         self.progress.advance(amount)
 
     def finish(self, note: str = "") -> None:
-        """As it is."""
+        """Pass the call on unchanged."""
         self.progress.finish(note)

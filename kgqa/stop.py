@@ -14,7 +14,7 @@ class Stop:
     """What the process was asked."""
 
     def __init__(self) -> None:
-        """Nobody has asked."""
+        """Start without a stop request."""
         self.number: int | None = None
         """The last signal that came."""
         self.depth = 0
@@ -45,4 +45,4 @@ class Stop:
 
 
 STOP = Stop()
-"""Of this process."""
+"""Stop requests of this process."""

@@ -419,7 +419,7 @@ def test_a_workspace_of_another_domain(wikidata_copy: Path, cli: Cli) -> None:
     assert contents.files(wikidata_copy) == before
 
 
-CHANGED = "Changed since the last run in this workspace: {}; what depends on the change is made anew."
+CHANGED = "Changed since the last run in this workspace: {}; the stages that depend on them run again."
 
 
 def test_a_corrected_file_makes_anew_what_depends_on_it(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:
@@ -639,8 +639,8 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, seed_wikidata: Pat
             "more than 200 MiB of memory; narrow it, or",
         ),
         (["--cypher", "UNWIND range(1, 30000000) AS x RETURN count(x)", "--seconds", "0.2"], "0.2 seconds; narrow it, or allow more (kgqa"),
-        (["hubs", "--list"], "--list stands alone"),
-        (["--list", "--cypher", "RETURN 1"], "--list stands alone"),
+        (["hubs", "--list"], "--list takes no other option"),
+        (["--list", "--cypher", "RETURN 1"], "--list takes no other option"),
         (["hubs", "--foo", "1"], "query hubs: there is no parameter 'foo'; known are: limit."),
         (["facts_about"], "the parameter 'entity' is missing; add --entity VALUE"),
         (["hubs", "--limit", "1", "--limit=2"], "--limit is given twice"),
@@ -668,7 +668,7 @@ def test_a_wrong_question_to_the_graph(arguments: list[str], part: str, seed_wik
 
 @pytest.mark.parametrize("beside", ["--seconds=5", "--format=json", "--workspace=w", "--store=embedded", "--neo4j-uri=bolt://x"])
 def test_nothing_beside_a_list_is_ignored(beside: str, cli: Cli) -> None:
-    cli("query", "--list", beside).sentence("--list stands alone")
+    cli("query", "--list", beside).sentence("--list takes no other option")
 
 
 def test_a_graph_that_is_missing_or_damaged(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:
@@ -681,7 +681,7 @@ def test_a_graph_that_is_missing_or_damaged(wikidata_copy: Path, tmp_path: Path,
     answer = cli("query", "hubs", "--workspace", wikidata_copy).out
     for bad in (b"", good[:1000], good[:-4096], good[:99_999] + bytes(50_000) + good[149_999:], os.urandom(10_000)):
         graph.write_bytes(bad)
-        cli("query", "hubs", "--workspace", wikidata_copy).sentence("graph.lbug: the graph is damaged", "makes it anew")
+        cli("query", "hubs", "--workspace", wikidata_copy).sentence("graph.lbug: the graph is damaged", "rebuilds it")
     kgqa.generate("wikidata", workspace=wikidata_copy)
     assert cli("query", "hubs", "--workspace", wikidata_copy).out == answer
 
@@ -766,8 +766,10 @@ def test_a_dataset_with_a_part_missing_is_not_exported(wikidata_copy: Path, tmp_
 
 
 def test_what_replaces_a_dataset_says_so(wikidata_copy: Path, cli: Cli) -> None:
-    assert "would be replaced" in cli("generate", "--domain", "wikidata", "--seed", "3", "--workspace", wikidata_copy, "--dry-run").out
-    assert "It replaced a dataset" in cli("generate", "--domain", "wikidata", "--seed", "3", "--workspace", wikidata_copy).out
+    assert (
+        "would replace a dataset" in cli("generate", "--domain", "wikidata", "--seed", "3", "--workspace", wikidata_copy, "--dry-run").out
+    )
+    assert "This replaced a dataset" in cli("generate", "--domain", "wikidata", "--seed", "3", "--workspace", wikidata_copy).out
     assert "replaced" not in cli("generate", "--domain", "wikidata", "--seed", "3", "--workspace", wikidata_copy).out
 
 

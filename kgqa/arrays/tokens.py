@@ -50,7 +50,7 @@ DEPENDENT = "ะาำๅะາຳ" + "ぁぃぅぇぉっゃゅょゎゕゖゝ�
 """Letters that go on with the one before them: vowel signs that Unicode does not class as marks, small kana, and the vowels and finals of
 Hangul that is written letter by letter."""
 _LEADING = "เแโใไເແໂໃໄ"
-"""Unicode's property Logical_Order_Exception."""
+"""Characters with Unicode's property Logical_Order_Exception: vowels that are written before their consonant."""
 _JOINERS = "\u1039\u17d2\u1a60\u1b44\ua9c0"
 
 PLAIN = {

@@ -23,6 +23,6 @@ class AbsentAnswers(ShareCheck):
         return np.where(batch.searchable & batch.textual & (batch.paragraph_counts > 0), batch.absent, np.nan)
 
     def describe(self, batch: Batch, number: int) -> str:
-        """Answer and question."""
+        """The answer, the number of paragraphs and the question."""
         instance = batch.instances[number]
         return f"“{instance.answers[0]}” stands in none of {len(instance.paragraphs)} paragraphs: {instance.question}"

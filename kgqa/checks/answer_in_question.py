@@ -19,7 +19,7 @@ class AnswerInQuestion(ShareCheck):
     nothing = "No question has an answer that could stand in a text."
 
     def outcomes(self, batch: Batch) -> Floats:
-        """1 where it stands there."""
+        """1 if the question contains the answer."""
         return np.where(batch.searchable, batch.question_holds, np.nan)
 
     def badness(self, batch: Batch, number: int) -> float:
@@ -27,6 +27,6 @@ class AnswerInQuestion(ShareCheck):
         return float(len(batch.instances[number].answers[0]))
 
     def describe(self, batch: Batch, number: int) -> str:
-        """Answer and question."""
+        """The answer and the question that contains it."""
         instance = batch.instances[number]
         return f"“{instance.answers[0]}” is the answer to: {instance.question}"

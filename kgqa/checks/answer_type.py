@@ -32,5 +32,5 @@ class AnswerType(GuessCheck):
         return np.ones(len(shapes), np.int64), np.array(shapes, np.uint64)
 
     def name_of(self, feature: int, instance: Instance) -> str:
-        """The shape."""
+        """The shape of the answer, as the cue is called in a report."""
         return f"its type ({shape_of(instance.answers[0])})"

@@ -21,7 +21,7 @@ Bools = npt.NDArray[np.bool_]
 TEXTUAL = frozenset({"candidate", "span", "spans"})
 """Answer types that are texts of a paragraph."""
 SEARCHED = frozenset({"candidate", "span", "spans", "number"})
-"""Answer types that can be looked up in a text; yes and no say nothing about where they stand."""
+"""Answer types with a text to look up; yes and no have no position."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,17 +104,17 @@ class Batch:
 
     @cached_property
     def textual(self) -> Bools:
-        """For each question whether its answer is a text that stands somewhere; yes, no and computed numbers need not."""
+        """For each question whether its answer is a span of a text; yes, no and computed numbers need not be."""
         return np.array([instance.answer_type in TEXTUAL for instance in self.instances], np.bool_)
 
     @cached_property
     def holds(self) -> Bools:
-        """For each paragraph whether an answer of its question, or an alias, stands in it as a run of words."""
+        """For each paragraph whether it contains an answer of its question, or an alias, as a sequence of words."""
         return holds_any(self.paragraph_offsets, *self.paragraph_words, self.answer_offsets, *self.answer_words)  # type: ignore[no-any-return]
 
     @cached_property
     def question_holds(self) -> Bools:
-        """For each question whether an answer of it stands in the question itself."""
+        """For each question whether it contains one of its own answers."""
         each = np.arange(len(self.instances) + 1)
         return holds_any(each, *self.question_words, self.answer_offsets, *self.answer_words)  # type: ignore[no-any-return]
 
@@ -138,7 +138,7 @@ class Batch:
         return np.where(found == 0, 1.0, 0.0)
 
     def share_holding(self, among: Bools) -> Floats:
-        """For each question the share of its paragraphs ``among`` those given that hold the answer; NaN where there is none."""
+        """For each question the share of its paragraphs ``among`` those given that contain the answer; NaN without any."""
         every = np.zeros_like(self.overlap)
         return best_holds(self.paragraph_offsets, every, self.holds, among)  # type: ignore[no-any-return]
 
@@ -152,7 +152,7 @@ class Batch:
         return np.where(has, keys, np.uint64(0))
 
     def paragraphs_of(self, number: int) -> slice:
-        """Where the paragraphs of question ``number`` of the batch stand."""
+        """Range of the paragraphs of question ``number`` in the batch."""
         return slice(int(self.paragraph_offsets[number]), int(self.paragraph_offsets[number + 1]))
 
 

@@ -30,11 +30,11 @@ class BrokenReferences(ShareCheck):
         return np.array([float(bool(_faults(batch, number))) for number in range(len(batch.instances))])
 
     def badness(self, batch: Batch, number: int) -> float:
-        """How many there are."""
+        """Number of broken references."""
         return float(len(_faults(batch, number)))
 
     def describe(self, batch: Batch, number: int) -> str:
-        """What they are."""
+        """The broken references of the question, with their fields."""
         return listed(_faults(batch, number))
 
 

@@ -41,7 +41,7 @@ class CandidateTypes(ShareCheck):
         return np.array([1 / len(instance.candidates) if instance.candidates else np.nan for instance in batch.instances])
 
     def badness(self, batch: Batch, number: int) -> float:
-        """How many candidates the type rules out."""
+        """Number of candidates that the type excludes."""
         return float(len(batch.instances[number].candidates or ()))
 
     def describe(self, batch: Batch, number: int) -> str:

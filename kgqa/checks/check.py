@@ -1,4 +1,4 @@
-"""What a check is: it looks at batches of questions as they stream by, and says in the end what it found."""
+"""Base of the checks: a check sees batches of questions as they stream by, and reports a finding at the end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kgqa.records import Instance
 
 
 class Check(ABC):
-    """One question that is asked of a whole set."""
+    """A check of a whole question set."""
 
     name: ClassVar[str]
     """As in ``--fail-on name>0``."""
@@ -27,11 +27,11 @@ class Check(ABC):
     remedy: ClassVar[str]
     """One sentence: what to do about it."""
     unit: ClassVar[str] = "questions"
-    """What is counted."""
+    """Plural noun of the things that the check counts."""
     compares: ClassVar[bool] = False
     """Whether it also looks at the sets that this one is compared with."""
     rereads: ClassVar[bool] = False
-    """Whether its examples are told by :meth:`explain`, from the questions read again, so that no text is kept meanwhile."""
+    """Whether :meth:`explain` describes examples from a second reading, so that no text is kept."""
 
     def __init__(self, *, seed: int) -> None:
         """``seed`` draws what the check draws, hash functions and folds; intervals are drawn from what :meth:`result` is given."""
@@ -43,7 +43,7 @@ class Check(ABC):
 
     @abstractmethod
     def result(self, rng: np.random.Generator) -> Finding:
-        """What was found in all of them; called once, at the end."""
+        """The finding over all batches; called once, at the end."""
 
     def explain(self, what: str, instance: Instance, counterpart: Instance | None) -> str:
         """The example's text, for a check that :attr:`rereads`; ``what`` is what it noted, ``counterpart`` the question compared with."""
@@ -83,12 +83,12 @@ class ShareCheck(Check):
         return None
 
     def badness(self, batch: Batch, number: int) -> float:
-        """Which of the questions with the same outcome are shown first: the higher the earlier."""
+        """Order of examples with the same outcome; higher values come first."""
         return 0.0
 
     @abstractmethod
     def describe(self, batch: Batch, number: int) -> str:
-        """What is bad about question ``number`` of the batch."""
+        """Description of the problem of question ``number`` of the batch."""
 
     def update(self, batch: Batch) -> None:
         """Count the outcomes and keep the worst."""

@@ -1,4 +1,4 @@
-"""What makes an audit fail, as ``leakage>0``: a check or a family, a comparison, a share."""
+"""Conditions that fail an audit, as ``leakage>0``: a check or a family, a comparison, a share."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _FORM = re.compile(rf"\s*([A-Za-z][\w-]*)\s*({'|'.join(COMPARISONS)})\s*(\d+(?:\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One condition."""
+    """One parsed ``--fail-on``: a check or family, a comparison and a number."""
 
     name: str
-    """Of a check, or of a family: then its worst check decides."""
+    """Name of a check, or of a family, whose worst check counts."""
     comparison: str
     number: float
 
@@ -34,7 +34,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of a condition."""
+    """Outcome of a condition."""
 
     condition: str
     check: str
@@ -44,7 +44,7 @@ class Outcome:
     holds: bool
     """Whether the audit fails by it; so it does where it cannot be decided."""
     reason: str = ""
-    """Why it cannot."""
+    """Why the figure could not be measured; empty if it could."""
 
 
 ALWAYS_THE_SAME = frozenset({(">", 1.0), ("<", 0.0), (">=", 0.0), ("<=", 1.0)})
@@ -88,6 +88,6 @@ def decide(condition: Condition, findings: Sequence[Finding], *, missing: Mappin
     figures = [(finding.figure, finding.check) for finding in named if finding.figure is not None]
     if not figures:
         reason = named[0].reason.rstrip(".")
-        raise SettingsError(f"--fail-on {condition}: this cannot be decided on this set ({reason}); drop the condition, or mend the set.")
+        raise SettingsError(f"--fail-on {condition}: this cannot be decided on this set ({reason}); drop the condition, or fix the set.")
     figure, check = max(figures, key=lambda pair: pair[0])
     return Outcome(condition=str(condition), check=check, figure=figure, holds=COMPARISONS[condition.comparison](figure, condition.number))

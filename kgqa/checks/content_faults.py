@@ -1,4 +1,4 @@
-"""What the readers of formats kept although it is wrong, all kinds together."""
+"""Faults of content that the parsers kept, of all kinds together."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ContentFaults(ShareCheck):
         return np.array([float(bool(faults)) for faults in batch.faults])
 
     def badness(self, batch: Batch, number: int) -> float:
-        """How many there are."""
+        """Number of faults of the question."""
         return float(len(batch.faults[number]))
 
     def describe(self, batch: Batch, number: int) -> str:

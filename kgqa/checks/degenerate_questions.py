@@ -26,12 +26,12 @@ class DegenerateQuestions(ShareCheck):
     nothing = "No question has any words."
 
     def outcomes(self, batch: Batch) -> Floats:
-        """1 where nothing is asked."""
+        """1 for a degenerate question."""
         words = np.diff(batch.question_words[0])
         return np.array([_asks_nothing(batch, number, int(count)) for number, count in enumerate(words)], np.float64)
 
     def describe(self, batch: Batch, number: int) -> str:
-        """The whole question."""
+        """The question's text in quotation marks."""
         return f"“{batch.instances[number].question}”"
 
 

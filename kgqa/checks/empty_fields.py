@@ -70,7 +70,7 @@ class EmptyFields(Check):
 
 
 def _empty_parts(instance: Instance, kinds: Set[str]) -> list[str]:
-    """What is empty in a question with faults of these ``kinds``, in words."""
+    """Names of the empty fields of a question with faults of these ``kinds``."""
     # Gold to score by alone has no fault in an empty question, and nothing for a reader to read.
     is_bare = not instance.paragraphs and not instance.question.strip()
     faults = [FAULTS[kind] for kind in ("empty-question", "empty-answer") if kind in kinds or (is_bare and kind == "empty-question")]

@@ -34,7 +34,7 @@ class EqualTitles(ShareCheck):
         return float(bool(_repeated(instance))) if named else float("nan")
 
     def badness(self, batch: Batch, number: int) -> float:
-        """How many paragraphs have a title that is not theirs alone."""
+        """Number of paragraphs that share their title with another."""
         return float(sum(_repeated(batch.instances[number]).values()))
 
     def describe(self, batch: Batch, number: int) -> str:

@@ -1,4 +1,4 @@
-"""What a check found: a figure with its interval, where it comes from, the ten worst examples."""
+"""Finding of a check: a figure with its interval, its parts, and the ten worst examples."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ class Finding:
     count: float | None = None
     total: int | None = None
     chance: float | None = None
-    """What blind guessing gets; None where that is not known."""
+    """Score of a blind guess; None if unknown."""
     parts: tuple[Part, ...] = ()
     parts_are: str = ""
-    """What the parts are, as "by split"."""
+    """Kind of the parts, as "by split"."""
     examples: tuple[Example, ...] = ()
     note: str = ""
     reason: str = ""
@@ -93,7 +93,7 @@ class Finding:
 
     @property
     def excess(self) -> float:
-        """By how much of the way from blind guessing to certainty the figure is above blind guessing; -1 where there is none."""
+        """Excess of the figure over a blind guess, as a share of the maximum excess; -1 without a figure."""
         if self.figure is None:
             return -1.0
         chance = self.chance or 0.0
@@ -115,7 +115,7 @@ class Worst:
     """The ten examples with the highest badness; of equally bad ones those that come first by split and id."""
 
     def __init__(self) -> None:
-        """None yet."""
+        """Start without an example."""
         self._kept: list[tuple[float, str, str, Example]] = []
 
     def add(self, badness: float, split: str, id: str, what: Callable[[], str], *, number: int = -1) -> None:  # noqa: A002
@@ -128,5 +128,5 @@ class Worst:
         del self._kept[EXAMPLES:]
 
     def examples(self) -> tuple[Example, ...]:
-        """The worst first."""
+        """The kept examples, worst first."""
         return tuple(kept[3] for kept in self._kept)

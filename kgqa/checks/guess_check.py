@@ -38,7 +38,7 @@ class GuessCheck(Check):
 
     @abstractmethod
     def features(self, batch: Batch) -> tuple[npt.NDArray[np.int64], Keys]:
-        """How many features each question has, and the features."""
+        """Number of features of each question, and all features."""
 
     @abstractmethod
     def name_of(self, feature: int, instance: Instance) -> str:
@@ -75,7 +75,7 @@ class GuessCheck(Check):
         )  # fmt: skip
 
     def parts(self) -> tuple[Part, ...]:
-        """What the report draws beside the figure."""
+        """Data of the plot in the report."""
         return ()
 
     def _how(self, total: int) -> str:
@@ -100,14 +100,14 @@ class GuessCheck(Check):
         return worst
 
     def explain(self, what: str, instance: Instance, counterpart: Instance | None) -> str:
-        """The question, the answer and what gave it away."""
+        """The question, the answer and the feature that predicted it."""
         feature, seen = map(int, what.split())
         answer = instance.answers[0] if instance.answers else ""
         return f"“{answer}” guessed from {self.name_of(feature, instance)}, seen together {seen:,} times: {instance.question}"
 
 
 def _chance(instance: Instance) -> float:
-    """Of a blind guess."""
+    """Score of a blind guess."""
     if instance.candidates:
         return 1 / len(instance.candidates)
     return 0.5 if instance.answer_type == "boolean" else 0.0

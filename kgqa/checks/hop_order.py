@@ -16,7 +16,7 @@ _DIGITS = re.compile(r"(\d+)")
 
 
 class HopOrder(ShareCheck):
-    """Whether something that says nothing about the question tells in which order its paragraphs are needed."""
+    """Whether a feature independent of the question predicts the order of its paragraphs."""
 
     family = "shortcut"
     nothing = "The set does not say in which order paragraphs are needed, or no question needs two."
@@ -40,7 +40,7 @@ class HopOrder(ShareCheck):
 
 
 class HopOrderShown(HopOrder):
-    """By the order in which paragraphs are shown."""
+    """Whether the order in which paragraphs are shown gives the order of the hops."""
 
     name = "hop-order-shown"
     title = "Paragraphs are shown in the order of the hops"

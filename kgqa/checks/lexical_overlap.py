@@ -31,7 +31,7 @@ class LexicalOverlap(ShareCheck):
         return batch.share_holding(_all(batch))
 
     def badness(self, batch: Batch, number: int) -> float:
-        """How much the paragraph shares."""
+        """Overlap of the paragraph with the question."""
         return float(batch.overlap[batch.paragraphs_of(number)].max())
 
     def describe(self, batch: Batch, number: int) -> str:

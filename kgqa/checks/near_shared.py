@@ -1,4 +1,4 @@
-"""What splits share almost, by MinHash (``kgqa/splits/near_duplicates.py``)."""
+"""Near-duplicates between splits, by MinHash (``kgqa/splits/near_duplicates.py``)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NearSharedCheck(Check):
     """
 
     kind: ClassVar[str]
-    """What the texts are, as in the certificate."""
+    """Kind of the texts, as in the certificate."""
     width: ClassVar[int]
     """Words of a shingle."""
     compares: ClassVar[bool] = True
@@ -73,7 +73,7 @@ class NearSharedCheck(Check):
         )  # fmt: skip
 
     def explain(self, what: str, instance: Instance, counterpart: Instance | None) -> str:
-        """The two texts."""
+        """The most similar pair of texts of the two instances, side by side."""
         assert counterpart is not None
         one, other = _most_alike(self.texts_of(instance), self.texts_of(counterpart), self.width)
         return f"{what} (question {counterpart.id}): “{one[:200]}” and “{other[:200]}”"
@@ -120,7 +120,7 @@ class NearSharedQuestions(NearSharedCheck):
         self.texts.update(batch.side.name, items.keys[:, 0].tolist(), texts, numbers, labels)
 
     def texts_of(self, instance: Instance) -> list[str]:
-        """The question."""
+        """The question as the only text to compare."""
         return [instance.question]
 
 
@@ -137,13 +137,13 @@ class NearSharedParagraphs(NearSharedCheck):
     unit = "distinct paragraphs"
 
     def add(self, batch: Batch) -> None:
-        """All paragraphs shown."""
+        """Add all paragraphs of the batch that are shown to a reader."""
         items = batch.items.of("paragraphs")
         numbers = (items.owner + batch.first).tolist()
         self.texts.update(batch.side.name, items.keys[:, 0].tolist(), batch.items.shown_texts, numbers, [0] * len(numbers))
 
     def texts_of(self, instance: Instance) -> list[str]:
-        """The paragraphs."""
+        """The texts of all paragraphs."""
         return [paragraph.text for paragraph in instance.paragraphs]
 
 

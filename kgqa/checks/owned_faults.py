@@ -1,4 +1,4 @@
-"""Faults of content (``kgqa.formats.faults``) in an audit: which check looks at which, and how they are told."""
+"""Faults of content (``kgqa.formats.faults``) in an audit: the check responsible for each kind, and their descriptions."""
 
 from __future__ import annotations
 

@@ -24,13 +24,13 @@ class QuestionWords(GuessCheck):
     remedy = "Cap how often an answer may come with one relation or wording."
 
     def features(self, batch: Batch) -> tuple[npt.NDArray[np.int64], Keys]:
-        """Its distinct words."""
+        """Hashes of the question's distinct words, and the question of each."""
         bounds, words = batch.question_words
         parts = [np.unique(words[a:b]) for a, b in pairwise(bounds.tolist())]
         return np.array([len(part) for part in parts], np.int64), np.concatenate([np.empty(0, np.uint64), *parts])
 
     def name_of(self, feature: int, instance: Instance) -> str:
-        """The word."""
+        """The word of the question that has this hash."""
         pieces = instance.question.replace("_", " ").split()
         for piece in pieces:
             if feature in word_hashes(pa.array([piece]))[1].tolist():

@@ -1,4 +1,4 @@
-"""What an audit found, and where its report is."""
+"""Result of an audit, with the files of its report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What an audit found, and where its report is."""
+    """Result of :func:`kgqa.audit`."""
 
     dataset: str
     """The name of the file or folder."""
@@ -30,13 +30,13 @@ class Audit:
     certificate: Certificate | None
     """None where nothing was compared."""
     remarks: tuple[str, ...]
-    """What is to be said of each set once it was read: files that were passed over, faults of content."""
+    """Remarks about each set: skipped files, faults of content."""
     readers: Judged | None
-    """What trained readers said; None where they were not asked."""
+    """Results of trained readers; None without ``readers``."""
     html: Path
     json: Path
     replaced: bool
-    """Whether an earlier report stood there."""
+    """Whether an earlier report was replaced."""
 
     @property
     def failed(self) -> bool:

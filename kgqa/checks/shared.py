@@ -1,4 +1,4 @@
-"""What splits share exactly, one check for each kind of item (``kgqa/splits/items.py``)."""
+"""Exact overlap of splits, one check for each kind of item (``kgqa/splits/items.py``)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class SharedCheck(Check):
         )  # fmt: skip
 
     def pairs(self) -> list[tuple[Shared, str]]:
-        """What each pair of splits shares, and the kind of item that was compared."""
+        """Shared items of each pair of splits, and their kind."""
         return [(pair, self.kind) for pair in self.items.shared()]
 
     def sightings(self) -> list[tuple[Sighting, str]]:
@@ -66,7 +66,7 @@ class SharedCheck(Check):
         return [(sighting, self.kind) for sighting in self.items.sightings()]
 
     def explain(self, what: str, instance: Instance, counterpart: Instance | None) -> str:
-        """What it shares with the first question that has it, and both questions."""
+        """The shared item, the first question with it, and both questions."""
         assert counterpart is not None
         kind, _, place = what.partition(" ")
         mine, theirs = (ItemBatch([each]).of(kind).keys.tolist() for each in (instance, counterpart))
@@ -145,7 +145,7 @@ class SharedSupportingParagraphs(SharedCheck):
 
 
 class SharedParagraphs(SharedCheck):
-    """Paragraphs shown."""
+    """Paragraphs that two splits show."""
 
     kind = "paragraphs"
     name = "shared-paragraphs"
@@ -156,7 +156,7 @@ class SharedParagraphs(SharedCheck):
 
 
 class SharedAnswers(SharedCheck):
-    """Canonical answers."""
+    """Canonical answers that two splits have."""
 
     kind = "answers"
     name = "shared-answers"

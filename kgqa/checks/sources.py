@@ -29,7 +29,7 @@ class Source:
 
 
 def sources_of(found: QuestionSet, others: Sequence[QuestionSet]) -> list[Source]:
-    """All sides in the order in which they are read: what is compared with comes first; SettingsError where there are too many."""
+    """All sides in the order of reading: compared sets first; SettingsError for too many."""
     sources: list[Source] = []
     for number, other in enumerate(others, start=1):
         name = other.name if [each.name for each in others].count(other.name) == 1 else f"{other.name} ({number})"

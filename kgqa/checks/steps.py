@@ -50,7 +50,7 @@ class LastStep(ShareCheck):
         return np.array([_differs(instance) for instance in batch.instances], np.float64)
 
     def describe(self, batch: Batch, number: int) -> str:
-        """Both answers."""
+        """The last step's answer and the question's answer."""
         instance = batch.instances[number]
         last = (instance.decomposition or ())[-1]
         return f"the last step gives “{last.answer}”, the answer is “{instance.answers[0]}”: {instance.question}"

@@ -1,4 +1,4 @@
-"""Support always stands in the same place."""
+"""Support at constant positions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kgqa.checks.check import Check
 from kgqa.checks.findings import Finding, Part, Worst
 
 POSITIONS = 64
-"""Positions beyond this are not told apart."""
+"""Positions beyond this are merged."""
 SHOWN = 20
 
 
@@ -40,7 +40,7 @@ class SupportPosition(Check):
         self._worst = [Worst() for _ in range(POSITIONS)]
 
     def update(self, batch: Batch) -> None:
-        """Count where support stands."""
+        """Count the positions of support."""
         halves = (text_hashes(pa.array([i.group for i in batch.instances], pa.string()), seed=self.seed) % np.uint64(2)).astype(np.int64)
         for number in np.flatnonzero(batch.marked & (batch.paragraph_counts > 1)).tolist():
             marks = batch.supporting[batch.paragraphs_of(number)][:POSITIONS]

@@ -27,7 +27,7 @@ class UnneededSupport(ShareCheck):
         return batch.share_holding(~batch.supporting)
 
     def badness(self, batch: Batch, number: int) -> float:
-        """How much that paragraph shares."""
+        """Overlap of that paragraph with the question."""
         place = batch.paragraphs_of(number)
         return float(np.where(batch.supporting[place], -1.0, batch.overlap[place]).max())
 

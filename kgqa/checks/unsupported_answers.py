@@ -15,7 +15,7 @@ class UnsupportedAnswers(ShareCheck):
     family = "fault"
     title = "The answer is in no supporting paragraph"
     meaning = "The share of answerable questions whose answer some paragraph states, but none of those marked as supporting."
-    remedy = "Mark the paragraph that states the answer, or mend the answer."
+    remedy = "Mark the paragraph that states the answer, or fix the answer."
     nothing = "No question has marked paragraphs and an answer that could be stated in them."
 
     def outcomes(self, batch: Batch) -> Floats:
@@ -27,6 +27,6 @@ class UnsupportedAnswers(ShareCheck):
         return np.where(applies, supported == 0, np.nan).astype(np.float64)
 
     def describe(self, batch: Batch, number: int) -> str:
-        """Answer and question."""
+        """The answer and the question whose supporting paragraphs lack it."""
         instance = batch.instances[number]
         return f"“{instance.answers[0]}” is in no supporting paragraph: {instance.question}"

@@ -1,4 +1,4 @@
-"""Places that are not where they are said to be."""
+"""Spans with wrong offsets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kgqa.records import Instance, Paragraph
 _PLACED = re.compile(r'"(?:answer_)?start": *\d')
 """A place that the record alone has, as SQuAD's ``answer_start``: the reader compares it with the text, and notes what is wrong."""
 _SEEN = re.compile(r"paragraphs\.\d+\.(?:mentions|sentences|supporting_sentences)\b")
-"""Places of which this check speaks in its own words."""
+"""Fields that this check describes in its own words."""
 
 
 class WrongSpans(ShareCheck):

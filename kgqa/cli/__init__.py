@@ -55,7 +55,7 @@ def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
 
 
 def print_nowhere() -> None:
-    """Whoever read our output has gone, or its disk is full; what is still printed, and what waits to be, goes nowhere."""
+    """Discard further output: its reader has gone, or its disk is full."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

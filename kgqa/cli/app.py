@@ -1,4 +1,4 @@
-"""The commands, one file each, which is imported when its command is asked for."""
+"""The commands, one file each; a file is imported when its command runs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ COMMANDS = (
     "audit", "compose", "contrast", "convert", "doctor", "evaluate", "generate", "explore", "export", "load", "predict", "show", "split",
     "query", "relations", "review", "runs", "train",
 )  # fmt: skip
-"""Each a module of this folder with a function of its name, in the order in which they are listed."""
+"""Modules of this folder, each with a function of its name, in the order of the help."""
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
-"""What any mistake in a command line is; typer has no public name for it."""
+"""Base class of all mistakes in a command line; typer has no public name for it."""
 PLAIN: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
 
 
@@ -33,11 +33,11 @@ class Commands(typer.core.TyperGroup):
         self.commands = dict.fromkeys(COMMANDS, typer.core.TyperCommand("one of them"))
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Their names."""
+        """Names of the commands, in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of this name, with its options; None where there is none."""
+        """The command of this name with its options, or None."""
         if cmd_name not in COMMANDS:
             return None
         one = typer.Typer(**PLAIN)
@@ -94,6 +94,6 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")] = False,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
 ) -> None:
     """Turn a knowledge graph and documents into multi-hop question-answering datasets."""

@@ -1,4 +1,4 @@
-"""``kgqa audit``."""
+"""The command ``kgqa audit``: options and printed report."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ if TYPE_CHECKING:
 
 def audit(
     dataset: AnySet,
-    against: Annotated[list[str] | None, Option(help="Another set to compare with, of any format; repeat it for several.")] = None,
+    against: Annotated[list[str] | None, Option(help="Another question set to compare with; repeatable.")] = None,
     fail_on: Annotated[
-        list[str] | None, Option(help="End with status 1 if this holds, as leakage>0 or lexical-overlap>0.4; repeat it for several.")
+        list[str] | None, Option(help="Exit with status 1 if this holds, as leakage>0 or lexical-overlap>0.4; repeatable.")
     ] = None,
-    out: Annotated[Path | None, Option(help="Folder for audit.html and audit.json; NAME-audit by default.")] = None,
+    out: Annotated[Path | None, Option(help="Folder for audit.html and audit.json; by default NAME-audit.")] = None,
     from_: From = None,
     paragraphs: Paragraphs = None,
     strict: Strict = False,
-    readers: Annotated[
-        str | None, Option(help="minimal or full: also let trained readers judge the set; needs the extra kgqa[readers].")
+    readers: Annotated[str | None, Option(help="minimal or full: also judge the set with trained readers; needs kgqa[readers].")] = None,
+    reader_settings: Annotated[
+        Path | None, Option(help="TOML file with questions, folds, seeds and training settings of the readers.")
     ] = None,
-    reader_settings: Annotated[Path | None, Option(help="TOML: how many questions, folds and seeds, and how readers are trained.")] = None,
-    encoder: Annotated[str | None, Option(help="A model on the Hugging Face hub, its folder, a run of kgqa train or package:NAME.")] = None,
-    device: Annotated[str | None, Option(help="Where readers run: auto, the default, a GPU where there is one; cpu or cuda.")] = None,
-    seed: Annotated[int, Option(help="Draws intervals, folds and hash functions.")] = DRAWS_SEED,
+    encoder: Annotated[
+        str | None, Option(help="Encoder: a name on the Hugging Face hub, a folder, a run of kgqa train, or package:NAME.")
+    ] = None,
+    device: Annotated[str | None, Option(help="Device of the readers: auto (the default: a GPU if there is one), cpu or cuda.")] = None,
+    seed: Annotated[int, Option(help="Seed of intervals, folds and hash functions.")] = DRAWS_SEED,
 ) -> None:
     """Look for leaks, shortcuts and faults in a question set, and write a report."""
     import kgqa

@@ -1,4 +1,4 @@
-"""``kgqa compose``."""
+"""The command ``kgqa compose``: options and printed result."""
 
 from __future__ import annotations
 
@@ -20,41 +20,40 @@ if TYPE_CHECKING:
 
 def compose(
     sets: Annotated[
-        list[str] | None, Argument(help="Single-hop question sets: folders or files of any known format, or hf://owner/name.")
+        list[str] | None, Argument(help="Single-hop question sets: folders or files in any known format, or hf://owner/name.")
     ] = None,
     domain: Annotated[
-        str | None, Option(help="Instead of sets the facts of wikidata, medline, or of your own domain's TOML file; or settings for sets.")
+        str | None,
+        Option(help="Compose from a domain's facts: wikidata, medline or a TOML file. With question sets: a TOML file with settings only."),
     ] = None,
-    source: Annotated[Path | None, Option(help="Folder with the domain's files; without it the small one that kgqa ships.")] = None,
-    name: Annotated[str | None, Option(help=f"What the dataset is called, by default {COMPOSED}.")] = None,
+    source: Annotated[Path | None, Option(help="Folder with the domain's files; by default the small domain that kgqa ships.")] = None,
+    name: Annotated[str | None, Option(help=f"Name of the dataset; by default {COMPOSED}.")] = None,
     filter: Annotated[  # noqa: A002 - what it is called
         str | None,
-        Option(
-            help="Who finds questions that need no chain: readers (trained, hours on a CPU), lexical (seconds, weaker), none; else readers."
-        ),
+        Option(help="Disconnection filter: readers (the default: trained, hours on a CPU), lexical (seconds, weaker) or none."),
     ] = None,
     composer: Annotated[
-        str | None, Option(help="Who writes the questions: rules, model, llm or people; else what the domain says, which is rules.")
+        str | None, Option(help="Who writes the questions: rules, model, llm or people; by default the domain's setting (rules).")
     ] = None,
-    workspace: Annotated[Path, Option(help="Folder for tables, graph and datasets.")] = WORKSPACE,
-    seed: Annotated[int, Option(help="Draws pairs, chains, splits and contexts.")] = SEED,
-    workers: Annotated[int | None, Option(help="Threads, by default one for each core; the result does not depend on them.")] = None,
-    limit: Annotated[int | None, Option(help="Take only so many pairs of questions, for a first try.")] = None,
+    workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
+    seed: Annotated[int, Option(help="Seed of pairs, chains, splits and contexts.")] = SEED,
+    workers: Annotated[int | None, Option(help="Threads; by default one per core. The result does not depend on them.")] = None,
+    limit: Annotated[int | None, Option(help="Maximum pairs of questions, for a quick trial.")] = None,
     reader: Annotated[
         list[str] | None,
-        Option(help="Folder of a run of kgqa train; one of these readers must answer a single-hop question. Several times, if wanted."),
+        Option(help="Folder of a kgqa train run. One of these readers must answer each single-hop question; repeatable."),
     ] = None,
     model: Annotated[
-        str | None, Option(help="Of --composer model the folder of a run of kgqa train composer; of llm what the endpoint calls its model.")
+        str | None, Option(help="With --composer model: folder of a kgqa train composer run. With llm: the endpoint's model name.")
     ] = None,
     endpoint: Annotated[
-        str | None, Option(help="Address of a chat-completions endpoint; else OPENAI_BASE_URL, or OpenAI's own. The key is OPENAI_API_KEY.")
+        str | None, Option(help="Chat-completions endpoint; by default OPENAI_BASE_URL, or OpenAI's. The key is OPENAI_API_KEY.")
     ] = None,
-    max_cost: Annotated[float | None, Option(help="What the endpoint's answers may cost in all; the domain says the prices.")] = None,
-    answers: Annotated[Path | None, Option(help="What people wrote: the tasks of --composer people, filled in.")] = None,
+    max_cost: Annotated[float | None, Option(help="Maximum total cost of the endpoint's answers, with the domain's prices.")] = None,
+    answers: Annotated[Path | None, Option(help="Completed tasks of --composer people.")] = None,
     by: Annotated[
         str,
-        Option(help="Who finds pairs and chains, kernel: compiled, in memory; cypher: queries in the store. Both find the same."),
+        Option(help="Search for pairs and chains: kernel (compiled, in memory) or cypher (queries). The result is the same."),
     ] = TRAVERSAL,
     store: Store = STORE,
     neo4j_uri: Neo4jUri = None,
@@ -62,7 +61,7 @@ def compose(
     neo4j_database: Neo4jDatabase = None,
     verbose: Verbose = False,
 ) -> None:
-    """Compose multi-hop questions from single-hop ones, as MuSiQue."""
+    """Compose multi-hop questions from single-hop questions, as in MuSiQue."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -95,9 +94,9 @@ def _print(console: Terminal, made: Composition, *, verbose: bool) -> None:
         console.say("Reasoning graphs: " + ", ".join(f"{name} {count:,}" for name, count in sorted(totals.items())))
         print_notes(console, made.funnel)
     if made.filter == "lexical":
-        console.print("Filtered by counting readers, which is weaker than trained ones (--filter readers).", style="yellow")
+        console.print("Filtered by lexical baselines, which are weaker than trained readers (--filter readers).", style="yellow")
     if made.filter == "none":
-        console.print("Not filtered: part of the questions can be answered without all of their hops.", style="yellow")
+        console.print("Not filtered: some questions can be answered without all of their hops.", style="yellow")
     if made.empty:
         console.print(
             f"Nothing is left for {' and '.join(made.empty)}: too many questions share an answer, or there are few; give more single-hop "
@@ -107,9 +106,9 @@ def _print(console: Terminal, made: Composition, *, verbose: bool) -> None:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
     print_changed(console, made.changed)
     if made.replaced:
-        console.print("It replaced a dataset of other settings or input; to keep several, give each a --name.", style="yellow")
+        console.print("This replaced a dataset with other settings or input. To keep both, give each a --name.", style="yellow")
     if made.tasks is not None:
-        console.say(f"{made.tasks}: what people are to write", style="bold")
+        console.say(f"{made.tasks}: tasks for annotators", style="bold")
         console.say(f"Next: the same command with --answers {quote(str(made.tasks))}, once the lines of it (or of a copy) are filled in")
         return
     place = quote(str(made.dataset))

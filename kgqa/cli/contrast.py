@@ -1,4 +1,4 @@
-"""``kgqa contrast``."""
+"""The command ``kgqa contrast``: options and printed result."""
 
 from __future__ import annotations
 
@@ -20,27 +20,23 @@ def contrast(
     kind: Annotated[
         str,
         Argument(
-            help="probe, sufficiency, probe-of-sufficiency, trivial, adversarial, unanswerable; or, as WikiHop's authors did, gold-chain "
-            "(only the paragraphs on the chains to the answer) or document-removal (none that mentions no candidate)."
+            help="probe, sufficiency, probe-of-sufficiency, trivial, adversarial, unanswerable; from the WikiHop paper: gold-chain "
+            "(only paragraphs on chains to the answer), document-removal (only paragraphs that mention a candidate)."
         ),
     ],
     dataset: AnySet,
-    out: Annotated[Path, Option(help="The new dataset folder.")],
-    level: Annotated[str | None, Option(help="What a supporting fact is: paragraph, the default, or sentence.")] = None,
-    inoculation: Annotated[
-        int, Option(help="0, or 1 or 5: how many per cent of the groups become the train split, to get used to it.")
-    ] = 0,
-    seed: Annotated[
-        int, Option(help="Draws what is removed, and what takes its place; the probe, gold-chain and document-removal draw nothing.")
-    ] = DRAWS_SEED,
+    out: Annotated[Path, Option(help="New dataset folder.")],
+    level: Annotated[str | None, Option(help="Unit of a supporting fact: paragraph (the default) or sentence.")] = None,
+    inoculation: Annotated[int, Option(help="Per cent of the groups for the train split, for inoculation: 0, 1 or 5.")] = 0,
+    seed: Annotated[int, Option(help="Seed of removals and replacements; unused by probe, gold-chain and document-removal.")] = DRAWS_SEED,
     max_facts: Annotated[
-        int | None, Option(help="Leave out questions with more supporting facts; n of them make 2^n - 1 instances. 6 by default.")
+        int | None, Option(help="Leave out questions with more supporting facts; n facts make 2^n - 1 instances. By default 6.")
     ] = None,
     from_: From = None,
     paragraphs: Paragraphs = None,
     strict: Strict = False,
 ) -> None:
-    """Transform a question set so that it tests whether a system connects facts, or knows what it cannot know."""
+    """Transform a question set to test whether a system connects facts, or abstains if facts are missing."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal

@@ -1,4 +1,4 @@
-"""``kgqa convert``."""
+"""The command ``kgqa convert``: options and printed losses."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 def convert(
-    dataset: Annotated[str, Argument(help="A file or folder of any known format, or hf://owner/name.")],
-    to: Annotated[str, Option(help="The format to write; an unknown one lists them all.")],
-    out: Annotated[Path, Option(help="The new folder; a file where there is one split and the name ends as that format's files do.")],
-    from_: Annotated[str | None, Option("--from", help="The format to read; recognised where it is not named.")] = None,
+    dataset: Annotated[str, Argument(help="A file or folder in any known format, or hf://owner/name.")],
+    to: Annotated[str, Option(help="Output format; an unknown one lists them all.")],
+    out: Annotated[Path, Option(help="New folder; or a file, if there is one split and the name has the format's extension.")],
+    from_: Annotated[str | None, Option("--from", help="Input format; recognised by default.")] = None,
     paragraphs: Paragraphs = None,
     strict: Strict = False,
     lossy: Lossy = False,
 ) -> None:
-    """Write a question set in another format, and say what that format could not hold."""
+    """Convert a question set to another format, and report what the format cannot hold."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -56,6 +56,6 @@ def _print(console: Terminal, done: Conversion) -> None:
             table.add_row(part, f"{count:,}" if part == MORE else f"{count:,} of {total:,}")
         console.print(table)
     else:
-        console.print("Read again, every question is as it was.")
+        console.print("Read back, every question is unchanged.")
     for path in done.files:
         console.say(f"{path}: {decimal(path.stat().st_size)}")

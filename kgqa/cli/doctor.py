@@ -1,4 +1,4 @@
-"""``kgqa doctor``."""
+"""The command ``kgqa doctor``: options, printed installation and findings."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 def doctor(
-    queries: Annotated[int, Option(help="Random queries per store; 10000 are what kgqa itself is tested with.")] = DOCTOR_QUERIES,
-    seed: Annotated[int, Option(help="Draws graphs, queries and arguments.")] = SEED,
-    workspace: Annotated[Path, Option(help="The folder whose disk is looked at.")] = WORKSPACE,
-    script: Annotated[Path | None, Option(help="Write the replay of a wrong answer to this file.")] = None,
+    queries: Annotated[int, Option(help="Random queries per store; kgqa itself is tested with 10000.")] = DOCTOR_QUERIES,
+    seed: Annotated[int, Option(help="Seed of graphs, queries and arguments.")] = SEED,
+    workspace: Annotated[Path, Option(help="Folder whose disk is checked.")] = WORKSPACE,
+    script: Annotated[Path | None, Option(help="File for a script that reproduces a wrong answer.")] = None,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
 ) -> None:
-    """Check what is installed, and compare every query on every reachable store with brute force.
+    """Check the installation, and compare every query on every reachable store with brute force.
 
-    Status 1 if an answer is wrong or the engine is of a version that is known to be, 2 if a server that was named could not be examined.
+    Exits with status 1 if an answer or the engine's version is wrong, and with 2 if a named server cannot be examined.
     """
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
@@ -45,7 +45,7 @@ def doctor(
         raise typer.Exit(1)
     if found.missed:
         raise StoreError(
-            f"{found.missed.note} It was named, so it was to be examined; leave out NEO4J_URI to examine the embedded engine alone."
+            f"{found.missed.note} NEO4J_URI or --neo4j-uri names this server; leave it out to check the embedded engine alone."
         )
 
 
@@ -86,7 +86,7 @@ def _print(console: Terminal, found: Examination, script: Path | None) -> None:
             )
     examined = " and ".join(report.store for report in found.stores if report.comparison)
     if not examined:
-        console.print("No store was examined.")
+        console.print("No store was checked.")
     else:
         console.print(_verdict(found, examined))
 
@@ -100,11 +100,11 @@ def _verdict(found: Examination, examined: str) -> str:
 
 def _print_disagreement(console: Terminal, report: StoreReport, script: Path | None) -> None:
     assert report.comparison
-    console.print(f"{report.store} {report.comparison.version} answers wrongly:", style="red")
+    console.print(f"{report.store} {report.comparison.version} returns wrong answers:", style="red")
     for name, count in report.comparison.disagreements.items():
         console.print(f"  {name}: {count:,} times")
     if not report.script:
-        console.print("These are searches, which take many queries, so that no script replays one; kgqa doctor with the same seed does.")
+        console.print("These are searches of many queries, which a script cannot replay; run kgqa doctor again with the same seed.")
     elif script is not None:
         console.say(f"The smallest case is in {script}; run it with python.")
     else:

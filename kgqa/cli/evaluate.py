@@ -1,4 +1,4 @@
-"""``kgqa evaluate``."""
+"""The command ``kgqa evaluate``: options, printed scores and breakdown."""
 
 from __future__ import annotations
 
@@ -27,20 +27,22 @@ CELL = 11
 
 def evaluate(
     dataset: AnySet,
-    predictions: Annotated[Path, Argument(help="A system's predictions in the set's own official form.")],
-    metric: Annotated[str | None, Option(help="How to score; the set's own by default. An unknown one lists them all.")] = None,
-    original: Annotated[Path | None, Option(help="For dire-probe: predictions on the unprobed set, which cap the probe's scores.")] = None,
-    aliases: Annotated[Path | None, Option(help="For twowiki: the official file of the entities' other names.")] = None,
-    na_prob_file: Annotated[Path | None, Option(help="For squad2: the official file of probabilities of no answer.")] = None,
-    na_prob_thresh: Annotated[float, Option(help="For squad2: above this probability the answer is none.")] = NO_ANSWER_PROBABILITY,
-    missing_as_zero: Annotated[bool, Option("--missing-as-zero", help="For squad2: no prediction is a wrong one, not an error.")] = False,
-    json: Annotated[Path | None, Option(help="Write everything here, each question's scores too.")] = None,
+    predictions: Annotated[Path, Argument(help="Predictions in the question set's official format.")],
+    metric: Annotated[str | None, Option(help="Metric; by default the question set's own. An unknown one lists them all.")] = None,
+    original: Annotated[Path | None, Option(help="For dire-probe: predictions on the original set, which cap the probe's scores.")] = None,
+    aliases: Annotated[Path | None, Option(help="For twowiki: official file of entity aliases.")] = None,
+    na_prob_file: Annotated[Path | None, Option(help="For squad2: official file of no-answer probabilities.")] = None,
+    na_prob_thresh: Annotated[float, Option(help="For squad2: threshold of the no-answer probability.")] = NO_ANSWER_PROBABILITY,
+    missing_as_zero: Annotated[
+        bool, Option("--missing-as-zero", help="For squad2: count a missing prediction as wrong, not as an error.")
+    ] = False,
+    json: Annotated[Path | None, Option(help="JSON file for all results, including each question's scores.")] = None,
     from_: From = None,
     paragraphs: Paragraphs = None,
     strict: Strict = False,
-    seed: Annotated[int, Option(help="Draws the intervals.")] = DRAWS_SEED,
+    seed: Annotated[int, Option(help="Seed of the intervals.")] = DRAWS_SEED,
 ) -> None:
-    """Score predictions as the set's authors do, with intervals and a breakdown."""
+    """Score predictions with the official metrics, with intervals and a breakdown."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -102,7 +104,7 @@ def _print_types(console: Terminal, types: Mapping[str, Mapping[str, float]]) ->
     for name, found in types.items():
         number, *means = found.values()
         table.add_row(name, f"{number:,}", *(f"{value:.3f}" for value in means))
-    console.say("Official types, each question's being that of the gold answer that was best")
+    console.say("Official types; a question has the type of its best-matching gold answer")
     console.print(table)
 
 

@@ -1,4 +1,4 @@
-"""``kgqa explore``."""
+"""The command ``kgqa explore``: options and address of the page."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from kgqa.settings.defaults import PORT, STORE, WORKSPACE
 
 
 def explore(
-    workspace: Annotated[Path, Option(help="The workspace to look at: its graph and its datasets.")] = WORKSPACE,
-    port: Annotated[int, Option(help="Port on this machine; 0 takes a free one.")] = PORT,
+    workspace: Annotated[Path, Option(help="Workspace with the graph and datasets.")] = WORKSPACE,
+    port: Annotated[int, Option(help="Port on this machine; 0: a free one.")] = PORT,
     store: Store = STORE,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
 ) -> None:
-    """Look at a graph and its datasets on a local page."""
+    """Explore a graph and its datasets on a local page."""
     import kgqa
 
     neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)

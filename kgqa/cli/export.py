@@ -1,4 +1,4 @@
-"""``kgqa export``."""
+"""The command ``kgqa export``: options and list of written files."""
 
 from __future__ import annotations
 
@@ -14,35 +14,33 @@ from kgqa.settings.defaults import GRAPH_HOPS, GRAPH_LIMIT, STORE
 
 
 def export(
-    to: Annotated[str, Option(help="The format: qangaroo or musique for a dataset; graphml or neo4j for the graph of a workspace.")],
+    to: Annotated[str, Option(help="qangaroo or musique for a dataset; graphml or neo4j for the graph of a workspace.")],
     what: Annotated[
         Path | None,
         Argument(
             metavar="[DATASET|OUT]",
-            help="The dataset's folder, as kgqa-workspace/datasets/medhop; of a graph the new file (graphml) or folder (neo4j) to write.",
+            help="Dataset folder, as kgqa-workspace/datasets/medhop; for a graph: the new file (graphml) or folder (neo4j).",
         ),
     ] = None,
-    out: Annotated[Path | None, Option(help="Where to write; existing files are not replaced.")] = None,
-    workspace: Annotated[Path | None, Option(help="The workspace whose graph is written; kgqa-workspace by default.")] = None,
+    out: Annotated[Path | None, Option(help="New output folder; existing files are not replaced.")] = None,
+    workspace: Annotated[Path | None, Option(help="Workspace with the graph; by default kgqa-workspace.")] = None,
     dataset: Annotated[
         list[Path] | None,
-        Option(help="Also write the samples of this dataset: its folder, or its name in the workspace. Several may be given."),
+        Option(help="Add the samples of this dataset: a folder, or a name in the workspace; repeatable."),
     ] = None,
-    rejected: Annotated[bool, Option("--rejected", help="With --dataset: also the questions that became no samples of it.")] = False,
-    entity: Annotated[str | None, Option(help="With graphml: what lies around this entity, an id or a name.")] = None,
-    document: Annotated[str | None, Option(help="With graphml: what lies around this document, an id or a title.")] = None,
-    sample: Annotated[str | None, Option(help="With graphml: the sample with this id and its chains.")] = None,
-    hops: Annotated[
-        int | None, Option(help=f"How many relationships lead from there to the farthest nodes; {GRAPH_HOPS} by default.")
-    ] = None,
-    limit: Annotated[int | None, Option(help=f"How many of a kind are followed from a node; {GRAPH_LIMIT} by default.")] = None,
+    rejected: Annotated[bool, Option("--rejected", help="With --dataset: add its rejected questions.")] = False,
+    entity: Annotated[str | None, Option(help="With graphml: the neighbourhood of this entity, an id or name.")] = None,
+    document: Annotated[str | None, Option(help="With graphml: the neighbourhood of this document, an id or title.")] = None,
+    sample: Annotated[str | None, Option(help="With graphml: the sample with this id, and its chains.")] = None,
+    hops: Annotated[int | None, Option(help=f"Radius of the neighbourhood in relationships; by default {GRAPH_HOPS}.")] = None,
+    limit: Annotated[int | None, Option(help=f"Maximum relationships of a kind per node; by default {GRAPH_LIMIT}.")] = None,
     store: Store = STORE,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
     lossy: Lossy = False,
 ) -> None:
-    """Write a finished dataset in a paper's own format, or a graph as GraphML or as files for neo4j-admin database import."""
+    """Export a dataset in its paper's format, or a graph as GraphML or files for neo4j-admin database import."""
     from rich.filesize import decimal
 
     import kgqa

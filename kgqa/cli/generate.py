@@ -1,4 +1,4 @@
-"""``kgqa generate``."""
+"""The command ``kgqa generate``: options, printed plan and result."""
 
 from __future__ import annotations
 
@@ -18,28 +18,26 @@ if TYPE_CHECKING:
 
 
 def generate(
-    domain: Annotated[str, Option(help="wikidata, medline, or the path of your own domain's TOML file.")],
+    domain: Annotated[str, Option(help="wikidata, medline, or your own domain's TOML file.")],
     source: Annotated[
-        Path | None, Option(help="Folder with the domain's files; a built-in domain without it is the small one that kgqa ships.")
+        Path | None, Option(help="Folder with the domain's files; by default a built-in domain uses the small one that kgqa ships.")
     ] = None,
     recipe: Annotated[
-        str | None, Option(help="A variant of the domain: paper, the recipe of the paper; entailed, where chains must imply their answer.")
+        str | None, Option(help="Variant of the domain: paper (the paper's recipe) or entailed (chains must entail their answer).")
     ] = None,
-    workspace: Annotated[Path, Option(help="Folder for tables, graph and datasets.")] = WORKSPACE,
-    seed: Annotated[int, Option(help="Draws splits, samples, orders and placeholders.")] = SEED,
-    workers: Annotated[int | None, Option(help="Threads, by default one for each core; the result does not depend on them.")] = None,
-    limit: Annotated[int | None, Option(help="Ask only so many questions, for a first try.")] = None,
+    workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
+    seed: Annotated[int, Option(help="Seed of splits, samples, orders and placeholders.")] = SEED,
+    workers: Annotated[int | None, Option(help="Threads; by default one per core. The result does not depend on them.")] = None,
+    limit: Annotated[int | None, Option(help="Maximum questions, for a quick trial.")] = None,
     store: Store = STORE,
-    traversal: Annotated[
-        str, Option(help="kernel: compiled search in memory; cypher: queries in the store. Both find the same.")
-    ] = TRAVERSAL,
+    traversal: Annotated[str, Option(help="Search: kernel (compiled, in memory) or cypher (queries). The result is the same.")] = TRAVERSAL,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
-    dry_run: Annotated[bool, Option("--dry-run", help="Say what would run, on how much, and stop.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Print the plan without running it.")] = False,
     verbose: Verbose = False,
 ) -> None:
-    """Make a multi-hop dataset from a domain's graph and documents."""
+    """Generate a multi-hop dataset from a domain's graph and documents."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -77,7 +75,7 @@ def _print_plan(console: Terminal, plan: Plan) -> None:
         console.say(f"The graph engine may take {decimal(plan.memory)} of memory (KGQA_STORE_MEMORY).")
     print_changed(console, plan.changed)
     if plan.replaces:
-        console.print("A dataset of other settings or input would be replaced.", style="yellow")
+        console.print("This would replace a dataset with other settings or input.", style="yellow")
     console.say(f"Would write {plan.dataset}. Nothing was changed.")
 
 
@@ -103,7 +101,7 @@ def _print_report(console: Terminal, report: Report, *, verbose: bool) -> None:
             console.print(f"The {split} split is empty; {hint}use more data.", style="yellow")
     print_changed(console, report.changed)
     if report.replaced:
-        console.print("It replaced a dataset of other settings or input; to keep several, use several workspaces.", style="yellow")
+        console.print("This replaced a dataset with other settings or input. To keep both, use two workspaces.", style="yellow")
     place = quote(str(report.dataset))
     console.say(f"The card has the rest: {place}/README.md")
     console.say(f"Next: kgqa show {place}")

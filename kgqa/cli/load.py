@@ -1,4 +1,4 @@
-"""``kgqa load``."""
+"""The command ``kgqa load``: options and printed counts."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from kgqa.settings.defaults import WORKSPACE
 
 def load(
     store: Store = "neo4j",
-    workspace: Annotated[Path, Option(help="The workspace whose graph is loaded.")] = WORKSPACE,
-    dataset: Annotated[Path | None, Option(help="Also add the samples of this dataset: its folder, or its name in the workspace.")] = None,
-    rejected: Annotated[bool, Option("--rejected", help="With --dataset: also add the questions that became no samples of it.")] = False,
-    replace: Annotated[bool, Option("--replace", help="Erase what kgqa loaded there before, if it is something else.")] = False,
+    workspace: Annotated[Path, Option(help="Workspace with the graph.")] = WORKSPACE,
+    dataset: Annotated[Path | None, Option(help="Add the samples of this dataset: a folder, or a name in the workspace.")] = None,
+    rejected: Annotated[bool, Option("--rejected", help="With --dataset: add its rejected questions.")] = False,
+    replace: Annotated[bool, Option("--replace", help="Replace a different graph that kgqa loaded before.")] = False,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
 ) -> None:
-    """Load the graph of a workspace into a Neo4j server; run it again to go on where it was cut off."""
+    """Load the graph of a workspace into a Neo4j server; an interrupted load resumes."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal

@@ -15,25 +15,23 @@ if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
     from kgqa.settings.neo4j import Neo4jSettings
 
-AnySet = Annotated[str, Argument(help="A dataset's folder, a file or folder of any known format, or hf://owner/name.")]
-From = Annotated[str | None, Option("--from", help="The format of the set; recognised where it is not named.")]
-Store = Annotated[str, Option(help="embedded, or neo4j: the server that NEO4J_URI names, with NEO4J_USERNAME and NEO4J_PASSWORD.")]
+AnySet = Annotated[str, Argument(help="A dataset folder, a file or folder in any known format, or hf://owner/name.")]
+From = Annotated[str | None, Option("--from", help="Format of the question set; recognised by default.")]
+Store = Annotated[str, Option(help="embedded, or neo4j: the server at NEO4J_URI, with NEO4J_USERNAME and NEO4J_PASSWORD.")]
 # The environment is read by Neo4jSettings alone, so that what arrives here was typed.
-Neo4jUri = Annotated[str | None, Option(help="The server's address; else NEO4J_URI, or bolt://localhost:7687.")]
-Neo4jUser = Annotated[str | None, Option(help="Who asks; else NEO4J_USERNAME. The password is NEO4J_PASSWORD.")]
-Neo4jDatabase = Annotated[str | None, Option(help="Which of the server's databases; else NEO4J_DATABASE.")]
-Paragraphs = Annotated[
-    Path | None, Option(help="The file of the questions' texts, where they stand apart and not beside them under the official name.")
-]
+Neo4jUri = Annotated[str | None, Option(help="Server address; by default NEO4J_URI, or bolt://localhost:7687.")]
+Neo4jUser = Annotated[str | None, Option(help="User; by default NEO4J_USERNAME. The password is NEO4J_PASSWORD.")]
+Neo4jDatabase = Annotated[str | None, Option(help="Database; by default NEO4J_DATABASE.")]
+Paragraphs = Annotated[Path | None, Option(help="File with the texts of the questions, if it is not next to them under its official name.")]
 Strict = Annotated[
-    bool, Option("--strict", help="Refuse what contradicts the format, as a support that is not there; it is kept and counted otherwise.")
+    bool, Option("--strict", help="Refuse records that contradict the format, as a missing support; by default they are kept and counted.")
 ]
 
-Lossy = Annotated[bool, Option("--lossy", help="Write although gold is lost, as support or steps; it is an error otherwise.")]
+Lossy = Annotated[bool, Option("--lossy", help="Allow losing gold, as support or steps; by default it is an error.")]
 
 
 def print_remarks(console: Terminal, remarks: Sequence[str]) -> None:
-    """What is to be said of a set once it was read, a line each."""
+    """Print the remarks about a question set, one per line."""
     for remark in remarks:
         console.say(remark, style="yellow")
 

@@ -1,4 +1,4 @@
-"""``kgqa predict``."""
+"""The command ``kgqa predict``: options and printed result."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from kgqa.cli.train import Device, Precision
 
 
 def predict(
-    run: Annotated[Path, Argument(help="The folder of a finished kgqa train.")],
+    run: Annotated[Path, Argument(help="Folder of a finished kgqa train run.")],
     dataset: AnySet,
-    out: Annotated[Path, Option(help="The new file of predictions, in the form that kgqa evaluate reads.")],
-    split: Annotated[str | None, Option(help="train, dev or test; dev by default, or the only one that there is.")] = None,
-    metric: Annotated[str | None, Option(help="The metric whose form the file has; the set's own by default.")] = None,
+    out: Annotated[Path, Option(help="New file of predictions, in the format that kgqa evaluate reads.")],
+    split: Annotated[str | None, Option(help="train, dev or test; by default dev, or the only split.")] = None,
+    metric: Annotated[str | None, Option(help="Metric that determines the file's format; by default the question set's own.")] = None,
     device: Device = None,
     precision: Precision = None,
     from_: From = None,
     paragraphs: Paragraphs = None,
 ) -> None:
-    """Answer a question set with a trained reader."""
+    """Predict the answers of a question set with a trained reader."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal

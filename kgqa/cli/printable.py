@@ -1,4 +1,4 @@
-"""Data on a terminal: characters that would command it are shown, not sent, and what stands within a line does not end it."""
+"""Data on a terminal: control characters and line breaks are shown, not sent."""
 
 from __future__ import annotations
 

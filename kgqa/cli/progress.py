@@ -25,28 +25,28 @@ class ConsoleProgress:
         self._done, self._begin = 0, 0.0
 
     def __enter__(self) -> ConsoleProgress:
-        """Begin to draw."""
+        """Start drawing the progress bar."""
         self._bars.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Stop drawing."""
+        """Stop drawing, also after an error."""
         self._bars.stop()
 
     def start(self, stage: str, total: int | None = None, unit: str = "") -> None:
-        """Begin a stage."""
+        """Begin a stage with an empty bar; without ``total`` the bar only counts."""
         self._drop()
         self._stage, self._total, self._unit, self._done, self._begin = stage, total, unit, 0, time.perf_counter()
         self._task = self._bars.add_task(stage, total=total, amount=self._amount())
 
     def advance(self, amount: int) -> None:
-        """Move the bar."""
+        """Move the bar by ``amount`` units."""
         self._done += amount
         if self._task is not None:
             self._bars.update(self._task, advance=amount, amount=self._amount())
 
     def finish(self, note: str = "") -> None:
-        """Leave a line."""
+        """Replace the bar by a line with the stage's note and seconds."""
         self._drop()
         self._console.print(f"{self._stage}: {note or 'done'} ({time.perf_counter() - self._begin:.1f} s)", soft_wrap=True)
 

@@ -1,4 +1,4 @@
-"""``kgqa query``."""
+"""The command ``kgqa query``: options, free parameters and printed rows."""
 
 from __future__ import annotations
 
@@ -26,33 +26,31 @@ MEMORY, BYTES = f"{QUERY_MEMORY >> 30}GiB", f"{QUERY_BYTES >> 20}MiB"
 
 def query(
     context: typer.Context,
-    name: Annotated[str | None, Argument(help="The query's name; --list shows all.")] = None,
-    workspace: Annotated[
-        Path, Option(help="The workspace whose graph is asked; with --store neo4j it is the graph that the server holds.")
-    ] = WORKSPACE,
+    name: Annotated[str | None, Argument(help="Name of the query; --list shows all.")] = None,
+    workspace: Annotated[Path, Option(help="Workspace with the graph; with --store neo4j the server's graph is used.")] = WORKSPACE,
     format: Annotated[str, Option(help="table, json or csv.")] = "table",  # noqa: A002 - what people type
-    cypher: Annotated[str | None, Option(help="Any Cypher that only reads, in place of a name.")] = None,
+    cypher: Annotated[str | None, Option(help="Any read-only Cypher, in place of a name.")] = None,
     param: Annotated[
         list[str] | None,
         Option(
             metavar="NAME=VALUE",
-            help="With --cypher: the value of a parameter, $NAME there; JSON where it is JSON, else text. Several may be given.",
+            help="With --cypher: a parameter, $NAME in the query. The value is JSON if it parses as JSON, else text; repeatable.",
         ),
     ] = None,
-    rows: Annotated[int | None, Option(help=f"With --cypher: at most so many rows, {QUERY_ROWS:,} by default.")] = None,
-    seconds: Annotated[float, Option(help="Give up after so many seconds.")] = QUERY_SECONDS,
+    rows: Annotated[int | None, Option(help=f"With --cypher: maximum rows; by default {QUERY_ROWS:,}.")] = None,
+    seconds: Annotated[float, Option(help="Timeout in seconds.")] = QUERY_SECONDS,
     memory: Annotated[
         str | None,
-        Option(help=f"With --cypher: give up beyond so much memory above what the graph takes, {MEMORY} by default; embedded store."),
+        Option(help=f"With --cypher, embedded store: maximum memory on top of the graph's; by default {MEMORY}."),
     ] = None,
-    bytes: Annotated[str | None, Option(help=f"With --cypher: at most so many bytes of rows, {BYTES} by default.")] = None,  # noqa: A002
+    bytes: Annotated[str | None, Option(help=f"With --cypher: maximum bytes of rows; by default {BYTES}.")] = None,  # noqa: A002
     store: Store = STORE,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
     list_all: Annotated[bool, Option("--list", help="List all queries with their parameters.")] = False,
 ) -> None:
-    """Run a named Cypher query, its parameters as --PARAMETER VALUE, or one of your own."""
+    """Run a named Cypher query, with parameters as --PARAMETER VALUE, or your own."""
     import kgqa
     from kgqa.commands.query import answer
     from kgqa.runs.workspace import Workspace
@@ -68,13 +66,13 @@ def query(
         raise QueryError("--memory goes with the embedded store; a server has its own limit, db.memory.transaction.max (docs/neo4j.md).")
     if list_all:
         if context.args or any(_is_typed(context, option) for option in context.params if option != "list_all"):
-            raise QueryError("--list stands alone; it shows all queries.")
+            raise QueryError("--list takes no other option; it shows all queries.")
         _print_list()
         return
     neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
     if cypher is not None:
         if name is not None or context.args:
-            raise QueryError("--cypher stands in place of a name and its parameters; give one or the other.")
+            raise QueryError("--cypher replaces a name and its parameters; give one or the other.")
         limits = kgqa.Limits(
             seconds=seconds, memory=read_size(memory or MEMORY), rows=QUERY_ROWS if rows is None else rows, bytes=read_size(bytes or BYTES)
         )
@@ -94,7 +92,7 @@ def parameters(arguments: list[str]) -> dict[str, str]:
     while rest:
         word = rest.pop(0)
         if not word.startswith("--") or word == "--":
-            raise QueryError(f"{word!r} stands alone; parameters are given as --PARAMETER VALUE.")
+            raise QueryError(f"{word!r} is not an option; give parameters as --PARAMETER VALUE.")
         name, equals, value = word[2:].partition("=")
         if not equals:
             if not rest:

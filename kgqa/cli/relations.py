@@ -1,4 +1,4 @@
-"""``kgqa relations``."""
+"""The command ``kgqa relations``: options and printed table."""
 
 from __future__ import annotations
 
@@ -25,18 +25,20 @@ MEANING = (
 
 
 def relations(
-    domain: Annotated[str, Argument(help="wikidata, medline, or the path of your own domain's TOML file.")],
+    domain: Annotated[str, Argument(help="wikidata, medline, or your own domain's TOML file.")],
     source: Annotated[
-        Path | None, Option(help="Folder with the domain's files; a built-in domain without it is the small one that kgqa ships.")
+        Path | None, Option(help="Folder with the domain's files; by default a built-in domain uses the small one that kgqa ships.")
     ] = None,
-    workspace: Annotated[Path, Option(help="Folder for tables, graph and datasets; what is finished there is not done again.")] = WORKSPACE,
-    seed: Annotated[int, Option(help="Draws splits and samples, as for kgqa generate.")] = SEED,
-    recipe: Annotated[str | None, Option(help="A variant of the domain, as for kgqa generate.")] = None,
-    workers: Annotated[int | None, Option(help="Threads, by default one for each core; the result does not depend on them.")] = None,
-    sort: Annotated[str, Option(help="A column of the file: facts, text_lift, share_implied, kept, verdict and so on.")] = RELATIONS_SORT,
-    out: Annotated[Path | None, Option(help="Write the table to this new file, tab-separated.")] = None,
+    workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets; finished stages are reused.")] = WORKSPACE,
+    seed: Annotated[int, Option(help="Seed, as for kgqa generate.")] = SEED,
+    recipe: Annotated[str | None, Option(help="Variant of the domain, as for kgqa generate.")] = None,
+    workers: Annotated[int | None, Option(help="Threads; by default one per core. The result does not depend on them.")] = None,
+    sort: Annotated[
+        str, Option(help="Sort by this column of the file: facts, text_lift, share_implied, kept, verdict, …")
+    ] = RELATIONS_SORT,
+    out: Annotated[Path | None, Option(help="New tab-separated file for the table.")] = None,
 ) -> None:
-    """Measure a domain's relations, and say which are asked about and what keeps the others out."""
+    """Measure a domain's relations, and show which become questions and why others do not."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -72,7 +74,7 @@ def _print(console: Terminal, found: Relations) -> None:
         table.add_row(printable(one.label), *(shown(getattr(one, name)) for name in SHOWN), out.get(one.verdict, ""))
     console.print(table)
     console.say(MEANING, style="dim")
-    console.say(f"{counts[ASKED]:,} of {len(found.relations):,} relations are asked about.", style="bold")
+    console.say(f"{counts[ASKED]:,} of {len(found.relations):,} relations become questions.", style="bold")
     for verdict, letter in out.items():
         console.say(f"{letter}: {counts[verdict]:,} not, because {verdict}.")
     if found.is_seed:

@@ -1,4 +1,4 @@
-"""``kgqa review``."""
+"""The command ``kgqa review``: options, printed samples and figures."""
 
 from __future__ import annotations
 
@@ -22,26 +22,24 @@ if TYPE_CHECKING:
 DRAWING = {"sample", "seed", "split"}
 SERVING = DRAWING | {"reader", "table", "port"}
 GOES_WITH = {"print_": DRAWING, "figures": {"card"}, "agreement": {"card"}}
-"""What asks for something other than the page → the options that mean something beside it."""
+"""Option that replaces the page → options that can accompany it."""
 
 
 def review(
     ctx: typer.Context,
-    dataset: Annotated[Path, Argument(help="The dataset's folder, as kgqa-workspace/datasets/medhop.")],
-    sample: Annotated[int, Option(help="How many samples to read; all where there are no more.")] = REVIEW_SAMPLE,
-    seed: Annotated[int, Option(help="Draws the samples.")] = DRAWS_SEED,
-    split: Annotated[str, Option(help="Of which split: train, dev, test, or all.")] = REVIEW_SPLIT,
-    reader: Annotated[str, Option(help="Who reads, as the table has it.")] = READER,
-    table: Annotated[Path | None, Option(help="Where the judgements go; NAME-review.tsv here where it is not given.")] = None,
-    port: Annotated[int, Option(help="Port on this machine; 0 takes a free one.")] = REVIEW_PORT,
-    print_: Annotated[bool, Option("--print", help="Print the samples that were drawn as plain text, and serve no page.")] = False,
-    figures: Annotated[Path | None, Option(help="Print the shares of one table's reader, with 95% intervals; or of its two.")] = None,
-    agreement: Annotated[
-        tuple[Path, Path] | None, Option(help="Print the shares of two readers' tables, and how far the two agree.")
-    ] = None,
-    card: Annotated[bool, Option("--card", help="Put these figures onto the dataset's card too.")] = False,
+    dataset: Annotated[Path, Argument(help="Dataset folder, as kgqa-workspace/datasets/medhop.")],
+    sample: Annotated[int, Option(help="Maximum samples to draw.")] = REVIEW_SAMPLE,
+    seed: Annotated[int, Option(help="Seed of the draw.")] = DRAWS_SEED,
+    split: Annotated[str, Option(help="Split: train, dev, test or all.")] = REVIEW_SPLIT,
+    reader: Annotated[str, Option(help="Name of the annotator in the table.")] = READER,
+    table: Annotated[Path | None, Option(help="Table of judgements; by default NAME-review.tsv in this folder.")] = None,
+    port: Annotated[int, Option(help="Port on this machine; 0: a free one.")] = REVIEW_PORT,
+    print_: Annotated[bool, Option("--print", help="Print the drawn samples as plain text, and serve no page.")] = False,
+    figures: Annotated[Path | None, Option(help="Print the shares of a table's verdicts per annotator, with 95% intervals.")] = None,
+    agreement: Annotated[tuple[Path, Path] | None, Option(help="Print the shares of two annotators' tables, and their agreement.")] = None,
+    card: Annotated[bool, Option("--card", help="Also add these figures to the dataset card.")] = False,
 ) -> None:
-    """Read samples on a local page, and judge whether their answers follow."""
+    """Annotate samples on a local page: does the answer follow from the documents?"""
     import kgqa
     from kgqa.cli.terminal import Terminal
 
@@ -103,14 +101,14 @@ def _print_figures(console: Terminal, found: ReviewFigures) -> None:
         shares.add_row(label(share.category), *(f"{percent(reader.shares[row].interval)}" for reader in found.readers))
     console.print(shares)
     if found.agreed:
-        console.say(f"Agreement on the {found.agreed[0].agreement.items:,} samples to which both gave a verdict")
+        console.say(f"Agreement on the {found.agreed[0].agreement.items:,} samples with a verdict of both")
         agreed = Table("category", "the same: per cent (95% interval)", "Cohen's kappa")
         for each in found.agreed:
             kappa = each.agreement.kappa
             agreed.add_row(label(each.question), percent(each.same), "–" if kappa is None else f"{kappa:.2f}")
         console.print(agreed)
     elif len(found.readers) > 1:
-        console.say("There is no sample to which both gave a verdict, so nothing to agree on.", style="yellow")
+        console.say("No sample has a verdict of both annotators, so there is no agreement to measure.", style="yellow")
 
 
 def _lines(number: int, reading: Reading) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""``kgqa runs``."""
+"""The command ``kgqa runs``: options, printed list, run and comparison."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def runs(
         str | None,
         Argument(
             show_default=False,
-            help="The folder that the runs are in, a runs.sqlite, or a database's address; else what KGQA_RUNS names, or this folder.",
+            help="Folder with the runs, a runs.sqlite, or a database address; by default KGQA_RUNS, or this folder.",
         ),
     ] = None,
-    show: Annotated[str | None, Option(help="One run, by its name in the list: its settings, versions and curve.")] = None,
-    compare: Annotated[tuple[str, str] | None, Option(help="Two runs, by name: what differs, and their curves side by side.")] = None,
-    plot: Annotated[Path | None, Option(help="With --show or --compare: a new SVG file for the curves.")] = None,
+    show: Annotated[str | None, Option(help="Show one run by name: settings, versions, curve.")] = None,
+    compare: Annotated[tuple[str, str] | None, Option(help="Compare two runs by name: differences, and both curves.")] = None,
+    plot: Annotated[Path | None, Option(help="With --show or --compare: new SVG file for the curves.")] = None,
     json: Annotated[bool, Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """List the recorded runs of kgqa train, show one, or compare two."""

@@ -1,4 +1,4 @@
-"""``kgqa show``."""
+"""The command ``kgqa show``: options and the printed sample."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from kgqa.records import Instance, Paragraph
 
 MOST_TITLE = 40
-"""Characters of a document's title within a chain; an abstract's is a whole sentence, which stands above its text."""
+"""Maximum characters of a document's title in a chain; the title of an abstract is a whole sentence."""
 MOST_RELATIONS = 3
 """Relations of two entities that are named within a chain."""
 
 
 def show(
-    dataset: Annotated[Path, Argument(help="The dataset's folder, as kgqa-workspace/datasets/medhop.")],
-    id: Annotated[str | None, Argument(help="The sample's id; without it, the first sample.")] = None,  # noqa: A002
+    dataset: Annotated[Path, Argument(help="Dataset folder, as kgqa-workspace/datasets/medhop.")],
+    id: Annotated[str | None, Argument(help="Sample id; by default the first sample.")] = None,  # noqa: A002
     masked: Annotated[bool, Option("--masked", help="Show the masked twin.")] = False,
 ) -> None:
     """Print one sample with its chain and its mentions in colour."""
@@ -66,7 +66,7 @@ def _print_candidates(console: Console, instance: Instance) -> None:
 
 
 def _print_grades(console: Console, instance: Instance) -> None:
-    """How surely the answer's best chain implies it, and what comes nearest to it."""
+    """Print the grade of the answer and that of the best other candidate."""
     from rich.text import Text
 
     if grade := instance.answer_grade:
@@ -88,7 +88,7 @@ def _print_steps(console: Console, instance: Instance) -> None:
 
 
 def _chain(chain: NamedChain) -> Text:
-    """One line: entities and documents in turn, each with its id, and beside an arrow what the graph says of two entities."""
+    """A chain in one line: alternating entities and documents with ids, and relations at the arrows."""
     from rich.text import Text
 
     text = Text("Chain: ")

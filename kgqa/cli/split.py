@@ -1,4 +1,4 @@
-"""``kgqa split``."""
+"""The command ``kgqa split``: options and printed counts."""
 
 from __future__ import annotations
 
@@ -14,23 +14,21 @@ from kgqa.settings.defaults import SEED, SPLIT_BY, SPLIT_SHARES
 
 def split(
     dataset: AnySet,
-    out: Annotated[Path, Option(help="The new dataset folder.")],
+    out: Annotated[Path, Option(help="New dataset folder.")],
     by: Annotated[
         str,
         Option(
-            help="What no two splits share: group, title, question, answer, paragraph, supporting-paragraph, hop, hop-answer, "
-            "hop-entity; with commas."
+            help="What splits do not share, comma-separated: group, title, question, answer, paragraph, supporting-paragraph, "
+            "hop, hop-answer, hop-entity."
         ),
     ] = SPLIT_BY,
-    shares: Annotated[str, Option(help="Of train, dev and test; they add up to 1.")] = SPLIT_SHARES,
-    cut: Annotated[
-        bool, Option("--cut", help="Leave out as few questions as it takes to keep the shares where most hang together.")
-    ] = False,
-    seed: Annotated[int, Option(help="Draws who goes where.")] = SEED,
+    shares: Annotated[str, Option(help="Shares of train, dev and test; they add up to 1.")] = SPLIT_SHARES,
+    cut: Annotated[bool, Option("--cut", help="Drop the fewest questions that keep the shares, if most questions are connected.")] = False,
+    seed: Annotated[int, Option(help="Seed of the assignment.")] = SEED,
     from_: From = None,
     paragraphs: Paragraphs = None,
 ) -> None:
-    """Deal a question set out into train, dev and test, which share nothing of the kinds that you name."""
+    """Split a question set into train, dev and test that share nothing of the given kinds."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -44,11 +42,11 @@ def split(
     total = ", ".join(f"{name} {count:,}" for name, count in done.counts.items())
     console.say(f"Questions that stay together: {done.components:,} sets, the largest of {done.largest:,}.")
     if cut:
-        console.say(f"Left out so that others could part: {done.dropped:,}.")
+        console.say(f"Dropped to keep the shares: {done.dropped:,}.")
     console.say(f"{done.dataset}: {total}", style="bold")
     if not cut and done.counts["train"] and 2 * done.largest > sum(done.counts.values()):
         console.say(
-            "More than half of the questions hang together, so that the shares are not what was asked for; --cut leaves some out.",
+            "More than half of the questions are connected, so the shares differ from --shares; --cut drops some questions to keep them.",
             style="yellow",
         )
     if done.empty:

@@ -1,4 +1,4 @@
-"""What a run that made a dataset says at its end: the result first, some ten lines; the tables with ``--verbose``."""
+"""Final summary of a pipeline: the result in about ten lines; all tables with ``--verbose``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
     from kgqa.runs.funnel import FunnelRow
 
-Verbose = Annotated[bool, Option("--verbose", "-v", help="Print all tables of the card: what was dropped, shortcut baselines, times.")]
+Verbose = Annotated[bool, Option("--verbose", "-v", help="Print all tables of the card: rejections, shortcut baselines, times.")]
 REASONS = 3
 """Rules that are named of those that dropped most."""
 REMARKS = 4
 """Notes about rules that are printed; the card has all of them."""
 LOSES = ("questions", "pairs", "chains", "facts")
-"""What the funnel counts that could have become a question."""
+"""Funnel rows whose items could have become questions."""
 UNREAL = frozenset({"random", "rule"})
 """Baselines that are no shortcut: chance, and what knows the grades that samples were chosen by."""
 
@@ -32,11 +32,11 @@ def print_result(
     console.say(f"{dataset}: {total}", style="bold")
     dropped = sorted((row for row in funnel if row.what in LOSES and row.removed), key=lambda row: -(row.removed or 0))
     if dropped:
-        console.print("Most were dropped because")
+        console.print("Main reasons for rejection:")
         for row in dropped[:REASONS]:
             console.say(f"  {row.removed:>9,}  {plain(row.reason)}")
     slowest = sorted(seconds.items(), key=lambda entry: -entry[1])[:REASONS]
-    console.say(f"Time: {sum(seconds.values()):,.0f} s, of it " + ", ".join(f"{name} {part:,.0f}" for name, part in slowest))
+    console.say(f"Time: {sum(seconds.values()):,.0f} s, mostly " + ", ".join(f"{name} {part:,.0f}" for name, part in slowest))
 
 
 def print_shortcut(console: Terminal, baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
@@ -55,7 +55,7 @@ def print_shortcut(console: Terminal, baselines: Mapping[str, Sequence[Mapping[s
 
 
 def print_notes(console: Terminal, funnel: Iterable[FunnelRow]) -> None:
-    """Which rules were bent, or had nothing to go by."""
+    """Print exceptions to the rules, and rules without data."""
     remarks = [f"{row.setting}: {row.reason}." for row in funnel if row.is_remark]
     for remark in remarks[:REMARKS]:
         console.say(remark, style="yellow")
@@ -64,14 +64,14 @@ def print_notes(console: Terminal, funnel: Iterable[FunnelRow]) -> None:
 
 
 def print_changed(console: Terminal, files: Sequence[str]) -> None:
-    """Which input files are other ones than before, so that stages are done again which nobody asked for."""
+    """Print the changed input files, because of which stages run again."""
     if files:
         named = ", ".join(files[:5]) + (f" and {len(files) - 5:,} more" if len(files) > 5 else "")
-        console.print(f"Changed since the last run in this workspace: {named}; what depends on the change is made anew.", style="yellow")
+        console.print(f"Changed since the last run in this workspace: {named}; the stages that depend on them run again.", style="yellow")
 
 
 def print_tables(console: Terminal, funnel: Iterable[FunnelRow], seconds: Mapping[str, float], reused: Sequence[str], *more: Any) -> None:
-    """What ``--verbose`` adds: the funnel without rules that dropped nothing, ``more`` tables, the seconds of each stage."""
+    """Print the tables of ``--verbose``: the funnel without empty rules, ``more`` tables, seconds per stage."""
     from rich.table import Table
 
     from kgqa.runs.funnel import HEADER

@@ -1,4 +1,4 @@
-"""What the commands print on: a console that shows data as it is, and that outlives its reader."""
+"""Console of the commands: it prints data as it is, and survives a closed pipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgqa train``."""
+"""The command ``kgqa train``: options, list of readers and printed result."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
     from kgqa.commands.train import Trained
 
-Device = Annotated[str | None, Option(help="auto, the default: a GPU where there is one; cpu or cuda.")]
-Precision = Annotated[str | None, Option(help="auto, the default: bf16 on a GPU that has it; fp32 or bf16.")]
+Device = Annotated[str | None, Option(help="auto (the default: a GPU if there is one), cpu or cuda.")]
+Precision = Annotated[str | None, Option(help="auto (the default: bf16 on a GPU that supports it), fp32 or bf16.")]
 
 
 def _list(wanted: bool) -> None:
@@ -36,24 +36,28 @@ def _list(wanted: bool) -> None:
 
 
 def train(
-    reader: Annotated[str, Argument(help="A name that --list shows, or a TOML file with one and its settings.")],
-    dataset: Annotated[str, Argument(help="A dataset's folder, a file or folder of any known format, or hf://owner/name.")],
-    out: Annotated[Path, Option(help="The run's folder. Where it holds this run already, it goes on.")],
-    seed: Annotated[int, Option(help="Draws weights, batches and dropout.")] = SEED,
-    max_steps: Annotated[int | None, Option(help="Stop after so many steps.")] = None,
-    epochs: Annotated[int | None, Option(help="How often the train split is read, at most.")] = None,
-    encoder: Annotated[str | None, Option(help="A model on the Hugging Face hub, its folder, a run of kgqa train or package:NAME.")] = None,
-    start_from: Annotated[Path | None, Option("--start-from", help="A finished run of the same reader, to go on from its weights.")] = None,
+    reader: Annotated[str, Argument(help="Reader name (see --list), or a TOML file with a name and settings.")],
+    dataset: Annotated[str, Argument(help="A dataset folder, a file or folder in any known format, or hf://owner/name.")],
+    out: Annotated[Path, Option(help="Folder of the run; resumes the run that it holds.")],
+    seed: Annotated[int, Option(help="Seed of weights, batches and dropout.")] = SEED,
+    max_steps: Annotated[int | None, Option(help="Maximum steps.")] = None,
+    epochs: Annotated[int | None, Option(help="Maximum epochs.")] = None,
+    encoder: Annotated[
+        str | None, Option(help="Encoder: a name on the Hugging Face hub, a folder, a run of kgqa train, or package:NAME.")
+    ] = None,
+    start_from: Annotated[
+        Path | None, Option("--start-from", help="Finished run of the same reader to initialise the weights from.")
+    ] = None,
     device: Device = None,
     precision: Precision = None,
     runs: Annotated[
-        str | None, Option(help="Where runs are recorded: a folder, a file, or a database's address; KGQA_RUNS, or the folder above --out.")
+        str | None, Option(help="Record of runs: a folder, a file, or a database address; by default KGQA_RUNS, or the folder above --out.")
     ] = None,
     from_: From = None,
     paragraphs: Paragraphs = None,
-    list_: Annotated[bool, Option("--list", callback=_list, is_eager=True, help="Show the readers and stop.")] = False,
+    list_: Annotated[bool, Option("--list", callback=_list, is_eager=True, help="List the readers and exit.")] = False,
 ) -> None:
-    """Train a reader on a question set; a run that was stopped goes on."""
+    """Train a reader on a question set; an interrupted run resumes."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal

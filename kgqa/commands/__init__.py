@@ -1,1 +1,1 @@
-"""What the command line and ``import kgqa`` share: a module for each command, called as it is, with its function and what that returns."""
+"""Commands as functions, one module each, shared by the command line and ``import kgqa``."""

@@ -1,4 +1,4 @@
-"""``kgqa audit``: one pass over a question set, all checks beside each other, a report and a machine-readable twin of it."""
+"""``kgqa audit``: check a question set in one pass; write a report for people and one for programs."""
 
 from __future__ import annotations
 
@@ -53,16 +53,15 @@ def audit(
     seed: int = DRAWS_SEED,
     progress: Progress | None = None,
 ) -> Audit:
-    """Audit the question set ``dataset``, of any format that kgqa reads, alone and ``against`` other sets.
+    """Audit the question set ``dataset``, alone and ``against`` other sets, for leaks, shortcuts and faults.
 
-    Writes ``audit.html`` and ``audit.json`` into ``out``, a folder called ``NAME-audit`` where the program runs by default, in place of an
-    earlier report. ``paragraphs`` and ``strict``: as :func:`kgqa.open_dataset` has them, for ``dataset``. ``fail_on`` are conditions as
-    ``leakage>0``. Questions are read in batches; what grows with their number is said by each check. Raises KgqaError; no report is written
-    where it does.
+    Writes ``audit.html`` and ``audit.json`` into ``out``, by default a folder ``NAME-audit`` in the current folder, replacing an earlier
+    report. ``fail_on`` are conditions such as ``leakage>0``. ``paragraphs`` and ``strict`` apply to ``dataset``, as in
+    :func:`kgqa.open_dataset`. Questions are read in batches; each check states its memory. Raises KgqaError; then no report is written.
 
-    ``readers``: ``minimal`` or ``full`` (``kgqa.settings.judging``) also lets trained readers judge the set, with the settings of the TOML
-    file ``reader_settings``; ``encoder`` and ``device`` go before what it says. They keep what is done in ``readers`` in the report's
-    folder until the report is written, so that an audit that was stopped goes on.
+    ``readers``: ``minimal`` or ``full`` (``kgqa.settings.judging``) also judges the set with trained readers, with the settings of the TOML
+    file ``reader_settings``; ``encoder`` and ``device`` override it. Intermediate results are kept in ``readers`` in the report's folder
+    until the report is written, so an interrupted audit resumes.
     """
     check_seed(seed)
     conditions = [parse(text, CHECKS, readers=readers) for text in fail_on]
@@ -104,12 +103,12 @@ def audit(
 
 
 def _judging_settings(level: str | None, path: str | Path | None, encoder: str | None, device: str | None) -> JudgingSettings:
-    """SettingsError where something is said of readers that are not asked for, or what they need is not installed."""
+    """SettingsError for reader options without ``readers``, or if their packages are missing."""
     given = {"--reader-settings": path, "--encoder": encoder, "--device": device}
     if level is None:
         for option, value in given.items():
             if value is not None:
-                raise SettingsError(f"{option}: this is said of readers, and none is asked for; add --readers minimal, or drop it.")
+                raise SettingsError(f"{option}: this setting is for trained readers; add --readers minimal, or drop it.")
         return JudgingSettings()
     check_level(level)
     require_readers("kgqa audit --readers")
@@ -144,7 +143,7 @@ def verify_certificate(
     paragraphs: str | Path | None = None,
     progress: Progress | None = None,
 ) -> list[str]:
-    """In what the certificate in a file differs from that of the data, in sentences; empty where it holds. Raises KgqaError."""
+    """Differences between the certificate in a file and that of the data, one sentence each; empty if it holds. Raises KgqaError."""
     claimed = read_certificate(certificate)
     seed = claimed.near_duplicates[0].seed if claimed.near_duplicates else 0
     if not 0 <= seed <= MOST_SEED:
@@ -158,7 +157,7 @@ def verify_certificate(
 
 
 def _rng(seed: int, purpose: str) -> np.random.Generator:
-    """One for each check, so that an interval does not depend on which checks there are."""
+    """One random generator per check, so that an interval does not depend on the other checks."""
     return np.random.default_rng([seed, int(keys_of([purpose])[0, 0])])
 
 

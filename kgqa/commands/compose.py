@@ -1,4 +1,4 @@
-"""``kgqa compose``: multi-hop questions from single-hop ones, be they in sets or made from a graph's facts."""
+"""``kgqa compose``: compose multi-hop questions from single-hop questions, from question sets or a graph's facts."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composition:
-    """What a run made."""
+    """Result of :func:`compose`: the dataset, its counts and timings."""
 
     dataset: Path
     """The finished folder; with ``tasks`` where it will be."""
     tasks: Path | None
-    """The file with what people are asked to write, where no question is composed before they have."""
+    """File of tasks for annotators, if no question is composed before they answer."""
     counts: dict[str, int]
-    """Questions per split."""
+    """Split → number of questions."""
     shapes: dict[str, dict[str, int]]
     """Split → shape → questions."""
     funnel: list[FunnelRow]
@@ -74,7 +74,7 @@ class Composition:
     reused: list[str]
     """Stages that were finished before."""
     filter: str
-    """One of ``FILTERS``."""
+    """The disconnection filter, a key of ``FILTERS``."""
     is_seed: bool
     """Whether the small domain that kgqa ships was used."""
     replaced: bool
@@ -107,20 +107,19 @@ def compose(
     neo4j: Neo4jSettings | None = None,
     progress: Progress | None = None,
 ) -> Composition:
-    """Compose multi-hop questions as MuSiQue (Trivedi et al. 2022) does; return what was made.
+    """Compose multi-hop questions as in MuSiQue (Trivedi et al. 2022).
 
-    ``sets`` are single-hop question sets of any format, in any order; without them the facts of a ``domain``, with its ``source`` as for
-    :func:`kgqa.generate`, are asked. With sets, ``domain`` may be a TOML file that extends ``questions``. ``name`` is the dataset's, by
-    default ``musique``. ``filter`` finds pairs that can be answered disconnected: ``readers`` are trained, and take hours on a CPU;
-    ``lexical`` ones count words, in seconds, and find fewer; ``none`` is for comparison. ``limit`` takes only so many pairs. With
-    ``readers``, folders of :func:`kgqa.train`, a single-hop question is good only if one of them answers it.
+    ``sets`` are single-hop question sets in any format and order. Without them the questions come from the facts of a ``domain``, with
+    ``source`` as for :func:`kgqa.generate`. With sets, ``domain`` can be a TOML file that extends ``questions``. ``name`` is the dataset's,
+    by default ``musique``. ``filter`` finds disconnected pairs: ``readers`` are trained and take hours on a CPU; ``lexical`` baselines take
+    seconds and find fewer; ``none`` is for comparison. ``limit`` is a maximum of pairs. With ``readers``, folders of :func:`kgqa.train`, a
+    single-hop question is kept only if one of them answers it.
 
-    ``composer`` writes the questions: ``rules``; ``model``, whose run's folder is ``model``; ``llm``, the ``model`` of a chat-completions
-    ``endpoint`` (else ``OPENAI_BASE_URL`` says where; the key is ``OPENAI_API_KEY``), whose recorded answers may cost ``max_cost`` in all;
-    ``people``, for whom tasks are written, until ``answers`` is the file with what they wrote. Pairs and
-    reasoning graphs are searched ``by`` the compiled ``kernel``, or by ``cypher`` in a graph of the questions: in the ``embedded`` store or
-    in a ``neo4j`` server (``neo4j`` says where; by default the environment does). The same input, settings and seed give the same bytes for
-    any ``workers``, ``by`` and ``store``. Raises KgqaError.
+    ``composer`` writes the questions: ``rules``; ``model``, from the run folder ``model``; ``llm``, the ``model`` of a chat-completions
+    ``endpoint`` (by default ``OPENAI_BASE_URL``; the key is ``OPENAI_API_KEY``), whose recorded responses may cost ``max_cost`` in total;
+    ``people``, who get tasks and return ``answers``. Pairs and reasoning graphs are searched ``by`` the compiled ``kernel``, or by
+    ``cypher`` queries in the ``embedded`` store or a ``neo4j`` server (``neo4j``, by default from the environment). The same input,
+    settings and seed give the same bytes for any ``workers``, ``by`` and ``store``. Raises KgqaError.
     """
     check_seed(seed)
     threads = worker_count(workers)
@@ -131,7 +130,7 @@ def compose(
     if given and source is not None:
         raise SettingsError("--source is the folder of a domain's graph, but question sets are given; leave out one of the two.")
     if not given and domain is None:
-        raise SettingsError("nothing says what to compose; give question sets, or --domain with --source for a graph.")
+        raise SettingsError("there is nothing to compose; give question sets, or --domain with --source for a graph.")
     loaded = load_domain(
         domain or QUESTIONS,
         source=None if source is None else Path(source),
@@ -237,7 +236,7 @@ def _changes(
     model: str | Path | None,
     max_cost: float | None,
 ) -> Mapping[str, Any]:
-    """What the arguments say, as a domain's file would."""
+    """The arguments in the form of a domain's file."""
     given = [readers] if isinstance(readers, (str, Path)) else list(readers)
     if name is not None and not _NAME.fullmatch(name):
         raise SettingsError(f"--name {name!r}: small letters, figures, - and _ make the name of a dataset; give another.")
@@ -266,7 +265,7 @@ def _changes(
 
 
 def _refuse_graph_settings(settings: MusiqueSettings) -> None:
-    """What says how facts are asked says nothing of sets."""
+    """Raise SettingsError for settings of facts if question sets are given."""
     said = [f"musique.{name}" for name in sorted(settings.model_fields_set & OF_GRAPHS)]
     said += [f"musique.single_hop.{name}" for name in sorted(settings.single_hop.model_fields_set & SINGLE_HOP_OF_GRAPHS)]
     if said:
@@ -282,7 +281,7 @@ def _check_composer(
     answers: Path | None,
     workspace: Path,
 ) -> None:
-    """Everything that can be wrong with the composer is said before anything is read."""
+    """Check all options of the composer before anything is read."""
     composer = settings.composer
     places = {
         "--model": (model, ("model", "llm")), "--endpoint": (endpoint, ("llm",)), "--max-cost": (max_cost, ("llm",)),
@@ -323,14 +322,14 @@ def _check_composer(
 
 
 def _check_readers(settings: MusiqueSettings) -> None:
-    """Everything that can be wrong with the readers, or is said for others, is told before anything is read."""
+    """Check all options of the filter's readers before anything is read."""
     for run in settings.single_hop.readers:
         if reader_name(run) in UNASKED:
             raise SettingsError(f"{run}: this run trained the reader {reader_name(run)}, which answers nothing; give one that does.")
     used = settings.disconnection
     idle = sorted(name for name in used.model_fields_set - {"use"} if used.use not in SAYS_TO.get(name, FILTERS[:2]))
     if idle:
-        raise SettingsError(f"musique.disconnection.{idle[0]} says nothing where the filter is {used.use}; leave out one of the two.")
+        raise SettingsError(f"musique.disconnection.{idle[0]} has no effect with the filter {used.use}; leave out one of the two.")
     if used.use == "none":
         return
     if any(reader.steps for reader in readers_of(used).values()):
@@ -349,7 +348,7 @@ def _in_order(sets: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
 
 
 def _watches(domain: Domain, sets: Sequence[str], settings: MusiqueSettings, answers: Path | None) -> dict[str, Watch]:
-    """Stage → what it reads beside the workspace, before anything of it is hashed. Raises InputError."""
+    """Stage → its additional inputs, before any is hashed. Raises InputError."""
     files = [file for each in map(open_dataset, sets) for file in each.files.values() if isinstance(file, Path)]
     composed = [] if answers is None else [answers]
     if settings.composition.composer == "model":

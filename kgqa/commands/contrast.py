@@ -1,4 +1,4 @@
-"""``kgqa contrast``: a question set transformed so that it tests whether a system connects facts, or knows what it cannot know."""
+"""``kgqa contrast``: transform a question set to test whether a system connects facts, or abstains if facts are missing."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from kgqa.settings.defaults import DRAWS_SEED
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """What was made."""
+    """Result of :func:`contrast`: the dataset, its counts and funnel."""
 
     kind: str
     source: QuestionSet
     dataset: Path
-    """The finished folder."""
+    """Folder of the finished dataset."""
     counts: dict[str, int]
-    """Instances per split."""
+    """Split → number of instances."""
     groups: dict[str, int]
     """Groups per split; a group's instances belong together."""
     funnel: list[FunnelRow]
@@ -54,14 +54,14 @@ def contrast(
     strict: bool = False,
     progress: Progress | None = None,
 ) -> Contrast:
-    """Transform ``dataset``, a file or folder of ``format`` or of the one that is recognised, into the new dataset folder ``out``.
+    """Transform ``dataset``, a file or folder of ``format`` (recognised by default), into the new dataset folder ``out``.
 
-    ``level``: whether a supporting fact is a ``paragraph`` (the default) or a ``sentence``; ``max_facts``: questions with more of them are
-    left out (6 by default). ``inoculation``: 0: every split as it is; 1 or 5: the train split is so many per cent of its groups, and where
-    the set has none, so many of the other splits' groups are moved there. ``paragraphs`` and ``strict``: as :func:`kgqa.open_dataset` has
-    them. The same questions, settings and seed give the same data. Raises
-    KgqaError; nothing is left behind where it does. Memory: a few thousand instances, the ids of all groups and of rejected questions; for
-    adversarial and unanswerable a sample of a split's names or paragraphs; with inoculation the splits that it changes.
+    ``level``: a supporting fact is a ``paragraph`` (the default) or a ``sentence``. ``max_facts``: leave out questions with more of them
+    (by default 6). ``inoculation``: 0 keeps the splits; 1 or 5 makes a train split of that percentage of its groups, taken from the other
+    splits if the set has no train split. ``paragraphs`` and ``strict``: as in :func:`kgqa.open_dataset`. The same questions, settings and
+    seed give the same data. Raises KgqaError; then nothing is left behind. Memory: a few thousand instances, the ids of all groups and of
+    rejected questions; for adversarial and unanswerable a sample of a split's names or paragraphs; with inoculation the splits that it
+    changes.
     """
     settings = _settings(kind, level=level, seed=seed, inoculation=inoculation, max_facts=max_facts)
     source = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict)
@@ -96,7 +96,7 @@ def _settings(kind: str, *, level: str | None, seed: int, inoculation: int, max_
     if level is not None and level not in LEVELS:
         raise SettingsError(f"level {level!r} is not known; {suggestion(level, LEVELS)}")
     if inoculation not in PERCENTAGES:
-        raise SettingsError(f"inoculation {inoculation} is none of {', '.join(map(str, PERCENTAGES))} per cent; give one of these.")
+        raise SettingsError(f"inoculation {inoculation} is not one of {', '.join(map(str, PERCENTAGES))} per cent; give one of these.")
     if max_facts is not None and not 2 <= max_facts <= MOST_FACTS:
         raise SettingsError(f"max_facts {max_facts} is not between 2 and {MOST_FACTS}; n facts make 2^n - 1 instances a question.")
     check_seed(seed)

@@ -1,4 +1,4 @@
-"""``kgqa convert``: a question set of any known format in any other, with everything that the other could not hold."""
+"""``kgqa convert``: convert a question set to another format, and report what that format cannot hold."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from kgqa.runs.scratch import scratch
 from kgqa.version import __version__
 
 FILE_ENDINGS = (".json", ".jsonl", ".parquet", ".gz", ".zip", ".tsv", ".csv")
-"""What no folder is called."""
+"""Endings of file names; an output with one of them is not a folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversion:
-    """What was converted."""
+    """Result of :func:`convert`: the files, counts and losses."""
 
     source: QuestionSet
     to: str
     files: tuple[Path, ...]
     counts: dict[str, int]
-    """Split → questions."""
+    """Split → number of questions."""
     changed: dict[str, int]
     """Part of an Instance → questions in which it does not come back as it was, also ``LOST``, ``MORE``, and ``note NAME.FIELD`` of what is
     not noted any more; empty: nothing was lost."""
@@ -50,14 +50,12 @@ def convert(
     lossy: bool = False,
     progress: Progress | None = None,
 ) -> Conversion:
-    """Write ``dataset`` (a file or folder of ``format``, or of the one that is recognised) in the format ``to`` as ``out``.
+    """Write ``dataset``, a file or folder of ``format`` (recognised by default), in the format ``to`` as ``out``.
 
-    ``paragraphs`` and ``strict``: as :func:`kgqa.open_dataset` has them.
-    ``out`` becomes a new folder; a single file where the set is a single split and ``out`` ends as that format's files do. What was written
-    is read again, and each part of a question that is not what it was is counted, as are questions that do not come back or were not there.
-    Where they lose gold (``kgqa.formats.gold``), which is what scorers compare with, GoldLost is raised unless the conversion may be
-    ``lossy``. Nothing is left behind where an error is raised. Memory: some thirty numbers (about 1.5 kB) for each question of a split,
-    and what reading and writing the two formats take.
+    ``out`` is a new folder, or a file if the set has one split and ``out`` has the format's extension. The output is read back; changed,
+    lost and additional questions are counted by part. A loss of gold (``kgqa.formats.gold``) raises GoldLost unless ``lossy``.
+    ``paragraphs`` and ``strict``: as in :func:`kgqa.open_dataset`. After an error nothing is left behind. Memory: about 1.5 kB per question
+    of a split, and what the two formats need.
     """
     source, target = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict), find_format(to)
     with storage_errors(Path(out)):
@@ -136,7 +134,7 @@ def _read_back(target: FileFormat | FolderFormat, partial: Path, splits: Iterabl
 def _single_file(
     source: QuestionSet, to: str, out: Path, progress: Progress, *, lossy: bool
 ) -> tuple[dict[str, int], Changes, tuple[Path, ...]]:
-    """The one split's file as ``out``, and what belongs beside it under its stem."""
+    """Write the file of the only split as ``out``, with its companion files under the same stem."""
     with storage_errors(out), parents_of(out), scratch(out) as folder:
         counts, changes = _write_and_compare(source, to, folder / out.name, progress, lossy=lossy)
         files = sorted((folder / out.name).iterdir(), key=lambda path: len(path.name))

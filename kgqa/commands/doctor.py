@@ -1,4 +1,4 @@
-"""``kgqa doctor``: what is here, and whether every store that is reachable answers every query rightly."""
+"""``kgqa doctor``: check the installation, and compare every query on every reachable store with brute force."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ MOST = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreReport:
-    """What came of one store."""
+    """Result for one store."""
 
     store: str
     comparison: Comparison | None
     note: str = ""
     """Why it was not examined."""
     fault: str = ""
-    """What is known to be wrong with this version, whatever it answered here."""
+    """Known fault of this version, whatever it answered here."""
     script: str = ""
     """Replays the smallest wrong answer; empty also where only searches for paths, which take many queries, were answered wrongly."""
     named: bool = False
@@ -40,20 +40,20 @@ class StoreReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """What the doctor found."""
+    """Result of :func:`doctor`: the installation and the stores."""
 
     pieces: tuple[Piece, ...]
     stores: tuple[StoreReport, ...]
 
     @property
     def agree(self) -> bool:
-        """Whether stores were examined, none gave a wrong answer, and none is of a version that is known to."""
+        """Whether stores were checked, all answers are right, and no version is known to be bad."""
         done = [report for report in self.stores if report.comparison]
         return bool(done) and not any(report.fault or (report.comparison and report.comparison.disagreements) for report in done)
 
     @property
     def missed(self) -> StoreReport | None:
-        """The server that was named and not examined, if so."""
+        """The named server that could not be checked, if any."""
         return next((report for report in self.stores if report.named and report.comparison is None), None)
 
 
@@ -67,12 +67,11 @@ def doctor(
     progress: Progress | None = None,
     benches: Sequence[Callable[[], Bench]] | None = None,
 ) -> Examination:
-    """Ask every store that is reachable all witnesses and so many queries of random graphs, compare with brute force, and list what is
-    installed.
+    """Check the installation; run all witnesses and ``queries`` random queries on every reachable store, and compare with brute force.
 
-    ``script`` is where the replay of the smallest wrong answer goes. ``neo4j`` says where the server is, by default what the environment
-    says; its database is only written to if it is empty or holds what an examination that was killed left there, and is empty again
-    afterwards. A server that was named and not examined is ``missed``. ``benches`` replaces the stores. Raises SettingsError.
+    ``script`` is a file for the replay of the smallest wrong answer. ``neo4j`` is the server, by default from the environment. Its database
+    is used only if it is empty or has the remains of a killed check, and is empty again afterwards. ``missed`` is a named server that could
+    not be checked. ``benches`` replaces the stores. Raises SettingsError.
     """
     if not 1 <= queries <= MOST:
         raise SettingsError(f"queries {queries} is not between 1 and {MOST:,}; give another number.")

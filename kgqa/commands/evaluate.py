@@ -43,15 +43,14 @@ def evaluate(
     seed: int = DRAWS_SEED,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Score ``predictions``, a file in the form that the set's own scorer reads, on ``dataset``, a set of any known format.
+    """Score ``predictions``, a file in the set's official format, on ``dataset``, a question set of any format.
 
-    ``metric`` is by default the set's own. ``original``: for ``dire-probe``, predictions on the unprobed set, which cap its scores.
-    ``aliases``: for ``twowiki``, the official file of the entities' other names. For ``squad2``, as its script has them: ``na_prob_file``,
-    the system's probabilities that questions have no answer, above ``na_prob_thresh`` of which the answer is taken to be none; and
-    ``missing_as_zero`` counts questions without a prediction as wrong, where otherwise they are an error. ``json`` is written whole or not
-    at all. ``paragraphs`` and ``strict``: as :func:`kgqa.open_dataset` has them. Of a set with several splits the one is scored of which
-    most questions are predicted; of equals dev counts before test, and test before train. Memory: predictions, one split's gold without
-    its paragraphs, and scores. Raises KgqaError.
+    ``metric`` is by default the set's own. ``original``: for ``dire-probe``, predictions on the original set, which cap the scores.
+    ``aliases``: for ``twowiki``, the official file of entity aliases. For ``squad2``: ``na_prob_file`` has the no-answer probabilities,
+    ``na_prob_thresh`` is their threshold, and ``missing_as_zero`` counts missing predictions as wrong; otherwise they are an error.
+    ``json`` is written whole or not at all. ``paragraphs`` and ``strict``: as in :func:`kgqa.open_dataset`. In a set with several splits,
+    the split with most predictions is scored; ties go to dev, then test. Memory: predictions, one split's gold without its paragraphs, and
+    scores. Raises KgqaError.
     """
     _check(metric, json, seed)
     watch = Watch(Path(each) for each in (predictions, original, aliases, na_prob_file) if each is not None)
@@ -121,7 +120,7 @@ def _check(metric: str | None, json: str | Path | None, seed: int) -> None:
 
 
 def _check_beside(metric: str, *, original: object, aliases: object, squad2: bool) -> None:
-    """SettingsError for what is given beside gold and predictions and the metric does not take."""
+    """SettingsError for additional files that the metric does not use."""
     if original is not None and metric != "dire-probe":
         raise SettingsError(f"--original caps a probe's scores, and the metric is {metric}; leave it out, or give --metric dire-probe.")
     if aliases is not None and metric != "twowiki":

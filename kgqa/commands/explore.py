@@ -1,4 +1,4 @@
-"""``kgqa explore``: the page served on this machine, and on this machine only."""
+"""``kgqa explore``: serve the page on this machine only."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def explore(
     port: int = PORT,
     ready: Callable[[str], object] = lambda address: None,
 ) -> None:
-    """Show ``workspace`` at http://127.0.0.1:PORT until the user stops it; ``port`` 0 takes a free one, ``ready`` is told the address.
+    """Serve ``workspace`` at http://127.0.0.1:PORT until the user stops it; ``port`` 0 takes a free one, and ``ready`` gets the address.
 
-    The call returns by the KeyboardInterrupt with which it is stopped. ``neo4j`` says where the server of the store of that name is.
-    Raises SettingsError for a port that cannot be had or packages that are missing, and what opening the graph raises.
+    Returns after a KeyboardInterrupt. ``neo4j`` is the server of that store. Raises SettingsError for an unusable port or missing packages,
+    and the errors of opening the graph.
     """
     check_installed("explore")
     from kgqa.web.explore.app import create_app

@@ -1,4 +1,4 @@
-"""``kgqa export``: a finished dataset in the papers' own formats, or a graph as files for Neo4j's importer or as GraphML."""
+"""``kgqa export``: write a dataset in a paper's format, or a graph as GraphML or files for Neo4j's importer."""
 
 from __future__ import annotations
 
@@ -56,19 +56,18 @@ def export(
     lossy: bool = False,
     progress: Progress | None = None,
 ) -> list[Path]:
-    """Write ``dataset`` (a folder of ours), or the graph of ``workspace``, in format ``to`` to ``out``; return the files.
+    """Write ``dataset`` (a folder of kgqa's), or the graph of ``workspace``, in the format ``to`` to ``out``; return the files.
 
-    Of a dataset, into the folder ``out``: for ``qangaroo`` ``train.json``, ``dev.json``, ``test.json`` and a ``.masked.json`` twin of each;
-    for ``musique`` ``musique_ans_train.jsonl`` and so on, and ``musique_full_train.jsonl`` with the unanswerable twins.
+    A dataset becomes a folder: for ``qangaroo`` ``train.json``, ``dev.json``, ``test.json`` and a ``.masked.json`` twin of each; for
+    ``musique`` ``musique_ans_train.jsonl`` and so on, and ``musique_full_train.jsonl`` with the unanswerable twins.
 
-    Of a graph: for ``neo4j`` a new folder with header and data files for ``neo4j-admin database import`` and a ``README.txt`` that says
-    how; for ``graphml`` a new file. Each ``dataset`` (a folder, or a name in the workspace; several in a list) adds its samples with their
-    chains, and with ``rejected`` the questions that became none. Memory: the tables of the workspace and the rows made from them. With
-    ``entity``, ``document`` or ``sample`` the GraphML holds what :func:`kgqa.graph` gives for these, ``hops``, ``limit``, ``store`` and
-    ``neo4j``.
+    A graph becomes, for ``neo4j``, a new folder with header and data files for ``neo4j-admin database import`` and a ``README.txt``; for
+    ``graphml``, a new file. Each ``dataset`` (a folder or a name in the workspace, or a list) adds its samples with their chains;
+    ``rejected`` adds its rejected questions. Memory: the tables of the workspace and the rows made from them. With ``entity``, ``document``
+    or ``sample`` the GraphML has the result of :func:`kgqa.graph`, with ``hops``, ``limit``, ``store`` and ``neo4j``.
 
-    Existing files are never replaced. A dataset's files are read again: where its questions lose gold, GoldLost is raised unless they may
-    (``lossy``), as :func:`kgqa.convert` has it. Raises KgqaError; nothing is left behind where it does.
+    Existing files are never replaced. A dataset's files are read back; a loss of gold raises GoldLost unless ``lossy``. Raises KgqaError;
+    then nothing is left behind.
     """
     to = known_format(to)
     datasets = [] if dataset is None else [dataset] if isinstance(dataset, str | Path) else [*dataset]
@@ -108,7 +107,7 @@ def export(
 
 
 def known_format(to: str) -> str:
-    """Today's name of a format; SettingsError where there is none."""
+    """The current name of a format; SettingsError if it is unknown."""
     name = FORMERLY.get(to, to)
     if name not in FORMATS:
         raise SettingsError(f"format {to!r} is not known; {suggestion(to, FORMATS)}")

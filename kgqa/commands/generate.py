@@ -1,4 +1,4 @@
-"""``kgqa generate``: from a domain's files to a finished dataset, stage by stage, resuming where a run was cut off."""
+"""``kgqa generate``: build a dataset from a domain's files, stage by stage; an interrupted run resumes."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ TRAVERSALS = ("kernel", "cypher")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a run made."""
+    """Result of :func:`generate`: the dataset, its counts, funnel and baselines."""
 
     domain: str
     recipe: str
     dataset: Path
-    """The finished folder."""
+    """Folder of the finished dataset."""
     counts: dict[str, int]
-    """Samples per split."""
+    """Split → number of samples."""
     funnel: list[FunnelRow]
     baselines: dict[str, list[dict[str, Any]]]
     seconds: dict[str, float]
@@ -58,7 +58,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a run would do."""
+    """Plan of :func:`generate`: inputs, stages and effects."""
 
     domain: str
     source: Path
@@ -66,7 +66,7 @@ class Plan:
     files: dict[str, int]
     """Input file → bytes."""
     stages: list[tuple[str, str]]
-    """What each stage does, and "finished before" or "to do"."""
+    """Description of each stage, and "finished before" or "to do"."""
     is_seed: bool
     replaces: bool
     """Whether a dataset made with other settings, or of another input, would go."""
@@ -90,13 +90,13 @@ def generate(
     neo4j: Neo4jSettings | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Make a multi-hop dataset from a domain's graph and documents; return what was made.
+    """Generate a multi-hop dataset from a domain's graph and documents.
 
-    ``domain`` is the name of a built-in domain or the path of a TOML file; without ``source`` its shipped seed domain is read. ``recipe``
-    names one of the domain's variants: ``paper`` is that of the paper, without evidence. ``limit``
-    asks only so many questions. The graph lies in the ``embedded`` store or in a ``neo4j`` server (``neo4j`` says where; by default the
-    environment does), and is searched by the compiled ``kernel`` or by ``cypher`` in the store. The same input, settings and seed give the
-    same bytes for any ``workers`` (by default all cores), ``store`` and ``traversal``. Raises KgqaError.
+    ``domain`` is a built-in domain or the path of a TOML file; without ``source`` its shipped seed domain is read. ``recipe`` selects a
+    variant of the domain, as ``paper``, the paper's recipe without grades. ``limit`` is a maximum of questions. The graph is in the
+    ``embedded`` store or a ``neo4j`` server (``neo4j``, by default from the environment), and is searched by the compiled ``kernel`` or by
+    ``cypher`` queries. The same input, settings and seed give the same bytes for any ``workers`` (by default all cores), ``store`` and
+    ``traversal``. Raises KgqaError.
     """
     runner = prepared(
         domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
@@ -138,9 +138,9 @@ def plan(
     traversal: str = TRAVERSAL,
     neo4j: Neo4jSettings | None = None,
 ) -> Plan:
-    """What :func:`generate` would do with the same arguments; hashes inputs and finished tables, writes nothing.
+    """Plan :func:`generate` with the same arguments; hashes inputs and finished tables, writes nothing.
 
-    Raises KgqaError for all that :func:`generate` refuses before it begins, a server that is away or holds something else among it.
+    Raises KgqaError for everything that :func:`generate` refuses before it begins, including an unreachable or foreign server.
     """
     runner = prepared(
         domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
@@ -195,7 +195,7 @@ def prepared(
     if neo4j is not None and store != "neo4j":
         raise SettingsError(f"neo4j says where a server is, but the {store} store needs none; leave it out, or give store='neo4j'.")
     if limit is not None and limit < 1:
-        raise SettingsError(f"limit {limit} is not at least 1; leave it out to ask all questions.")
+        raise SettingsError(f"limit {limit} is not at least 1; leave it out for all questions.")
     loaded = load_domain(domain, source=None if source is None else Path(source), recipe=recipe)
     if loaded.settings.source.layout == QUESTIONS:
         raise SettingsError(f"the domain {loaded.settings.name} has no graph; compose question sets with kgqa compose SET...")
@@ -220,5 +220,5 @@ def prepared(
 
 
 def input_files(domain: Domain) -> list[Path]:
-    """The domain's own."""
+    """Paths of the source files that the domain's layout reads."""
     return [find_file(domain.source, name) for name in LAYOUTS[domain.settings.source.layout].FILES]

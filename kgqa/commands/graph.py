@@ -1,4 +1,4 @@
-"""``kgqa.graph``: a part of a graph, or all of it, for NetworkX; ``kgqa export --to graphml`` writes the same into a file."""
+"""``kgqa.graph``: a part of a graph, or all of it, for NetworkX; ``kgqa export --to graphml`` writes the same to a file."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def graph(
     store: str = STORE,
     neo4j: Neo4jSettings | None = None,
 ) -> networkx.MultiDiGraph[str]:
-    """What lies around an ``entity`` or a ``document`` (an id or a name), a ``sample`` (an id) with its chains, or the whole graph.
+    """Return the neighbourhood of an ``entity`` or a ``document`` (id or name), a ``sample`` (id) with its chains, or the whole graph.
 
-    Around something: the nodes that at most ``hops`` relationships lead to, 1 by default, and all relationships between these; of each node
-    at most ``limit`` of a kind are followed, 100 by default, those to what is mentioned most, and the graph's attribute ``cuts`` says where
-    there were more. A sample comes with its question, subject, answer, candidates, documents and chains, whose steps have a ``position``,
-    and all that the graph says of these; ``dataset`` (a folder, or a name in the workspace) is only needed where several have it. Without
-    any of these it is the whole graph as the workspace's tables have it: about 1 KB of memory a node or relationship.
+    A neighbourhood has the nodes within ``hops`` relationships (by default 1) and all relationships between them. At each node at most
+    ``limit`` relationships of a kind are followed (by default 100), most mentioned neighbours first; the graph's attribute ``cuts`` lists
+    nodes with more. A sample has its question, subject, answer, candidates, documents and chains, whose steps have a ``position``, and the
+    facts among them; ``dataset`` (a folder, or a name in the workspace) is needed only if several have the id. The whole graph comes from
+    the workspace's tables: about 1 KB of memory per node or relationship.
 
-    Nodes are called ``e:`` and the id of an entity, ``d:`` of a document, ``s:`` and ``c:`` and the key of a sample and a chain; ``type``
-    is the label of a node and the type of a relationship, the other attributes are what docs/neo4j.md lists; what is null is not there.
-    Both stores give the same, nodes by kind and row. Raises KgqaError: SettingsError, UnknownId, UnresolvedName, StoreError.
+    Node names are ``e:`` and the id of an entity, ``d:`` and that of a document, ``s:`` and ``c:`` and the key of a sample or chain.
+    ``type`` is the label of a node or the type of a relationship; docs/neo4j.md lists the other attributes; null values are left out. Both
+    stores return the same, nodes by kind and row. Raises KgqaError: SettingsError, UnknownId, UnresolvedName, StoreError.
     """
     part = Part(entity=entity, document=document, sample=sample, dataset=dataset, hops=hops, limit=limit, store=store, neo4j=neo4j)
     place = Workspace(Path(workspace))
@@ -68,7 +68,7 @@ def graph(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Which part of a graph is wanted."""
+    """A part of a graph."""
 
     entity: str | None = None
     document: str | None = None
@@ -94,14 +94,14 @@ class Part:
         sizes = {name: number for name, number in (("hops", self.hops), ("limit", self.limit)) if number is not None}
         if sizes and self.of not in {"entity", "document"}:
             raise SettingsError(
-                f"{next(iter(sizes))} says how much lies around an entity or a document; give one of them, or leave it out."
+                f"{next(iter(sizes))} limits the neighbourhood of an entity or a document; give one of them, or leave it out."
             )
         if self.dataset is not None and self.of in {"entity", "document"}:
             raise SettingsError(
                 f"a dataset has samples, and the graph is about {self.of} {getattr(self, self.of)!r}; leave out one of them."
             )
         if not 1 <= sizes.get("hops", 1) <= MOST_HOPS:
-            raise SettingsError(f"hops {self.hops} is not between 1 and {MOST_HOPS}; further away lies nearly everything.")
+            raise SettingsError(f"hops {self.hops} is not between 1 and {MOST_HOPS}; a larger radius reaches nearly everything.")
         if not 1 <= sizes.get("limit", 1) <= MOST_ROWS:
             raise SettingsError(f"limit {self.limit} is not between 1 and {MOST_ROWS:,}; give another.")
 
@@ -111,7 +111,7 @@ class Part:
         return next((name for name in ("entity", "document", "sample") if getattr(self, name) is not None), None)
 
     def read(self, place: Workspace) -> tuple[dict[str, pa.Table], dict[str, Any]]:
-        """The rows of the part by table, and what is to be said of it; raises as :func:`graph` does."""
+        """Rows of the part by table, and remarks; raises like :func:`graph`."""
         if self.sample is not None:
             # What is wrong with the dataset is found before a store is opened.
             folder = self._folder(place, self.sample)

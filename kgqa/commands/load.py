@@ -1,4 +1,4 @@
-"""``kgqa load``: the graph of a workspace into a Neo4j server, and the samples of a dataset onto it, or onto the embedded one."""
+"""``kgqa load``: load the graph of a workspace into a Neo4j server, and a dataset's samples into it or the embedded graph."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from kgqa.store.neo4j.samples import PARTS, add_part, check_only_ours, drop_inde
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """What a server holds after a load."""
+    """Contents of the store after a load."""
 
     place: str
-    """Server and database."""
+    """Server and database, as messages name them."""
     rows: dict[str, int]
-    """How many rows of each table of the graph."""
+    """Table of the graph → number of rows."""
     already: bool
     """Whether the whole graph was there before."""
     dataset: str | None
     samples: int | None
-    """How many samples of ``dataset``; None: none were asked for."""
+    """Number of samples of ``dataset``; None without a dataset."""
     rejected: int | None
-    """How many questions that became none; None: they were not asked for."""
+    """Number of rejected questions; None without ``rejected``."""
     samples_already: bool
     """Whether they were all there before."""
 
@@ -50,12 +50,12 @@ def load(
     neo4j: Neo4jSettings | None = None,
     progress: Progress | None = None,
 ) -> Loaded:
-    """Load the graph of ``workspace`` into a Neo4j database, or go on with a load that was cut off; with ``dataset`` also its samples.
+    """Load the graph of ``workspace`` into a Neo4j database, with the samples of ``dataset``; an interrupted load resumes.
 
-    ``dataset`` is a folder, or a name in the workspace; ``rejected`` adds the questions that became no samples of it. In the ``embedded``
-    store the graph is there, and only they are added. ``replace`` erases what kgqa loaded before: with ``dataset`` the samples of that
-    name, and the graph only if it is another one; else the graph with all samples. Nothing that kgqa did not write is ever erased.
-    ``neo4j`` says where the server is, by default what the environment says. Raises KgqaError.
+    ``dataset`` is a folder, or a name in the workspace; ``rejected`` adds its rejected questions. In the ``embedded`` store only these are
+    added. ``replace`` erases what kgqa loaded before: with ``dataset`` the samples of that name, and the graph if it differs; else the
+    graph with all samples. kgqa never erases anything that it did not write. ``neo4j`` is the server, by default from the environment.
+    Raises KgqaError.
     """
     check_store(store)
     if dataset is None and (rejected or store == "embedded"):

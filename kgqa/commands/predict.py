@@ -1,4 +1,4 @@
-"""``kgqa predict``: what a trained reader answers, in the form that the set's own scorer reads."""
+"""``kgqa predict``: predictions of a trained reader, in the format of the set's official scorer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kgqa.training.questions import of_split
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
-    """What was written."""
+    """Result of :func:`predict`: the file of predictions and its metric."""
 
     source: QuestionSet
     split: str
@@ -29,7 +29,7 @@ class Predicted:
     file: Path
     questions: int
     remarks: tuple[str, ...]
-    """What is to be said of the file, a sentence each."""
+    """Remarks about the file, one sentence each."""
     seconds: float
 
 
@@ -46,10 +46,10 @@ def predict(
     paragraphs: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Predicted:
-    """Answer a split of ``dataset`` with the reader that :func:`kgqa.train` put into the folder ``run``, and write the file ``out``.
+    """Predict the answers of a split of ``dataset`` with the reader of the :func:`kgqa.train` folder ``run``; write the file ``out``.
 
-    ``split`` is dev by default, or the set's only one. ``metric``, by default the set's own, decides on the file's form, which
-    :func:`kgqa.evaluate` reads. Memory: the reader, one batch, and of each question its answer. Raises KgqaError.
+    ``split`` is dev by default, or the only split. ``metric``, by default the set's own, determines the file's format, which
+    :func:`kgqa.evaluate` reads. Memory: the reader, one batch, and one answer per question. Raises KgqaError.
     """
     if metric is not None and metric not in METRICS:
         raise SettingsError(f"metric {metric!r} is not known; {suggestion(metric, tuple(METRICS))}")

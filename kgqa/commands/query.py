@@ -30,10 +30,10 @@ def query(
     neo4j: Neo4jSettings | None = None,
     seconds: float | None = None,
 ) -> pa.Table:
-    """The rows of the query ``name`` with ``parameters`` as text, on the graph in ``workspace`` or in the Neo4j server.
+    """Return the rows of the query ``name`` with ``parameters`` as text, on the graph of ``workspace`` or of the Neo4j server.
 
-    Where a parameter wants the id of an entity or a document, its name will do. ``seconds`` are for reaching the server, for names and for
-    the answer together. Raises QueryError, of which AmbiguousName and UnknownName carry what was found, QueryTimeout and StoreError.
+    Parameters for an entity or a document accept a name. ``seconds`` covers connecting, names and the query. Raises QueryError
+    (AmbiguousName and UnknownName have the candidates), QueryTimeout and StoreError.
     """
     return answer(name, parameters, Workspace(Path(workspace)), store, neo4j, seconds=seconds).rows
 
@@ -42,7 +42,7 @@ def answer(
     name: str, parameters: Mapping[str, str] | None, workspace: Workspace, store: str, neo4j: Neo4jSettings | None,
     *, seconds: float | None, explain: bool = False,
 ) -> Answer:  # fmt: skip
-    """The same; to ``explain`` is to say why there are no rows, where that can be said."""
+    """Like :func:`query`; with ``explain``, errors give the reason for an empty result if one is known."""
     asked = find_query(name, askable_queries(), suggested=listed_queries())
     arguments = asked.arguments(dict(parameters or {}))
     check_seconds(seconds)
@@ -66,9 +66,9 @@ def cypher(
     neo4j: Neo4jSettings | None = None,
     limits: Limits | None = None,
 ) -> Answer:
-    """The rows of any Cypher that only reads, with a value for each of the ``parameters`` that it names, within ``limits``.
+    """Return the rows of any read-only Cypher, with values for its ``parameters``, within ``limits``.
 
-    The answer says what was cut off. Raises QueryError, QueryTimeout, QueryMemory and StoreError.
+    ``cut`` of the answer names the limit that cut rows. Raises QueryError, QueryTimeout, QueryMemory and StoreError.
     """
     limits = limits or Limits()
     begin = time.monotonic()

@@ -1,4 +1,4 @@
-"""``kgqa relations``: the relations of a domain, what each is worth asking about, and what keeps it out."""
+"""``kgqa relations``: measures of a domain's relations, and why a relation is left out."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from kgqa.settings.defaults import RECIPE, RELATIONS_SORT, SEED, STORE, TRAVERSA
 from kgqa.settings.qangaroo import QangarooSettings
 
 COLUMNS = tuple(field.name for field in fields(RelationFigures))
-"""What the table can be sorted by: figures largest first, the others by the alphabet."""
+"""Columns to sort by: figures in descending order, others alphabetically."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relations:
-    """What was found of a domain's relations."""
+    """Result of :func:`relations`: the measured relations."""
 
     domain: str
     relations: tuple[RelationFigures, ...]
-    """In the order that was asked for."""
+    """Relations in the requested order."""
     remark: str
     """Why no sample is left, where none is; the figures of samples are then missing."""
     is_seed: bool
@@ -45,11 +45,11 @@ def relations(
     out: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Relations:
-    """Measure all relations of a domain, and count what becomes of the questions about each.
+    """Measure all relations of a domain, and count what becomes of their questions.
 
-    Does the stages of :func:`kgqa.generate` that are not finished in ``workspace``, but writes no dataset. ``sort`` is one of the fields of
-    ``kgqa.RelationFigures``. ``out`` is a new file for the table, tab-separated with a header. Raises KgqaError, SettingsError among them
-    where the domain's recipe asks for no evidence.
+    Runs the unfinished stages of :func:`kgqa.generate` in ``workspace``, but writes no dataset. ``sort`` is a field of
+    ``kgqa.RelationFigures``. ``out`` is a new tab-separated file with a header. Raises KgqaError, including SettingsError if the domain's
+    recipe uses no grades.
     """
     if sort not in COLUMNS:
         raise SettingsError(f"there is no column {sort!r} to sort by; {suggestion(sort, COLUMNS)}")

@@ -1,4 +1,4 @@
-"""``kgqa review``: samples that people read and judge on a page of this machine, and the figures that come out."""
+"""``kgqa review``: annotate samples on a local page, and compute figures from the judgements."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def review(
     port: int = REVIEW_PORT,
     ready: Callable[[str, str], object] = lambda address, what: None,
 ) -> None:
-    """Let somebody read ``sample`` samples of ``dataset`` at http://127.0.0.1:PORT until the user stops it; ``port`` 0 takes a free one.
+    """Serve ``sample`` samples of ``dataset`` for annotation at http://127.0.0.1:PORT until the user stops it; ``port`` 0 takes a free one.
 
-    What ``reader`` says goes into ``table``, by default a file ``NAME-review.tsv`` where the program runs; a table of the same draw is
-    gone on with, and of as many samples as it has if these are more. ``ready`` is told the address, and in a sentence what is read. The
-    call returns by the KeyboardInterrupt with which it is stopped. Raises SettingsError for a port that cannot be had or packages that
-    are missing, InputError for a table of other samples, StorageError where it cannot be written, and what reading the dataset raises.
+    The judgements of ``reader`` go into ``table``, by default ``NAME-review.tsv`` in the current folder. A table of the same draw is
+    continued, with the larger number of samples. ``ready`` gets the address and a sentence about the samples. Returns after a
+    KeyboardInterrupt. Raises SettingsError for an unusable port or missing packages, InputError for a table of other samples, StorageError
+    if it cannot be written, and the errors of reading the dataset.
     """
     check_installed("review")
     from kgqa.web.review.app import create_app
@@ -55,15 +55,15 @@ def review(
 def review_samples(
     dataset: str | Path, *, sample: int = REVIEW_SAMPLE, seed: int = DRAWS_SEED, split: str = REVIEW_SPLIT
 ) -> tuple[Reading, ...]:
-    """The samples that :func:`review` would show, in its order, each with the names and facts of its chains. Raises KgqaError."""
+    """The samples that :func:`review` would show, in order, with the names and facts of their chains. Raises KgqaError."""
     return readings(Path(dataset), draw(Path(dataset), sample=sample, seed=seed, split=split))
 
 
 def review_figures(dataset: str | Path, *tables: str | Path, card: bool = False) -> ReviewFigures:
-    """What one or two readers found, in one table or in one each, of the same draw from ``dataset``: shares with intervals, and agreement.
+    """Shares with intervals, and agreement, from one table of up to two annotators or from two tables of one draw of ``dataset``.
 
-    ``card`` puts it onto the dataset's card, under "Read by people", in place of what stands there. Raises KgqaError: InputError for
-    tables of other samples, of more readers or without a verdict.
+    ``card`` adds them to the dataset's card under "Read by people", replacing an earlier section. Raises KgqaError: InputError for tables
+    of other samples, of more annotators or without a verdict.
     """
     folder, paths = Path(dataset), [Path(path) for path in tables]
     if not 1 <= len(paths) <= 2:
@@ -85,7 +85,7 @@ def review_figures(dataset: str | Path, *tables: str | Path, card: bool = False)
 
 
 def _check_place(table: Path, dataset: Path) -> None:
-    """Raise SettingsError for a table within the dataset, whose folder goes when it is made anew."""
+    """Raise SettingsError for a table inside the dataset's folder, which a new dataset replaces."""
     if lies_within(table, dataset):
         raise SettingsError(f"{table}: this lies in the dataset's folder, where a new dataset would take its place; give another --table.")
 
@@ -105,7 +105,7 @@ def _drawn(folder: Path, paths: list[Path], found: list[Table]) -> Drawn:
 
 
 def _readers(path: Path, table: Table) -> list[tuple[str, str, list[Judgement]]]:
-    """The table's name, and each who has said something in it with what was said."""
+    """Name of the table, and each annotator with their judgements."""
     names = sorted({each.reader for each in table.judgements})
     if not names:
         raise InputError(f"{path}: nobody has said anything in this table yet; read some samples with kgqa review.")
@@ -113,7 +113,7 @@ def _readers(path: Path, table: Table) -> list[tuple[str, str, list[Judgement]]]
 
 
 def _told(drawn: Drawn, asked: int, book: Book) -> str:
-    """What is read, in a sentence."""
+    """A sentence about the drawn samples."""
     count, done = len(drawn.splits), sum(bool(each.verdict) for each in book.judgements().values())
     splits = "" if drawn.origin.split == ALL else f" in {drawn.origin.split}"
     text = f"{count:,} of {drawn.available:,} samples{splits}, of which {done:,} have a verdict by {book.reader} in {book.path}"

@@ -1,4 +1,4 @@
-"""``kgqa runs``: the trained readers that were recorded, one of them with its curve, or what differs between two."""
+"""``kgqa runs``: recorded training runs, one run with its curve, or the differences of two."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kgqa.training.run_database import is_address, run_database
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two runs beside each other."""
+    """Differences of two runs."""
 
     settings: Mapping[str, tuple[Any, Any]]
     """Name of a setting, with a dot where it is within another → its two values, where they differ; None where one has it not."""
@@ -34,7 +34,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingRuns:
-    """The runs that were asked for."""
+    """Result of :func:`training_runs`."""
 
     place: str
     """The database, without user and password."""
@@ -44,7 +44,7 @@ class TrainingRuns:
     remarks: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """All runs and the comparison as JSON-able data."""
         compared = None if self.comparison is None else asdict(self.comparison)
         return {"place": self.place, "runs": [_run_record(run) for run in self.runs], "comparison": compared}
 
@@ -56,11 +56,11 @@ def training_runs(
     compare: tuple[str, str] | None = None,
     plot: str | Path | None = None,
 ) -> TrainingRuns:
-    """All runs that are recorded in ``where``, the one to ``show``, or the two to ``compare``.
+    """All runs recorded in ``where``, the one to ``show``, or the two to ``compare``.
 
-    ``where`` is a folder with a ``runs.sqlite``, such a file, or a database's address; by default what the variable ``KGQA_RUNS`` names,
-    else the folder in which the program runs. ``plot``: a new SVG file for the curves of the runs that are named. Raises SettingsError,
-    MissingInput where no runs are recorded, UnknownId, BrokenInput, StorageError, StoreUnreachable.
+    ``where`` is a folder with a ``runs.sqlite``, such a file, or a database address; by default ``KGQA_RUNS``, else the current folder.
+    ``plot`` is a new SVG file for the curves of the named runs. Raises SettingsError, MissingInput if no runs are recorded, UnknownId,
+    BrokenInput, StorageError, StoreUnreachable.
     """
     if show is not None and compare is not None:
         raise SettingsError("--show is for one run and --compare for two; leave out one of them.")
@@ -95,7 +95,7 @@ def _check_place(where: str | Path | None) -> None:
 
 
 def compared(first: RecordedRun, second: RecordedRun) -> Comparison:
-    """What differs between two runs with curves."""
+    """Differences of two runs with curves."""
     return Comparison(
         settings=_differences(flat(first.settings), flat(second.settings)),
         versions=_differences(first.versions, second.versions),
@@ -106,7 +106,7 @@ def compared(first: RecordedRun, second: RecordedRun) -> Comparison:
 
 
 def flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """The settings within settings by dotted names."""
+    """Nested settings with dotted names."""
     found: dict[str, Any] = {}
     for name, value in settings.items():
         found |= flat(value, f"{before}{name}.") if isinstance(value, Mapping) else {f"{before}{name}": value}
@@ -135,5 +135,5 @@ def _run_record(run: RecordedRun) -> dict[str, Any]:
 
 
 def moment(seconds: float) -> str:
-    """Seconds since 1970 as a date and time, UTC."""
+    """Seconds since 1970 as date and time in UTC."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

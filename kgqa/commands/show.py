@@ -1,4 +1,4 @@
-"""``kgqa show``: one sample of a dataset, and its chains with the names of what they lead over."""
+"""``kgqa show``: one sample of a dataset, and its chains with names."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from kgqa.runs.labels import labels, names_in, relations_among, workspace_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
-    """One step of a chain: over a document to the next entity."""
+    """A step of a chain: over a document to the next entity."""
 
     document: str
     title: str
     """Empty where the document has none."""
     relations: tuple[str, ...]
-    """What the graph says of the entity before and this one, as labels; empty: nothing, or nobody knows the graph."""
+    """Labels of the relations between the previous entity and this one; empty without any, or without a graph."""
     forward: bool
     """Whether the entity before is the subject of the relations; false: their object."""
     entity: str
@@ -30,16 +30,16 @@ class Hop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedChain:
-    """A chain from the subject to the answer, as people read it."""
+    """A chain from the subject to the answer, with names."""
 
     entity: str
-    """Where it begins."""
+    """Entity at the beginning of the chain."""
     name: str
     hops: tuple[Hop, ...]
 
 
 def show(dataset: str | Path, id: str | None = None, *, masked: bool = False) -> Instance:  # noqa: A002 - what people call it
-    """The sample with this ``id``, or the first one; ``masked`` takes the twin. Raises UnknownId, MissingInput or EmptyResult."""
+    """The sample with this ``id``, by default the first one; ``masked`` returns its twin. Raises UnknownId, MissingInput or EmptyResult."""
     folder = Path(dataset)
     files = native.split_files(folder)
     if masked:
@@ -62,8 +62,8 @@ def show(dataset: str | Path, id: str | None = None, *, masked: bool = False) ->
 def named_chains(dataset: str | Path, instance: Instance) -> tuple[NamedChain, ...]:
     """The chains of ``instance`` to its answer, with names.
 
-    Names and relations are those of the tables of the workspace in which ``dataset`` lies. Where it lies elsewhere, names are what the
-    instance calls its entities, and no relations are known.
+    Names and relations come from the workspace of ``dataset``. Outside a workspace, names come from the instance, and relations are
+    unknown.
     """
     chains = [chain for chains in instance.chains or () for chain in chains if chain and chain[-1] == instance.answer_id]
     titles = {paragraph.id: paragraph.title or "" for paragraph in instance.paragraphs}

@@ -1,4 +1,4 @@
-"""``kgqa split``: a set dealt out anew into train, dev and test, which have nothing of some kinds in common."""
+"""``kgqa split``: new train, dev and test splits of a question set that share nothing of the given kinds."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ ROWS = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """What was made."""
+    """Result of :func:`split`: the dataset, its counts and connected questions."""
 
     source: QuestionSet
     dataset: Path
     counts: dict[str, int]
-    """Questions per split."""
+    """Split → number of questions."""
     components: int
     """Sets of questions that have to stay together."""
     largest: int
@@ -56,13 +56,12 @@ def split(
     paragraphs: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Split:
-    """Deal all questions of ``dataset`` out into the new dataset folder ``out``, whatever splits it had.
+    """Split all questions of ``dataset`` into the new dataset folder ``out``, ignoring its old splits.
 
-    ``by``: what no two splits may share (``kgqa.splits.components.BY``); questions that share it, also by way of others, stay together.
-    ``shares``: of train, dev and test, by questions. Both may be texts with commas, as on the command line. Where most questions hang
-    together the shares cannot be kept; with ``cut`` as few questions as can be found are left out so that they can (Trivedi et al. 2022,
-    step S5). Memory: 24 bytes for each thing that a question has, twice that with ``cut``, and 4,096 questions. Raises KgqaError;
-    nothing is left behind where it does.
+    ``by``: what splits do not share (``kgqa.splits.components.BY``); questions that share it, directly or through others, stay together.
+    ``shares``: of train, dev and test, by questions. Both can be comma-separated text. If most questions are connected, the shares cannot
+    be kept; ``cut`` then drops as few questions as it can find to keep them (Trivedi et al. 2022, step S5). Memory: 24 bytes per question
+    and shared item, twice that with ``cut``, and 4,096 questions. Raises KgqaError; then nothing is left behind.
     """
     check_seed(seed)
     by, shares = _named(by), _numbers(shares)

@@ -1,4 +1,4 @@
-"""``kgqa train``: a reader fitted to a question set, in a folder that a run which was stopped goes on in."""
+"""``kgqa train``: train a reader on a question set; an interrupted run resumes."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from kgqa.training.questions import of_split
 from kgqa.training.reader import Fitting, Reader
 
 RUN, SAVED, FIT, MANIFEST = "run.json", "reader", "fit", "manifest.json"
-"""What a run was begun with; the finished reader; what it needs while it is not; what is there when it is done."""
+"""Files of a run: its configuration, the finished reader, intermediate files, and the manifest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trained:
-    """What came out."""
+    """Result of :func:`train`: the run's folder, steps and best dev score."""
 
     source: QuestionSet
     folder: Path
@@ -64,7 +64,7 @@ class Trained:
 
 
 def list_readers() -> dict[str, str]:
-    """Name → what it is, of every reader that can be trained."""
+    """Name of each reader that can be trained → its description."""
     return {name: kind.purpose for name, kind in READERS.items()}
 
 
@@ -85,13 +85,13 @@ def train(
     paragraphs: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Trained:
-    """Fit ``reader``, a name of :func:`list_readers` or a TOML file, to the train split of ``dataset``, and put it into the folder ``out``.
+    """Train ``reader``, a name of :func:`list_readers` or a TOML file, on the train split of ``dataset``, in the folder ``out``.
 
-    The dev split, where there is one, decides when to stop. Where ``out`` holds a run that was begun with the same arguments, it goes on;
-    where it is finished, nothing is done. ``encoder``, ``max_steps``, ``epochs``, ``device`` and ``precision`` go before the TOML's own.
-    ``start_from``: a finished run of the same reader whose weights it starts with, as inoculation has it (Liu et al. 2019). ``runs``: the
-    database that records the run, ``runs.sqlite`` beside ``out`` by default; see :func:`kgqa.training_runs`. Memory: the network and its
-    optimiser, one batch, 12 bytes a question. Raises KgqaError; the last checkpoint is kept where it does.
+    The dev split, if there is one, decides when to stop. If ``out`` has a run with the same arguments, it resumes; if that run is finished,
+    nothing is done. ``encoder``, ``max_steps``, ``epochs``, ``device`` and ``precision`` override the TOML file. ``start_from``: a finished
+    run of the same reader to initialise the weights from, as for inoculation (Liu et al. 2019). ``runs``: the database of runs, by default
+    ``runs.sqlite`` next to ``out``; see :func:`kgqa.training_runs`. Memory: the network and its optimiser, one batch, 12 bytes per
+    question. Raises KgqaError; then the last checkpoint is kept.
     """
     check_seed(seed)
     start = None if start_from is None else Path(start_from) / SAVED
@@ -211,7 +211,7 @@ def _save(folder: Path, made: Reader) -> None:
 
 
 def _conclude(folder: Path, done: Trained, begun: dict[str, Any]) -> None:
-    """What is to be said of the reader, last of all; what it needed to get there goes."""
+    """Write the manifest of the finished reader and delete intermediate files."""
     summary = {"questions": done.questions, "faults": dict(done.faults), "steps": done.steps, "best": done.best}
     text = json.dumps({**begun, **summary, "seconds": round(done.seconds, 3)}, indent=1, sort_keys=True)
     write_whole(folder / MANIFEST, text + "\n")
@@ -219,7 +219,7 @@ def _conclude(folder: Path, done: Trained, begun: dict[str, Any]) -> None:
 
 
 def _check_start(start: Path, asked: Specification) -> None:
-    """Raise KgqaError where a reader cannot begin with the one in the folder ``start``, or is told to be another one than that."""
+    """Raise KgqaError if the run ``start`` cannot initialise this reader."""
     if not asked.steps:
         raise SettingsError(f"--start-from: {asked.name} counts, and has no weights to begin with; leave it out.")
     there = saved.read(start, asked.name).get("settings", {})
@@ -243,7 +243,7 @@ def _begin(folder: Path, source: QuestionSet, asked: Specification, seed: int, s
             differs = _differences(_read(path), wanted)
             if differs:
                 raise RunMismatch(
-                    f"{folder}: this run was begun with another {differs[0]}; choose another --out, or remove it to begin anew."
+                    f"{folder}: this run was started with another {differs[0]}; choose another --out, or remove it to start again."
                 )
         elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise SettingsError(f"{folder}: this is already there and is no run of kgqa train; choose another --out.")
@@ -260,12 +260,12 @@ def _read(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {path.parent} to begin anew.")
+        raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {path.parent} to start again.")
     return found
 
 
 def _differences(there: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """What was said otherwise, but for what the result does not depend on."""
+    """Changed arguments that affect the result."""
     found = []
     for name, value in json.loads(json.dumps(wanted)).items():
         before = there.get(name)
@@ -288,4 +288,4 @@ def _as_it_was(folder: Path, source: QuestionSet, asked: Specification) -> Train
             was_finished=True,
         )  # fmt: skip
     except (KeyError, TypeError, ValueError):
-        raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {folder} to begin anew.") from None
+        raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {folder} to start again.") from None

@@ -64,7 +64,7 @@ class EmbeddedBench:
                 yield store
 
     def close(self) -> None:
-        """Nothing is left."""
+        """Nothing to close: the folder is temporary."""
 
 
 class Neo4jBench:

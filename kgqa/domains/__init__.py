@@ -72,7 +72,7 @@ def _varied(files: Files, raw: dict[str, Any], recipe: str | None) -> dict[str, 
     """``raw`` without its variants, but with what that of this name says instead."""
     settings, variants = {key: value for key, value in raw.items() if key != "variants"}, raw.get("variants", {})
     if not isinstance(variants, dict) or not all(isinstance(variant, dict) for variant in variants.values()):
-        raise SettingsError(f"{files.path}: 'variants' must hold a table for each name, as [variants.paper]; mend the file.")
+        raise SettingsError(f"{files.path}: 'variants' must hold a table for each name, as [variants.paper]; fix the file.")
     if recipe is None:
         return settings
     if recipe not in variants:

@@ -19,7 +19,7 @@ class Files:
     """What the files of one domain say, before it is checked."""
 
     path: Path
-    """The domain's file."""
+    """Path of the domain's TOML file."""
     built_in: dict[str, Any]
     """What kgqa's own file says at which ``extends`` ends; empty where it ends at a file of the user's."""
     own: dict[str, Any]
@@ -51,7 +51,7 @@ def read_files(domain: str) -> Files:
             return Files(path=path, built_in={}, own=own)
         at = _extended(at, base)
         if os.path.realpath(at) in seen:
-            raise SettingsError(f"{at}: 'extends' leads back to this file; one of them must stand alone.")
+            raise SettingsError(f"{at}: 'extends' leads back to this file; remove one of the two.")
     return Files(path=path, built_in=parse(at), own=own)
 
 
@@ -63,9 +63,9 @@ def parse(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise SettingsError(f"{path}: this is not UTF-8; save the file as UTF-8.") from None
     except ValueError as error:
-        raise SettingsError(f"{path}: this is not TOML: {error}; mend the file.") from None
+        raise SettingsError(f"{path}: this is not TOML: {error}; fix the file.") from None
     except RecursionError:
-        raise SettingsError(f"{path}: this is not a domain, its lists or tables are nested too deeply; mend the file.") from None
+        raise SettingsError(f"{path}: this is not a domain, its lists or tables are nested too deeply; fix the file.") from None
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read ({error.strerror}); give another file.") from None
 

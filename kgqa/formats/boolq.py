@@ -66,7 +66,7 @@ class Original(Open):
 
 
 class ContrastSet(Open):
-    """The whole file."""
+    """The contrast set's file: one object with a list of entries."""
 
     data: list[Any]
 

@@ -37,7 +37,7 @@ def provenance_of(beyond: Mapping[str, Any], where: str) -> str | None:
     except (ValueError, RecursionError):
         sound = False
     if not sound:
-        raise BrokenInput(f"{where}, field {f'{OURS}.provenance'!r}: expected a JSON object, as text; mend it, or set it to null.")
+        raise BrokenInput(f"{where}, field {f'{OURS}.provenance'!r}: expected a JSON object, as text; fix it, or set it to null.")
     return text
 
 

@@ -73,7 +73,7 @@ def table_of(instances: Sequence[Instance], schema: pa.Schema = SCHEMA) -> pa.Ta
         wide = next((instance for instance in instances if any(map(_is_wide, instance.paragraphs))), None)
         if wide is None:
             raise
-        raise BrokenInput(f"instance {wide.id}: a mention or sentence is at a place beyond {LIMIT:,}; mend or drop the record.") from None
+        raise BrokenInput(f"instance {wide.id}: a mention or sentence is at a place beyond {LIMIT:,}; fix or drop the record.") from None
 
 
 def _is_wide(paragraph: Paragraph) -> bool:

@@ -155,7 +155,7 @@ def _checked(record: Record, where: str, transform: str) -> int | None:
     if label not in LABELS[transform]:
         known = " or ".join("none" if one is None else str(one) for one in LABELS[transform])
         found = "none" if label is None else str(label)[:20]
-        raise BrokenInput(f"{where}, field 'sufficiency': expected {known}, as in records before, found {found}; mend or drop the record.")
+        raise BrokenInput(f"{where}, field 'sufficiency': expected {known}, as in records before, found {found}; fix or drop the record.")
     if label is not None and "sub_idx" not in record:
         raise MissingInput(f"{where}: the field 'sub_idx' is missing; every record with a sufficiency has one.")
     return label

@@ -62,7 +62,7 @@ class Question(Open):
 
 
 class Passage(Open):
-    """One passage."""
+    """A passage with its questions."""
 
     passage: str
     qa_pairs: list[Question]

@@ -272,6 +272,6 @@ def counted(instances: Iterable[Instance], counts: FaultCounts, *, where: str, s
         if fault is not None:
             raise BrokenInput(
                 f"{where}, question {instance.id}, field {fault.place!r}: {FAULTS[fault.kind]}: {fault.detail}; "
-                "mend or drop the record, or leave out --strict."
+                "fix or drop the record, or leave out --strict."
             )
         yield instance

@@ -15,7 +15,7 @@ from kgqa.records import Instance
 
 
 class MentionRow(Closed):
-    """A ``Mention``."""
+    """A ``Mention`` as JSON."""
 
     entity: str
     start: int
@@ -23,7 +23,7 @@ class MentionRow(Closed):
 
 
 class ParagraphRow(Closed):
-    """A ``Paragraph``."""
+    """A ``Paragraph`` as JSON."""
 
     id: str
     title: str | None
@@ -35,14 +35,14 @@ class ParagraphRow(Closed):
 
 
 class CandidateRow(Closed):
-    """A ``Candidate``."""
+    """A ``Candidate`` as JSON."""
 
     id: str
     text: str
 
 
 class GradeRow(Closed):
-    """A ``Grade``."""
+    """A ``Grade`` as JSON."""
 
     confidence: float
     path: str
@@ -50,7 +50,7 @@ class GradeRow(Closed):
 
 
 class StepRow(Closed):
-    """A ``Step``."""
+    """A ``Step`` as JSON."""
 
     id: str
     question: str
@@ -60,7 +60,7 @@ class StepRow(Closed):
 
 
 class Row(Closed):
-    """An ``Instance``."""
+    """An ``Instance`` as JSON."""
 
     id: str
     question: str
@@ -103,9 +103,9 @@ def from_row(value: object, where: str) -> Instance:
     row = validated(value, ROW, where)
     found = native.instance(dict(row))
     if found.grades is not None and len(found.grades) != len(found.candidates or ()):
-        raise BrokenInput(f"{where}, field 'grades': expected one for each candidate; mend or drop the record.")
+        raise BrokenInput(f"{where}, field 'grades': expected one for each candidate; fix or drop the record.")
     if not all(0 <= grade.confidence <= 1 for grade in found.grades or () if grade):
-        raise BrokenInput(f"{where}, field 'grades.confidence': expected a number from 0 to 1; mend or drop the record.")
+        raise BrokenInput(f"{where}, field 'grades.confidence': expected a number from 0 to 1; fix or drop the record.")
     ids = [paragraph.id for paragraph in found.paragraphs]
     if len(set(ids)) < len(ids):
         twice = next(id for id in ids if ids.count(id) > 1)  # noqa: A001 - what the field is called

@@ -178,7 +178,7 @@ def _step(hop: Hop, depends_on: tuple[str, ...]) -> Step:
 def _check_unique(ids: Sequence[str], field: str, name: str, where: str) -> None:
     if len(set(ids)) < len(ids):
         twice = next(id for id in ids if ids.count(id) > 1)  # noqa: A001 - what the field is called
-        raise DuplicateId(f"{where}, field {field!r}: the {name} {twice} is there twice; mend or drop the record.")
+        raise DuplicateId(f"{where}, field {field!r}: the {name} {twice} is there twice; fix or drop the record.")
 
 
 def _notes(record: Record, answers: Sequence[str], answerable: bool) -> dict[str, Any]:

@@ -100,13 +100,13 @@ def rejected_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
     path = folder / REJECTED
     if not path.is_file():
         raise MissingInput(
-            f"{path}: the dataset has no list of rejected questions; make it anew with kgqa generate, or leave out --rejected."
+            f"{path}: the dataset has no list of rejected questions; rebuild it with kgqa generate, or leave out --rejected."
         )
     with storage_errors(path):
         try:
             table = frame(pq.read_table(path))
         except (pa.ArrowException, OSError) as error:
-            raise BrokenInput(f"{path}: this is no Parquet file ({error}); make the dataset anew.") from None
+            raise BrokenInput(f"{path}: this is no Parquet file ({error}); make the dataset again.") from None
     missing = [pl.lit(usual).alias(name) for name, usual in REJECTED_FIELDS.items() if name not in table.columns]
     missing += [pl.lit(None, pl.Float64).alias(name) for name in MEASURES if name not in table.columns]
     rows = (
@@ -116,7 +116,7 @@ def rejected_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
     )
     rows = rows.with_columns(pl.col("row").cast(pl.Int64), key=_key(dataset, pl.col("id")))
     if (twice := rows.filter(pl.col("key").is_duplicated())).height:
-        raise BrokenInput(f"{path}: two rejected questions have the id {twice['id'][0]!r}; make the dataset anew.")
+        raise BrokenInput(f"{path}: two rejected questions have the id {twice['id'][0]!r}; make the dataset again.")
     filters = _filters(rows, dataset)
     rows = rows.join(filters.select(*FILTER, filter="key"), on=FILTER, maintain_order="left")
     rows = rows.with_columns(place=pl.int_range(pl.len()).over("filter"))

@@ -14,7 +14,7 @@ ORDER = "given_facts"
 LISTS = ("absent_facts", "supporting_facts")
 """What several formats note under one name, and whoever counts it must find as a list."""
 ENCODER = json.JSONEncoder(ensure_ascii=False)
-"""Of all notes."""
+"""Encoder of notes; it keeps characters beyond ASCII."""
 _DECODER = json.JSONDecoder()
 
 
@@ -78,7 +78,7 @@ def note(name: str, values: dict[str, Any], *, beside: str | None = None) -> str
     try:
         return ENCODER.encode({name: values} if beside is None else {**json.loads(beside), name: values})
     except RecursionError:
-        raise BrokenInput(f"a field of {name} that is to be noted is nested too deeply; mend or drop the record.") from None
+        raise BrokenInput(f"a field of {name} that is to be noted is nested too deeply; fix or drop the record.") from None
 
 
 def without_order(notes: Mapping[str, Any]) -> dict[str, Any]:

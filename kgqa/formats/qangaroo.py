@@ -143,10 +143,10 @@ def _candidates(texts: Sequence[str]) -> tuple[Candidate, ...]:
 def _check(record: Mapping[str, Any], where: str) -> None:
     candidates = record["candidates"]
     if record["answer"] not in candidates:
-        raise BrokenInput(f"{where}, field 'answer': {record['answer']!r} is not among the candidates; mend or drop the record.")
+        raise BrokenInput(f"{where}, field 'answer': {record['answer']!r} is not among the candidates; fix or drop the record.")
     if len(set(candidates)) != len(candidates):
         twice = next(text for text in candidates if candidates.count(text) > 1)
-        raise BrokenInput(f"{where}, field 'candidates': {twice!r} is there twice; mend or drop the record.")
+        raise BrokenInput(f"{where}, field 'candidates': {twice!r} is there twice; fix or drop the record.")
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:

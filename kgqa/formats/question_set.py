@@ -42,7 +42,7 @@ class QuestionSet:
 
     path: Place
     format: str
-    """One of ``FORMATS``."""
+    """Name of the format, a key of ``FORMATS``."""
     recognised: bool
     """Whether nobody named the format."""
     files: Mapping[str, Place]

@@ -50,7 +50,7 @@ class Answer(Open):
 
 
 class Question(Open):
-    """One question."""
+    """A question of SQuAD 1.1."""
 
     id: str
     question: str

@@ -38,7 +38,7 @@ VERSION = "v2.0"
 
 
 class Question(Open):
-    """One question."""
+    """A question of SQuAD 2.0."""
 
     id: str
     question: str

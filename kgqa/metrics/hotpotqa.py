@@ -21,7 +21,7 @@ OFFICIAL = tuple(f"{prefix}{name}" for prefix in ("", "sp_", "joint_") for name 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is right."""
+    """Gold of a question: answer and supporting facts."""
 
     answer: str
     support: frozenset[Fact]

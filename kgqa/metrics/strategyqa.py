@@ -17,7 +17,7 @@ Gram = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is right."""
+    """Gold of a question: answer, steps and annotators' evidence."""
 
     question: str
     answer: bool
@@ -33,7 +33,7 @@ class Prediction:
     answer: bool | None = None
     decomposition: tuple[str, ...] | None = None
     paragraphs: tuple[str, ...] | None = None
-    """Ids, best first."""
+    """Ids of paragraphs, best first."""
 
 
 def strategyqa(gold: Mapping[str, Question], predictions: Mapping[str, Prediction]) -> Scores:

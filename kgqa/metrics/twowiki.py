@@ -23,7 +23,7 @@ Aliases = Mapping[str, Collection[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question(hotpotqa.Question):
-    """What is right."""
+    """Gold of a question: HotpotQA's, and evidence triples."""
 
     answer_id: str | None
     evidence: tuple[Triple, ...]

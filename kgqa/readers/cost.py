@@ -37,7 +37,7 @@ class Job:
     reader: Specification
     judged: Sequence[Instance]
     train: Sequence[Instance] | None
-    """None: cross-fitted."""
+    """Questions to train on; None: cross-fitted."""
     beside: Mapping[str, Sequence[Instance]] = field(default_factory=lambda: MappingProxyType({}))
     weight: float = 1.0
     """Its cost a character, of that of the reader of everything."""
@@ -45,7 +45,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """An estimate."""
+    """Estimated time and tokens of an audit with readers."""
 
     seconds: float
     tokens: int
@@ -55,7 +55,7 @@ class Cost:
     """How often the judged questions' tokens are read."""
 
     def __str__(self) -> str:
-        """One line."""
+        """The estimate in one line, with minutes and tokens."""
         minutes = max(1, round(self.seconds / 60))
         return (
             f"about {minutes:,} minute{'s' if minutes > 1 else ''}: {self.questions:,} questions, {self.tokens / 1e6:,.1f} million tokens "
@@ -113,7 +113,7 @@ def _measured(job: Job) -> _Measured:
         try:
             reader.fit(of_list(some), None, fitting)
         except InterruptedRun:  # it names a folder that goes with it
-            raise InterruptedRun("stopped while the cost was measured; run the same command again to begin anew.") from None
+            raise InterruptedRun("stopped while the cost was measured; run the same command again to start again.") from None
         begin = time.perf_counter()
         read = sum(1 for _ in reader.predict(of_list(some), Silent()))
         seconds = time.perf_counter() - begin

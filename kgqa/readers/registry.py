@@ -26,7 +26,7 @@ class Kind:
     """A reader that can be trained."""
 
     purpose: str
-    """One sentence."""
+    """One sentence for ``kgqa train --list``."""
     module: str
     maker: str
     """What is called there, with the name, the settings and those of the training; gives a ``Reader``."""
@@ -113,7 +113,7 @@ READERS: Mapping[str, Kind] = MappingProxyType(
         ),
     }
 )  # fmt: skip
-"""Name → reader."""
+"""Name of each reader → its entry."""
 
 
 def find_reader(name: str) -> Kind:

@@ -38,7 +38,7 @@ class Specification:
         return find_reader(self.name).make(self.name, self.settings, self.training)
 
     def record(self) -> dict[str, Any]:
-        """As JSON-able data."""
+        """The reader's name and all settings as JSON-able data."""
         settings, training = self.settings.model_dump(mode="json"), self.training.model_dump(mode="json")
         return {"reader": self.name, "settings": settings, "training": training}
 
@@ -70,7 +70,7 @@ def _read(path: Path) -> Mapping[str, Any]:
         try:
             found = tomllib.loads(path.read_text("utf-8-sig"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise SettingsError(f"{path}: this is not TOML ({error}); mend it.") from None
+            raise SettingsError(f"{path}: this is not TOML ({error}); fix it.") from None
     if not isinstance(found.get("reader"), str):
         raise SettingsError(f'{path}: it does not say which reader this is; begin with reader = "ee", or another name.')
     for name, value in found.items():

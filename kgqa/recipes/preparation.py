@@ -109,7 +109,7 @@ def build_store(run: Run) -> StageOutput:
 
 
 def graph_kind(run: Run) -> object:
-    """What a graph is made with, beside its tables: another engine, or a schema that another version of kgqa has, makes it anew."""
+    """What a graph is made with, beside its tables: another engine, or a schema that another version of kgqa has, rebuilds it."""
     if run.store != "embedded":
         return [run.store, GRAPH_VERSION]
     queries = read_queries()

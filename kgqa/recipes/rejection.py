@@ -12,4 +12,4 @@ class Rejection:
     reason: str
     """A sentence, the same for all questions with this fault."""
     detail: str
-    """What was found."""
+    """The fact behind the rejection, in words."""

@@ -21,7 +21,7 @@ from kgqa.arrays.tokens import word_hashes
 K1, B = 1.2, 0.75
 """Lucene's values, as Elasticsearch has them, which the paper used."""
 COMMON = 0.25
-"""Words that stand in more than this share of the paragraphs are not searched: they tell nearly nothing and cost most."""
+"""Words in more than this share of the paragraphs are not searched; they are uninformative and slow."""
 BATCH = 256
 """Queries that a thread answers at a time."""
 

@@ -1,4 +1,4 @@
-"""A table that a reader fills: whatever is said is on the disk before the reader is told so."""
+"""A table of judgements that is written to disk before the annotator sees a confirmation."""
 
 from __future__ import annotations
 
@@ -49,8 +49,7 @@ class Book:
             before = kept.pop((said.sample, said.reader), None)
             if seen is not None and state(before) not in {seen, state(said)}:
                 raise TableChanged(
-                    f"{self.path}: what stands there of sample {said.sample} was changed by another page or by hand meanwhile; load the "
-                    "page again to see it."
+                    f"{self.path}: the row of sample {said.sample} was changed by another page or by hand; load the page again to see it."
                 )
             if not said.empty:
                 kept[said.sample, said.reader] = said
@@ -72,7 +71,7 @@ class Book:
 
 
 def state(judgement: Judgement | None) -> str:
-    """By what one tells whether a judgement is still the same; empty where nothing is said."""
+    """Fingerprint of a judgement; empty without one."""
     if judgement is None or judgement.empty:
         return ""
     return hashlib.sha256(line_of(judgement).encode("utf-8")).hexdigest()[:16]
@@ -98,5 +97,5 @@ def check_samples(path: Path, table: Table, drawn: Mapping[str, str]) -> None:
     for each in table.judgements:
         if each.sample not in drawn:
             raise UnknownId(
-                f"{path}: sample {each.sample} is not among the {len(drawn):,} that were drawn; remove its line, or mend those at the top."
+                f"{path}: sample {each.sample} is not among the {len(drawn):,} that were drawn; remove its line, or fix those at the top."
             )

@@ -60,7 +60,7 @@ def write_section(dataset: Path, found: ReviewFigures) -> None:
 
 
 def with_section(card: str, text: str) -> str:
-    """``card`` with the section ``text``: where an earlier one stands, else before its limits, else at its end."""
+    """``card`` with the section ``text``, in place of an earlier one, else before its limits, else at its end."""
     if (old := re.search(rf"^{HEADING}\n.*?(?=^## |\Z)", card, re.MULTILINE | re.DOTALL)) is not None:
         rest = card[old.end() :]
         return card[: old.start()] + text + ("\n\n" + rest if rest else "\n")
@@ -88,7 +88,7 @@ def _agreed(found: ReviewFigures) -> str:
 
 
 def label(category: str) -> str:
-    """What a category is called for people."""
+    """Name of a category for the card."""
     known = {**VERDICTS, **MARKS}
     return known[category].label if category in known else category
 

@@ -1,4 +1,4 @@
-"""Which samples of a dataset are read: drawn by the hashes of their ids, so that another draw never depends on their order."""
+"""Drawing of samples by the hashes of their ids, independent of their order."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class Origin:
     """One of them, or ``all``."""
     seed: int
     sample: int
-    """How many were asked for; there may be fewer."""
+    """Requested number; there may be fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """Samples to read."""
+    """The drawn samples, with their origin and splits."""
 
     origin: Origin
     splits: Mapping[str, str]
-    """Sample → its split, in the order in which they are read."""
+    """Sample → its split, in the order of the draw."""
     available: int
     """Samples among which they were drawn."""
 
@@ -78,7 +78,7 @@ def name_of(dataset: Path) -> str:
 
 
 def content_of(dataset: Path) -> str:
-    """The hash by which a table knows its dataset: the manifest's, or one of the files where no manifest has it. Raises MissingInput."""
+    """Content hash of a dataset, from its manifest, else from its files. Raises MissingInput."""
     found = native.manifest_of(dataset).get("content")
     return found if isinstance(found, str) and found else key_of(hashes_of(native.split_files(dataset).values()))
 

@@ -1,4 +1,4 @@
-"""What tables say together: the share of each verdict and mark with its interval, and how far two readers agree."""
+"""Figures of tables: the share of each verdict and mark with its interval, and the agreement of two annotators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VALIDITY = " or ".join(VALID)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """Of the samples that a reader gave a verdict, those of one category."""
+    """Samples of one category among those with a verdict of the annotator."""
 
     category: str
     """A verdict, a mark, or ``follows or likely``."""
@@ -30,7 +30,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What one reader found."""
+    """Figures of one annotator."""
 
     reader: str
     table: str
@@ -44,25 +44,25 @@ class Figures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreed:
-    """How far two readers agree in one question."""
+    """Agreement of two annotators on one category."""
 
     question: str
     """``verdict``: which of all; else one category: yes or no."""
     agreement: PairAgreement
     same: Interval
-    """The share of samples on which they say the same, with its 95% interval."""
+    """Share of samples with the same judgement, with its 95% interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewFigures:
-    """What one or two readers found in one draw."""
+    """Figures of one or two annotators for one draw."""
 
     origin: Origin
     available: int
     """Samples among which were drawn."""
     readers: tuple[Figures, ...]
     agreed: tuple[Agreed, ...]
-    """Over the samples to which both gave a verdict; empty where there is one reader, or no such sample."""
+    """Agreement on samples with a verdict of both; empty with one annotator or without such a sample."""
 
 
 def figures(judgements: Sequence[Judgement], *, reader: str, table: str, drawn: int) -> Figures:
@@ -76,7 +76,7 @@ def figures(judgements: Sequence[Judgement], *, reader: str, table: str, drawn: 
 
 
 def agreement(first: Sequence[Judgement], second: Sequence[Judgement]) -> tuple[Agreed, ...]:
-    """How far two readers agree on the samples to which both gave a verdict: in all verdicts, and in each category."""
+    """Agreement of two annotators on samples with a verdict of both: over all verdicts, and by category."""
     mine, theirs = ({each.sample: each for each in judgements if each.verdict} for judgements in (first, second))
     both = [(mine[sample], theirs[sample]) for sample in mine if sample in theirs]
     if not both:

@@ -1,4 +1,4 @@
-"""What a reader sees of a sample: its chains hop by hop, with names and with what the graph says of the two entities of each."""
+"""A sample for annotation: its chains hop by hop, with names and facts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Hop:
     forward: tuple[str, ...]
     """Labels of the facts with ``before`` as their subject and ``entity`` as their object."""
     backward: tuple[str, ...]
-    """Of those the other way round, symmetric ones left out."""
+    """Relations in the inverse direction, without symmetric ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class Reading:
 
     @property
     def grades(self) -> dict[str, str]:
-        """Who is graded → how surely its chain implies it, in words: the answer, and the best other candidate; empty without grades."""
+        """The answer and the best other candidate → their grades in words; empty without grades."""
         answer, other = self.instance.answer_grade, self.instance.best_other
         shown = {} if answer is None else {"the answer": str(answer)}
         if other is not None:
@@ -88,7 +88,7 @@ def readings(dataset: Path, drawn: Drawn) -> tuple[Reading, ...]:
 
 
 def _names(instance: Instance, chains: Mapping[str, list[tuple[str, ...]]], named: dict[str, str]) -> dict[str, str]:
-    """What the entities of the chains are called: by the workspace, else by the sample, else by their id."""
+    """Names of the entities of the chains: from the workspace, else from the sample, else their ids."""
     known = names_in(instance) | named
     return {entity: known.get(entity, entity) for paths in chains.values() for path in paths for entity in path[::2]}
 

@@ -22,7 +22,7 @@ _LETTERS = {"\\": "\\", "t": "\t", "n": "\n", "r": "\r"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What one reader says of one sample."""
+    """Judgement of one sample by one annotator."""
 
     sample: str
     reader: str
@@ -36,13 +36,13 @@ class Judgement:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is said."""
+        """Whether the judgement is empty."""
         return not (self.verdict or self.marks or self.candidate or self.note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """What was said of the samples of one draw, of each by each reader at most once."""
+    """Judgements of the samples of one draw, at most one per sample and annotator."""
 
     origin: Origin
     judgements: tuple[Judgement, ...]
@@ -75,7 +75,7 @@ def read_table(path: Path) -> Table:
     origin = _origin(path, names, lines[1 : 1 + len(names)])
     first = 2 + len(names)
     if lines[first - 1 : first] != ["\t".join(COLUMNS)]:
-        raise BrokenInput(f"{path}, line {first}: here the names of the columns must stand, {', '.join(COLUMNS)}, with tabs between them.")
+        raise BrokenInput(f"{path}, line {first}: expected the column names, {', '.join(COLUMNS)}, separated by tabs.")
     return Table(origin=origin, judgements=tuple(_rows(path, lines, first)))
 
 
@@ -83,11 +83,11 @@ def _origin(path: Path, names: list[str], lines: list[str]) -> Origin:
     values: dict[str, str] = {}
     for number, (name, line) in enumerate(zip(names, [*lines, *[""] * len(names)], strict=False), start=2):
         if not line.startswith(f"# {name}: "):
-            raise BrokenInput(f"{path}, line {number}: here '# {name}: ' and its value must stand; mend the line or give another file.")
+            raise BrokenInput(f"{path}, line {number}: expected '# {name}: ' and its value; fix the line or give another file.")
         values[name] = _plain(line.removeprefix(f"# {name}: "), path, number)
         if name in NUMBERS and not (re.fullmatch(r"[0-9]{1,10}", values[name]) and int(values[name]) in NUMBERS[name]):
             raise BrokenInput(
-                f"{path}, line {number}: the {name} {values[name]!r} is no number between {NUMBERS[name][0]} and {NUMBERS[name][-1]}; mend "
+                f"{path}, line {number}: the {name} {values[name]!r} is no number between {NUMBERS[name][0]} and {NUMBERS[name][-1]}; fix "
                 "the line or give another file."
             )
     return Origin(
@@ -102,7 +102,7 @@ def _rows(path: Path, lines: list[str], above: int) -> Iterator[Judgement]:
             continue
         cells = [_plain(cell, path, number) for cell in line.split("\t")]
         if len(cells) != len(COLUMNS):
-            raise BrokenInput(f"{path}, line {number}: it has {len(cells)} columns, not {len(COLUMNS)}; mend the line.")
+            raise BrokenInput(f"{path}, line {number}: it has {len(cells)} columns, not {len(COLUMNS)}; fix the line.")
         found = _judgement(cells, path, number)
         key = (found.sample, found.reader)
         if key in seen:
@@ -116,7 +116,7 @@ def _rows(path: Path, lines: list[str], above: int) -> Iterator[Judgement]:
 def _judgement(cells: list[str], path: Path, number: int) -> Judgement:
     sample, reader, verdict, marks, candidate, note = cells
     if not sample or not reader:
-        raise BrokenInput(f"{path}, line {number}: the {'reader' if sample else 'sample'} is empty; mend the line.")
+        raise BrokenInput(f"{path}, line {number}: the {'reader' if sample else 'sample'} is empty; fix the line.")
     if verdict and verdict not in VERDICTS:
         raise BrokenInput(f"{path}, line {number}: the verdict {verdict!r} is not known; {suggestion(verdict, VERDICTS)}")
     named = marks.split(",") if marks else []
@@ -139,7 +139,7 @@ def _escaped(text: str) -> str:
 
 
 def _plain(text: str, path: Path, number: int) -> str:
-    """What :func:`_escaped` was given."""
+    """Inverse of :func:`_escaped`."""
     if re.search(r"(?<!\\)(\\\\)*\\([^tnr\\]|$)", text):
-        raise BrokenInput(f"{path}, line {number}: a backslash stands there for nothing; write it twice, or \\t, \\n or \\r.")
+        raise BrokenInput(f"{path}, line {number}: a backslash escapes nothing; write it twice, or \\t, \\n or \\r.")
     return re.sub(r"\\(.)", lambda match: _LETTERS[match[1]], text)

@@ -1,4 +1,4 @@
-"""What a reader may say of a sample: one verdict, as in the validation of WikiHop (Welbl et al. 2018, section 5), and marks beside it."""
+"""Verdicts and marks: one verdict per sample, as in the validation of WikiHop (Welbl et al. 2018, section 5), and any marks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class Category:
     name: str
     """As the table has it."""
     key: str
-    """What a reader presses."""
+    """Key on the page."""
     label: str
     sentence: str
-    """What it means; reports and the page show it."""
+    """Meaning, for reports and the page."""
 
 
 def _by_name(*categories: Category) -> dict[str, Category]:
@@ -23,7 +23,7 @@ def _by_name(*categories: Category) -> dict[str, Category]:
 
 
 ANOTHER = "another"
-"""The mark beside which a candidate may be named."""
+"""The mark that can name a candidate."""
 VERDICTS = _by_name(
     Category(name="follows", key="1", label="follows", sentence="The documents state the answer, or leave no doubt of it."),
     Category(name="likely", key="2", label="likely", sentence="The documents make the answer likely, but a reader could doubt it."),
@@ -44,6 +44,6 @@ MARKS = _by_name(
         name="wrong-link", key="5", label="wrong link", sentence="A place on the chain is linked to something that the text does not mean."
     ),
 )
-"""Any of them beside the verdict."""
+"""Marks, any number per sample."""
 VALID = ("follows", "likely")
-"""Verdicts by which the answer holds; the paper counts them together."""
+"""Verdicts that support the answer; the paper counts them together."""

@@ -46,7 +46,7 @@ class PathRules:
     """Facts of the relation."""
 
     def __len__(self) -> int:
-        """How many rules."""
+        """Number of rules."""
         return len(self.relation)
 
     @property

@@ -48,7 +48,7 @@ def front_matter(settings: DomainSettings, counts: dict[str, int], digest: str, 
 
 
 def table(header: Sequence[str], rows: Iterable[list[str]]) -> str:
-    """Rows in Markdown."""
+    """A Markdown table."""
     lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
     return "\n".join(lines + ["| " + " | ".join(" ".join(_BAR.sub(r"\\|", cell).split()) for cell in row) + " |" for row in rows])
 
@@ -59,7 +59,7 @@ def funnel_table(funnel: Iterable[FunnelRow]) -> str:
 
 
 def baseline_table(baselines: dict[str, list[dict[str, Any]]]) -> str:
-    """:func:`baseline_rows` in Markdown."""
+    """The Markdown table of :func:`baseline_rows`."""
     return table(["split", "baseline", *baselines], baseline_rows(baselines))
 
 
@@ -85,7 +85,7 @@ def escaped(text: str) -> str:
 
 
 def size_category(count: int) -> str:
-    """What the hub calls a set of ``count`` samples."""
+    """The hub's size category of ``count`` samples."""
     at = bisect_right([most for most, _ in _SIZES], count)
     return _SIZES[at][1] if at < len(_SIZES) else "1B<n<10B"
 

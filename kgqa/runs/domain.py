@@ -16,7 +16,7 @@ class Domain:
 
     settings: DomainSettings
     own: dict[str, Any]
-    """What the user's own files say; empty for a built-in domain."""
+    """Contents of the user's own files; empty for a built-in domain."""
     source: Path
     """The folder that is read."""
     is_seed: bool

@@ -20,7 +20,7 @@ from kgqa.errors import StorageError, storage_errors
 from kgqa.runs.scratch import TEMPORARY, remove, scratch
 
 TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
-"""How the system says that something stands where a folder is to be renamed to."""
+"""Error numbers of a rename to an existing path."""
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def _is_same_folder(path: Path, other: Path) -> bool:
 
 
 def real_path(path: Path) -> Path:
-    """Without links; OSError where they lead in a circle, of which ``Path.resolve`` says nothing or speaks as of a fault in the program."""
+    """Path without links; OSError for circular links, which ``Path.resolve`` ignores or reports as a bug."""
     try:
         path.stat()
     except OSError as error:
@@ -112,7 +112,7 @@ def check_new_file(path: Path, *, again: bool = False) -> None:
 
 
 def already_there(path: Path) -> StorageError:
-    """What is said of a place for new files where something stands."""
+    """Error message for an existing output path."""
     return StorageError(f"{path}: this is already there; choose another --out, or remove it.")
 
 
@@ -143,7 +143,7 @@ def rename_all(places: Mapping[Path, Path]) -> None:
 
 
 def discard(partial: Path) -> None:
-    """Delete a temporary file or folder with everything that its writer put beside it, as the engine's ``.wal`` and ``.shadow``."""
+    """Delete a temporary file or folder with its companions, as the engine's ``.wal`` and ``.shadow``."""
     for path in partial.parent.glob(f"{partial.name}*"):
         remove(path)
 

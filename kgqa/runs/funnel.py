@@ -1,4 +1,4 @@
-"""What was dropped on the way and why, as rows that the console, the card and the manifest show alike."""
+"""The funnel: rejected items by rule, in rows for the console, the card and the manifest."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 HEADER = ("stage", "what", "reason", "removed", "left")
-"""Of :attr:`FunnelRow.cells`."""
+"""Column names of :attr:`FunnelRow.cells`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunnelRow:
-    """One rule and how much it took away."""
+    """A rule and the number of items that it removed."""
 
     stage: str
     """The stage of the run that applied it."""
     what: str
-    """What is counted: rows, names, places, documents, facts, samples."""
+    """Kind of item: rows, names, places, documents, facts, samples."""
     reason: str
     """The rule as a sentence; or what is left, where ``removed`` is None; or how a rule was bent, where ``left`` is None too."""
     removed: int | None
@@ -37,5 +37,5 @@ class FunnelRow:
 
 
 def reasons_of(rows: Iterable[FunnelRow], *, none: str = "there is none") -> str:
-    """What took something away, and how much, for a message; ``none`` where nothing did, as nothing was there."""
+    """The rules that removed most, with counts, for a message; ``none`` if nothing was removed."""
     return "; ".join(f"{row.reason} ({row.removed:,})" for row in rows if row.removed) or none

@@ -1,4 +1,4 @@
-"""The graph of a workspace, for whoever puts it somewhere else."""
+"""The graph of a workspace: opening it, and its tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import check_holds
 
 STAGES = ("read_sources", "link_mentions")
-"""The stages that write the tables from which the graph is made."""
+"""Stages whose tables the graph is built from."""
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None 
         record = workspace.finished("build_store")
         if record is None:
             raise StoreError(
-                f"{workspace.graph}: the graph is damaged or unfinished; kgqa generate --domain DOMAIN --workspace {place} makes it anew."
+                f"{workspace.graph}: the graph is damaged or unfinished; kgqa generate --domain DOMAIN --workspace {place} rebuilds it."
             )
         if not record.outputs:
             raise StoreError(f"{place}: the last run put its graph into Neo4j; add --store neo4j, or run kgqa generate without it.")
@@ -80,6 +80,6 @@ def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None 
 
 
 def tables_hash(workspace: Workspace) -> str:
-    """What a graph made from the tables of ``workspace`` is known by."""
+    """Fingerprint of the graph that the tables of ``workspace`` make."""
     with storage_errors(workspace.path):
         return key_of(GRAPH_VERSION, {name: file_hash(workspace.tables / f"{name}.parquet") for name in SOURCES})

@@ -1,4 +1,4 @@
-"""What the ids in a dataset are called: by its samples, and by the tables of the workspace in which it was made, if it lies there."""
+"""Names for the ids of a dataset: from its samples, and from the tables of its workspace, if it is in one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Pair = tuple[str, str]
 
 
 def workspace_of(dataset: Path) -> Workspace | None:
-    """The workspace in which ``dataset`` was made, if it still lies there; raises WorkspaceError where its tables are damaged."""
+    """The workspace of ``dataset``, if it is in one; raises WorkspaceError if its tables are damaged."""
     folder = Path(os.path.realpath(dataset))
     place = Workspace(folder.parent.parent)
     if folder.parent.name != "datasets" or not place.has_record("read_sources"):
@@ -28,7 +28,7 @@ def workspace_of(dataset: Path) -> Workspace | None:
         if place.finished("read_sources") is None:
             raise WorkspaceError(
                 f"{place.tables}: a table is not as it was written, so names and relations cannot be shown; run kgqa generate again in "
-                "this workspace, which makes it anew, or move the dataset elsewhere."
+                "this workspace, which rebuilds it, or move the dataset elsewhere."
             )
     return place
 

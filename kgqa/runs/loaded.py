@@ -27,12 +27,12 @@ from kgqa.store.samples import ON_GRAPH
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedDataset:
-    """What a dataset has put on the graph."""
+    """Part of the graph that comes from one dataset."""
 
     content: str
     """Hash of the dataset."""
     rows: dict[str, int]
-    """How many of each table; those of a part that was not asked for are not there."""
+    """Table → number of rows; tables of a part that was not requested are missing."""
 
 
 def loaded_graph(workspace: Workspace) -> Path | None:
@@ -42,12 +42,12 @@ def loaded_graph(workspace: Workspace) -> Path | None:
         return None
     if not workspace.loaded.is_file() or file_hash(workspace.loaded) != index["graph"]:
         again = f"kgqa load --store embedded --workspace {workspace.path} --dataset {next(iter(index['datasets']))}"
-        raise StoreError(f"{workspace.loaded}: the graph with samples is damaged; {again} --replace makes it anew.")
+        raise StoreError(f"{workspace.loaded}: the graph with samples is damaged; {again} --replace rebuilds it.")
     return workspace.loaded
 
 
 def loaded_datasets(workspace: Workspace) -> dict[str, LoadedDataset]:
-    """What lies on the graph, by dataset."""
+    """Loaded parts by dataset."""
     index = _index(workspace)
     return {} if index is None else {name: LoadedDataset(**told) for name, told in index["datasets"].items()}
 
@@ -113,7 +113,7 @@ def _index_file(workspace: Workspace) -> Path:
 
 
 def _index(workspace: Workspace) -> dict[str, Any] | None:
-    """What is said to be loaded; None where it is not of today's graph."""
+    """The record of loaded parts; None if it belongs to another graph."""
     try:
         index = json.loads(_index_file(workspace).read_text("utf-8"))
         told = index if index["made_of"] == _made_of(workspace) and index["datasets"] and index["graph"] else None
@@ -123,6 +123,6 @@ def _index(workspace: Workspace) -> dict[str, Any] | None:
 
 
 def _made_of(workspace: Workspace) -> str:
-    """What the graph that ``kgqa generate`` left depends on."""
+    """Fingerprint of the graph of ``kgqa generate``."""
     key: str = json.loads((workspace.tables / "build_store.json").read_text("utf-8"))["key"]
     return key

@@ -29,7 +29,7 @@ def versions() -> Mapping[str, str]:
 
 
 def run_record(*, passed: dict[str, Any], resolved: dict[str, Any], inputs: dict[str, str]) -> dict[str, Any]:
-    """What is known before a run begins; counts and seconds are added at its end."""
+    """Facts known before a run; counts and seconds are added at its end."""
     return {"passed": passed, "settings": resolved, "inputs": inputs, "versions": versions()}
 
 

@@ -28,7 +28,7 @@ class Recipe:
     """One way from tables to a dataset."""
 
     settings: type[RecipeSettings]
-    """What it can be told; the section of a domain that has the recipe's name."""
+    """Model of the recipe's settings, the section of a domain with its name."""
     stages: tuple[Stage, ...]
     """In order; each stage's key includes the one before it."""
     write: DatasetWriter

@@ -24,7 +24,7 @@ from kgqa.runs.workspace import StageRecord, Workspace
 from kgqa.settings.defaults import RECIPE
 
 WRITING = "write_dataset"
-"""What reports call the step after the last stage."""
+"""Name of the last step, after all stages, in reports."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Runner:
     _given: dict[str, object] = field(default_factory=dict)
     """Stage → what of settings and seed its output depends on."""
     records: list[StageRecord] = field(default_factory=list)
-    """Of the stages that are done."""
+    """Funnel rows of the finished stages."""
     reused: list[str] = field(default_factory=list)
     """Stages that were finished before."""
     seconds: dict[str, float] = field(default_factory=dict)
@@ -50,17 +50,17 @@ class Runner:
 
     @property
     def folder(self) -> Path:
-        """Where the dataset stands in the end."""
+        """Path of the finished dataset."""
         return self.run.workspace.path / "datasets" / self.run.domain.settings.dataset
 
     @property
     def funnel(self) -> list[FunnelRow]:
-        """What the stages that are done dropped."""
+        """Rejected items of all finished stages."""
         return [FunnelRow(**row) for record in self.records for row in record.report["funnel"]]
 
     @property
     def baselines(self) -> dict[str, list[dict[str, Any]]]:
-        """What a stage measured of how far the samples can be guessed; empty where none does."""
+        """Shortcut baselines that a stage measured; empty without any."""
         return next((record.report["baselines"] for record in self.records if "baselines" in record.report), {})
 
     def stage_keys(self) -> Iterator[tuple[Stage, str]]:
@@ -191,7 +191,7 @@ class Runner:
 
 @contextmanager
 def held(workspace: Workspace) -> Iterator[None]:
-    """The workspace, locked and swept; what may end a run half-way is said in a sentence."""
+    """The workspace, locked and cleaned; errors that can interrupt a run become one sentence."""
     with workspace, storage_errors(workspace.path):
         try:
             workspace.sweep()
@@ -199,4 +199,4 @@ def held(workspace: Workspace) -> Iterator[None]:
         except KeyboardInterrupt:
             raise InterruptedRun(f"{workspace.path}: stopped; run the same command again to go on from the last finished stage.") from None
         except MemoryError:
-            raise WorkspaceError(f"{workspace.path}: the memory does not suffice; close other programs, or try with --limit.") from None
+            raise WorkspaceError(f"{workspace.path}: there is not enough memory; close other programs, or use --limit.") from None

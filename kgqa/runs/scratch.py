@@ -61,7 +61,7 @@ def sweep(folder: Path) -> None:
 
 
 def is_scratch(path: Path) -> bool:
-    """Whether ``path`` is such a folder, be it in use or not."""
+    """Whether ``path`` is a temporary folder of kgqa, in use or not."""
     return path.is_dir() and not path.is_symlink() and (path / MARK).is_file()
 
 

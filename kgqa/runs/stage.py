@@ -18,7 +18,7 @@ from kgqa.settings.neo4j import Neo4jSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What a stage is given."""
+    """Input of a stage."""
 
     domain: Domain
     workspace: Workspace
@@ -35,20 +35,20 @@ class Run:
     endpoint: str | None = None
     """Address of a chat-completions endpoint; None: what the environment says."""
     answers: Path | None = None
-    """What people wrote."""
+    """File of composed questions that annotators wrote."""
 
     def table(self, name: str) -> pa.Table:
         """A table that an earlier stage wrote."""
         return self.workspace.read_table(name)
 
     def tables(self, *names: str) -> dict[str, pa.Table]:
-        """Several of them."""
+        """Several tables by name."""
         return {name: self.table(name) for name in names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageOutput:
-    """What a stage hands back."""
+    """Output of a stage."""
 
     tables: dict[str, pa.Table] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ class StageOutput:
     """One line for the console."""
 
     def as_report(self) -> dict[str, Any]:
-        """The JSON-able part."""
+        """The report, the funnel and the note as JSON-able data."""
         return {**self.report, "funnel": [asdict(row) for row in self.funnel], "note": self.note}
 
 
@@ -70,7 +70,7 @@ class Stage:
     name: str
     version: int
     doing: str
-    """What people read while it runs."""
+    """Text that users see while the stage runs."""
     depends_on: Callable[[Run], object]
     """The part of settings, seed and limit that its output depends on, as JSON-able data."""
     run: Callable[[Run], StageOutput]

@@ -1,4 +1,4 @@
-"""Files that are hashed and read, and must be the same all the while: else a result would stand under the hash of another file."""
+"""Input files must not change between hashing and reading; otherwise a result would have the hash of another file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Stamp = tuple[int, ...]
 
 
 class Watch:
-    """What the system says of some files at one time. A file that was replaced, even by itself again, is another one for it."""
+    """State of files at one time. A replaced file counts as changed, even with the same content."""
 
     def __init__(self, paths: Iterable[Path] = ()) -> None:
         """From now on; folders are not watched, but their files can be. A file that is away has to stay away."""
@@ -22,7 +22,7 @@ class Watch:
         self.add(paths)
 
     def add(self, paths: Iterable[Path]) -> None:
-        """These as well."""
+        """Watch these files as well, from now on."""
         for path in paths:
             place = os.path.abspath(path)
             self._stamps.setdefault(place, _stamp(place))

@@ -30,7 +30,7 @@ LOCK = ".kgqa.lock"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRecord:
-    """What a finished stage leaves behind."""
+    """Record of a finished stage."""
 
     stage: str
     key: str
@@ -68,7 +68,7 @@ class Workspace:
 
     @property
     def graph(self) -> Path:
-        """The embedded graph."""
+        """Path of the embedded graph."""
         return self.path / "store" / "graph.lbug"
 
     @property
@@ -193,7 +193,7 @@ class Workspace:
             return pq.read_table(self.tables / f"{name}.parquet", memory_map=False)
 
     def rows(self, name: str) -> int:
-        """How many rows a table has."""
+        """Number of rows of a table."""
         with storage_errors(self.path):
             return int(pq.read_metadata(self.tables / f"{name}.parquet").num_rows)
 

@@ -16,7 +16,7 @@ from kgqa.scoring.intervals import intervals
 
 UNKNOWN = "not known"
 HOPS = ("steps of the decomposition", "documents on the shortest chain to the answer", "supporting paragraphs")
-"""What hops are counted by: the first of these that any question of the set has."""
+"""Definitions of hops; the first that any question of the set has is used."""
 DIMENSIONS = ("hops", "answer type", "shape", "relation", "type", "level")
 SHAPES: Mapping[tuple[tuple[int, int, int], ...], str] = MappingProxyType(
     {
@@ -30,7 +30,7 @@ SHAPES: Mapping[tuple[tuple[int, int, int], ...], str] = MappingProxyType(
 )
 """MuSiQue's six (Trivedi et al. 2022, table 1) by depth of each step, steps that it needs, and steps that need it."""
 SHAPE_IN_ID = re.compile(r"(2hop|3hop[12]|4hop[123])__")
-"""What MuSiQue's ids begin with."""
+"""Prefixes of MuSiQue's ids."""
 _NUMBER = re.compile(r"([0-9]{1,18})")
 """Longer ones are compared piece by piece."""
 
@@ -50,7 +50,7 @@ class Dimension:
     """One way to divide the questions."""
 
     name: str
-    """One of ``DIMENSIONS``."""
+    """Name of the dimension, a key of ``DIMENSIONS``."""
     basis: str | None
     """For hops, which of ``HOPS`` was counted."""
     groups: tuple[Group, ...]
@@ -58,10 +58,10 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What is known of one question."""
+    """Values of one question."""
 
     known: dict[str, str] = field(default_factory=dict)
-    """Dimension → value."""
+    """Dimension → value of the question."""
     hops: dict[str, int] = field(default_factory=dict)
     """One of the first two of ``HOPS`` → count."""
     supporting: set[str] = field(default_factory=set)
@@ -159,7 +159,7 @@ def shape_of(steps: Sequence[Step]) -> str:
 
 
 def documents_on_chain(instance: Instance) -> int | None:
-    """How many documents the shortest chain to the answer has; chains alternate entities and documents."""
+    """Documents on the shortest chain to the answer; chains alternate entities and documents."""
     for candidate, chains in zip(instance.candidates or (), instance.chains or (), strict=False):
         if candidate.id == instance.answer_id and chains:
             return min(len(chain) // 2 for chain in chains)
@@ -184,7 +184,7 @@ def _noted(notes: Mapping[str, Any], name: str) -> str | None:
 
 
 def in_order(values: Mapping[str, str]) -> list[str]:
-    """The different values: those that begin with a number by it, the others by how often they come; what is not known last."""
+    """Distinct values: those with a leading number by number, others by frequency, unknown ones last."""
     counts = Counter(values.values())
 
     def place(value: str) -> tuple[Any, ...]:

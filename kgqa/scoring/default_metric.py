@@ -1,4 +1,4 @@
-"""Which metric a question set is scored with where nobody names one."""
+"""Default metric of a question set."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LOOKED_AT = 100
 SCORED_AS: Mapping[str, str] = MappingProxyType({"quoref": "drop"})
 """Format → the metric whose script is its own, too."""
 OVERSIGHTS = 0.05
-"""The share of empty answers up to which they are taken for oversights of DROP's authors; of IIRC's questions three in ten have none."""
+"""Maximum share of empty answers that count as oversights of DROP; three in ten of IIRC's questions have none."""
 
 
 def default_metric(source: QuestionSet) -> tuple[str, str]:
@@ -54,7 +54,7 @@ def default_metric(source: QuestionSet) -> tuple[str, str]:
             return "musique", "the ids of its questions"
         if source.format == "dire" and transform:
             return "dire", "the format of the set"
-    raise SettingsError(f"{source.path}: nothing tells which metric is meant; name one with --metric: {', '.join(METRICS)}.")
+    raise SettingsError(f"{source.path}: the metric is unknown; pass one with --metric: {', '.join(METRICS)}.")
 
 
 def _told_by(source: QuestionSet, name: str, told: str) -> tuple[str, str]:
@@ -85,7 +85,7 @@ def has_metric(dataset: str | Path | QuestionSet) -> bool:
 
 
 def _names(source: QuestionSet, provenances: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What formats and recipes call themselves in what they noted; whatever is no text was changed by hand and names nothing."""
+    """Names of formats and recipes in the provenance; values that are not text are ignored."""
     manifest = native.manifest_of(source.folder or source.path.parent) if isinstance(source.path, Path) else {}
     noted = (name for provenance in provenances for name in (provenance.get("recipe"), *provenance))
     return (SCORED_AS.get(name, name) for name in chain(noted, [manifest.get("from")]) if isinstance(name, str))

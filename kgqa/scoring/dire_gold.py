@@ -23,7 +23,7 @@ from kgqa.scoring.gold import all_sentences, called, facts, single_answer
 
 
 class Notes(Open):
-    """What a transform, or the reader of DiRe's files, notes under ``dire``; kgqa's transforms note the whole ``supporting``."""
+    """Note of a transform, or of the parser of DiRe's files, under ``dire``; kgqa's transforms note the whole ``supporting``."""
 
     question: str
     transform: str
@@ -41,7 +41,7 @@ NAME = "dire"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """What is right for one instance."""
+    """Gold of one instance."""
 
     instance: dire.Instance
     cut: Mapping[str, Sequence[int]]
@@ -74,7 +74,7 @@ def dire_label(instance: Instance) -> Label:
 
 
 def notes_of(instance: Instance) -> Notes:
-    """What was noted; MissingInput where nothing was, BrokenInput where it is something else."""
+    """The note; MissingInput without one, BrokenInput if it is malformed."""
     found = noted(instance, NAME)
     if not found:
         raise MissingInput(
@@ -84,7 +84,7 @@ def notes_of(instance: Instance) -> Notes:
 
 
 def _support(instance: Instance, note: Notes) -> list[Fact]:
-    """As noted, of the paragraphs and sentences that are still there; else as marked, with the facts that published files name beside."""
+    """Noted facts of the remaining paragraphs and sentences; without a note, marks and additional facts of published files."""
     paragraphs = {paragraph.id: paragraph for paragraph in instance.paragraphs}
     if "supporting" in note:
         removed = set(note["removed"] or ())

@@ -30,27 +30,27 @@ Typed = tuple[tuple[Spans, str], ...]
 
 
 class AbsentFacts(Open):
-    """What HotpotQA's and 2WikiMultihopQA's readers note of facts whose paragraph or sentence is not shown."""
+    """Notes of HotpotQA's and 2WikiMultihopQA's parsers on facts outside the context."""
 
     absent_facts: NotRequired[Facts]
     supporting_facts: NotRequired[Facts]
 
 
 class TwoWikiNotes(Open):
-    """What 2WikiMultihopQA's reader notes."""
+    """Notes of 2WikiMultihopQA's parser."""
 
     evidences: Triples
     evidences_id: NotRequired[Triples | None]
 
 
 class StrategyQANotes(Open):
-    """What StrategyQA's reader notes: for each annotator and step lists of paragraph ids, or other remarks."""
+    """Notes of StrategyQA's parser: for each annotator and step, lists of paragraph ids or other remarks."""
 
     evidence: NotRequired[list[list[list[Any]]] | None]
 
 
 class QAngarooRecord(Open):
-    """What the scorer needs of an official record."""
+    """Fields of an official record that the scorer needs."""
 
     answer: str
     annotations: NotRequired[list[Annotated[tuple[str, str], Strict(False)]]]
@@ -226,7 +226,7 @@ def _absent_facts(instance: Instance) -> list[Fact]:
 
 
 def called(paragraph: Paragraph) -> str:
-    """What predictions call a paragraph."""
+    """Name of a paragraph in predictions."""
     return paragraph.id if paragraph.title is None else paragraph.title
 
 
@@ -236,7 +236,7 @@ def all_sentences(paragraph: Paragraph) -> range:
 
 
 def single_answer(instance: Instance) -> str:
-    """The answer, of which others may be aliases; MissingInput where there is none, or where several spans are needed together."""
+    """The answer; MissingInput without one, or if it has several parts."""
     if instance.answer_type == "spans":
         raise MissingInput(
             f"instance {instance.id}: its answer is several spans together, which this metric does not know; name --metric drop or iirc."

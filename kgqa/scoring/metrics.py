@@ -22,13 +22,13 @@ from kgqa.records import Instance
 from kgqa.scoring import dire_gold, gold, predictions
 
 Gold = Sequence[tuple[str, Any]]
-"""What predictions call a question, and what is right for it, in the order of the set."""
+"""Key of a question in predictions, and its gold, in the order of the set."""
 PERCENT = 100.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
-    """What some metrics are given beside gold and predictions."""
+    """Additional files of some metrics."""
 
     original: Sequence[Any] | None = None
     """Predictions on the unprobed set."""
@@ -48,13 +48,13 @@ class Metric:
     ids: Callable[[Any], Iterable[str]] = iter
     """The questions that predictions are for."""
     key: Callable[[Instance], str] = lambda instance: instance.id
-    """What predictions call a question."""
+    """Key of a question in predictions."""
     several: bool = False
     """Whether a question has several instances in the set."""
     scale: float = 1.0
-    """What its script multiplies shares with."""
+    """Factor of shares in the official script."""
     decimals: int | None = None
-    """How many its script prints whatever the value; None where it prints the number as it is."""
+    """Decimals in the official script; None without rounding."""
     headline: tuple[str, ...]
     """The scores that are broken down; a terminal has room for four."""
 

@@ -18,7 +18,7 @@ from kgqa.scoring.dire_gold import Label
 from kgqa.scoring.metrics import Beside, Gold, Metric
 
 SPLIT_ORDER = ("dev", "test", "train")
-"""Of splits of which as many questions are predicted the first is taken: what systems are measured on comes first."""
+"""Order of splits in a tie: the splits that systems are evaluated on come first."""
 SHOWN = 60
 """Characters of an id that a message shows."""
 
@@ -54,7 +54,7 @@ def find_split(source: QuestionSet, metric: Metric, predictions: Any, path: Path
 def _most_predicted(
     source: QuestionSet, splits: Sequence[str], metric: Metric, predicted: set[str], advance: Callable[[int], None]
 ) -> str | None:
-    """The first of the splits of which most questions are predicted; None where none is of any."""
+    """The split with most predicted questions, the first in a tie; None without any."""
 
     def keys(split: str) -> Iterator[str]:
         for instance in source.read(split):
@@ -90,7 +90,7 @@ def _collect(source: QuestionSet, split: str, metric: Metric, advance: Callable[
 
 
 def _supporting(instance: Instance, right: Any) -> set[str]:
-    """What tells supporting paragraphs apart: their ids, or, where instances of one question show them at different places, their names."""
+    """Keys of supporting paragraphs: ids, or names if instances of one question show them at different positions."""
     if isinstance(right, Label):
         return set(titles(right.instance.support))
     return {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting}

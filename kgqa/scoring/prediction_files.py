@@ -275,4 +275,4 @@ WRITERS: Mapping[str, Callable[[Iterator[Pair], Path], tuple[str, ...]]] = Mappi
         "qangaroo": _answers(_candidate),
     }
 )
-"""Metric → what writes its file, and returns what is to be said about it."""
+"""Metric → function that writes its file and returns remarks."""

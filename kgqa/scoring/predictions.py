@@ -37,7 +37,7 @@ class TwoWikiFile(HotpotQAFile):
 
 
 class MuSiQueLine(Open):
-    """What a system says about one line of MuSiQue."""
+    """Prediction for one line of MuSiQue."""
 
     id: str
     predicted_answer: str
@@ -46,7 +46,7 @@ class MuSiQueLine(Open):
 
 
 class DiRePrediction(Open):
-    """What a system says about one context, as far as all of DiRe's metrics need it."""
+    """Prediction for one context, with the fields that all of DiRe's metrics need."""
 
     question_id: str
     answer: str
@@ -63,7 +63,7 @@ class DiReLine(DiRePrediction):
 
 
 class ProbeLine(DiRePrediction):
-    """In a probe the surer of two answers counts."""
+    """Prediction for a context of a probe, where the answer with the higher confidence counts."""
 
     answer_confidence: FiniteFloat
     sub_idx: NotRequired[int]
@@ -87,7 +87,7 @@ class ProbeOfSufficiencyLine(DiRePrediction):
 
 
 class StrategyQAEntry(Closed):
-    """What a system says about one question; any of the three tasks may be left out, by all predictions alike."""
+    """Prediction for one question; any of the three tasks can be missing from all predictions."""
 
     answer: NotRequired[bool]
     decomposition: NotRequired[list[str]]

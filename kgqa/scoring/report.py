@@ -1,4 +1,4 @@
-"""What an evaluation found, as a record and as a file."""
+"""Result of an evaluation, as a record and as a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEAD = '{\n "report": "kgqa evaluate",\n'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """What was found."""
+    """Result of :func:`evaluate`: scores, intervals and breakdown."""
 
     source: QuestionSet
     split: str
@@ -31,7 +31,7 @@ class Evaluation:
     metric: str
     """A key of ``METRICS``."""
     chosen_by: str
-    """What named the metric."""
+    """How the metric was chosen."""
     questions: int
     scores: Scores
     intervals: dict[str, Interval]
@@ -46,7 +46,7 @@ class Evaluation:
         return json.dumps(value) if decimals is None else f"{value:.{decimals}f}"
 
     def record(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """The whole evaluation as JSON-able data."""
         return {
             "metric": self.metric,
             "chosen_by": self.chosen_by,

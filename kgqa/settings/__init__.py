@@ -1,1 +1,1 @@
-"""What can be set, one file per concern; each checks itself, and unknown keys are errors."""
+"""Settings, one file per concern. Each model validates itself; unknown keys are errors."""

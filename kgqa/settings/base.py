@@ -1,4 +1,4 @@
-"""What every model of settings is: frozen, strict about names, and made of a few kinds of number."""
+"""Base of every settings model: frozen, strict about names, with a few kinds of number."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Settings(BaseModel):
 
 
 class RecipeSettings(Settings):
-    """What a recipe can be told: the part of a domain that is called like the recipe. Every field has a default."""
+    """Settings of a recipe: the section of a domain with the recipe's name. Every field has a default."""
 
     @property
     def entity_kinds(self) -> tuple[str, ...]:

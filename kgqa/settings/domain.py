@@ -1,4 +1,4 @@
-"""A domain: what its TOML file holds, but for the sections of the recipes, which each bring their own."""
+"""A domain: the contents of its TOML file. Each recipe adds its own section."""
 
 from __future__ import annotations
 
@@ -25,30 +25,32 @@ Section = TypeVar("Section", bound=RecipeSettings)
 
 
 class DomainSettings(Settings):
-    """One domain: what a TOML file holds, built in or the user's own."""
+    """A domain: the contents of a TOML file, built in or the user's own."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    """Name of the domain: lower-case letters, digits, hyphens and underscores."""
     dataset: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    """The folder of the finished dataset."""
+    """Folder of the finished dataset. ``kgqa compose`` appends ``-musique``."""
     title: str
+    """Title on the dataset card."""
     licence: str = "unknown"
-    """What the dataset card says about the licence of texts and facts."""
+    """Licence of texts and facts on the dataset card."""
     attribution: tuple[str, ...] = ()
-    """Whose texts and facts they are, a sentence each, for the dataset card."""
+    """Sources of the texts and facts, one sentence each, for the dataset card."""
     limits: str = UNREAD
-    """What the dataset card says about how far the samples can be trusted."""
+    """How far the samples can be trusted, for the dataset card."""
     seed_domain: str = ""
-    """The folder in ``seeds/`` that stands in where no source is given; of a domain of your own only if it names it itself."""
+    """Folder in ``seeds/`` to use when no source is given. A domain of your own uses one only if it sets this itself."""
     source: SourceSettings
     documents: DocumentSettings = DocumentSettings()
     linking: LinkingSettings = LinkingSettings()
     projection: ProjectionSettings
     recipe: str = RECIPE
-    """The recipe that makes the dataset, one of ``kgqa.recipes.registry``; what it can be told stands under its name."""
+    """Recipe that makes the dataset, one of ``kgqa.recipes.registry``. Its settings are in the section of its name."""
 
     if TYPE_CHECKING:
         qangaroo: QangarooSettings
-        """As every recipe's, it comes from the registry; it stands here for who checks types."""
+        """Declared for type checkers only; like every recipe's section, it comes from the registry."""
 
     @model_validator(mode="after")
     def _names_and_kinds_exist(self) -> DomainSettings:
@@ -63,24 +65,24 @@ class DomainSettings(Settings):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A class that is made while the program runs is no name that another process could look up; what it is made of has one."""
+        """Pickle by the recipes' models, since another process cannot look up a class that was created at run time."""
         sections = {name: type(value) for name in type(self).model_fields if isinstance(value := getattr(self, name), RecipeSettings)}
         return _restored, (sections, self.model_dump(exclude_unset=True))
 
     def section(self, model: type[Section]) -> Section:
-        """What the domain's recipe is told, which is a ``model``."""
+        """The section of the domain's recipe, an instance of ``model``."""
         section = getattr(self, self.recipe)
         assert isinstance(section, model)
         return section
 
     def resolved(self) -> dict[str, Any]:
-        """All that was set or is so by default, as JSON-able data; of the recipes only the one that is used, whose section says which."""
+        """All settings with their defaults as JSON-able data, without the sections of unused recipes."""
         others = {name for name in type(self).model_fields if isinstance(getattr(self, name), RecipeSettings)} - {self.recipe}
         return self.model_dump(mode="json", exclude={"recipe", *others})
 
 
 def with_sections(recipes: Mapping[str, type[RecipeSettings]]) -> type[DomainSettings]:
-    """What a domain may hold where there are these ``recipes``: a section for each, and one of their names as ``recipe``."""
+    """Model of a domain for these ``recipes``: a section for each, and one of their names as ``recipe``."""
     assert not recipes.keys() & DomainSettings.model_fields.keys(), "a recipe has the name of a setting"
     return _with_sections(tuple(recipes.items()))
 

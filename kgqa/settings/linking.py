@@ -1,4 +1,4 @@
-"""How names become mentions."""
+"""Settings of entity linking."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from kgqa.settings.base import Positive, Settings, Share
 
 
 class SharedNameSettings(Settings):
-    """Which of several entities has the better claim to a name before anything else is known."""
+    """Prior preference among entities that share a name."""
 
     prefer_kinds: tuple[str, ...] = ()
-    """Entity kinds, best first: whose name it is when a drug and a protein share one."""
+    """Entity kinds, best first: which entity gets a name that a drug and a protein share."""
     prefer_sources: tuple[str, ...] = ()
-    """Kinds of name, best first: an article's title beats another entity's alias."""
+    """Kinds of name, best first: an article's title goes before another entity's alias."""
 
 
 class LinkingSettings(Settings):
-    """How names become mentions (docs/linking.md shows what each rule removes)."""
+    """Entity linking (docs/linking.md shows what each rule removes)."""
 
     language: Literal["en", ""] = "en"
-    """The language of the texts. What is known of English (frequent words, plurals, adjectives of names) helps there; empty: another
-    language."""
+    """Language of the texts. English adds frequent words, plurals and adjectives of names; empty: another language."""
     articles: str = "the"
-    """The definite article, as a regular expression: a name with it is compared with the same name without it; empty: none."""
+    """The definite article, as a regular expression. A name with it is compared with the same name without it; empty: none."""
     belief: float = Field(default=0.4, ge=0, lt=1)
-    """How probable it must be that a place means the entity; more makes fewer mentions, of which more are right; 0: all places link."""
+    """Minimum probability that a mention means the entity. Higher values give fewer and more precise mentions. At 0 any probability is
+    enough, but one of several entities must be clearly the best."""
     hubs: Share = 0.002
-    """An everyday word that is written small and stands in more than this share of the documents never links, nor does what stands in ten
-    times as many and hardly ever has to do with their subjects (months), unless it has a capital and a fact joins it to the document's;
-    1: all link."""
+    """An everyday word in lower case never links if it occurs in more than this share of the documents. A name that is rarely related to
+    the documents' subjects, such as a month, never links above ten times this share. A capitalised name that a fact joins to the document's
+    subject still links; 1: all link."""
     head_nouns: bool = True
-    """Whether a name makes no mention before a word that ends other entities' names ("insulin receptor") or after "anti-" and the like."""
+    """Make no mention of a name before a word that ends other entities' names ("insulin receptor"), or after "anti-" and the like."""
     minimum_letters: dict[str, Positive] = Field(default={})
-    """Kind of name → letters and digits that it must have."""
+    """Kind of name → minimum letters and digits."""
     keep_numbers: bool = False
-    """Whether names without a letter take part."""
+    """Keep names without a letter."""
     exact_letters: int = Field(default=3, ge=0)
-    """Names of at most so many letters and digits match in exact case only."""
+    """Names with at most this number of letters and digits match in exact case only."""
     case: dict[str, Literal["free", "initial", "exact", "as_written"]] = Field(default={})
-    """Kind of name → how longer ones match: any case, any case of the first letter only, exactly, or (as_written) exactly unless another
-    name of the entity, or the article of what is no possible answer, has the name with a small first letter."""
+    """Kind of name → how longer names match: ``free`` (any case), ``initial`` (any case of the first letter), ``exact``, or ``as_written``:
+    exact, unless another name of the entity, or the article of an entity that cannot be an answer, writes it with a small first letter."""
     before_number: bool = True
-    """Whether a name may be followed by a hyphen and a digit ("IL" in "IL-2")."""
+    """Allow a hyphen and a digit after a name ("IL" in "IL-2")."""
     list_pages: str = ""
-    """How an article begins that only lists what its title may mean, as a regular expression: what it is about has no name; empty: none."""
+    """How a disambiguation page begins, as a regular expression. Its entity gets no name; empty: none."""
     shared: SharedNameSettings = SharedNameSettings()
     exclude_names: tuple[str, ...] = ()
     """Names that never match, in any case."""

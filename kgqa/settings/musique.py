@@ -16,45 +16,47 @@ FILTERS = {
     "readers": "trained readers, cross-fitted (the paper's disconnection filter)",
     "lexical": "readers that count words, for a quick look: weaker than the paper's filter",
 }
-"""How disconnected pairs are found → what that is."""
+"""Disconnection filter → its description."""
 COMPOSERS = {
     "rules": "the first question becomes a noun phrase inside the second",
     "model": "a sequence-to-sequence model trained on decompositions",
     "llm": "a chat-completions endpoint",
     "people": "people, whose answers were imported",
 }
-"""Who writes the composed question → how."""
+"""Composer → how it writes the question."""
 
 
 def forms(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    """The forms of a template, none of which is empty."""
+    """The non-empty forms of a template."""
     return tuple(form for form in ((value,) if isinstance(value, str) else value) if form)
 
 
 class TemplateSettings(Settings):
-    """How facts of some relations are asked and said; ``{head}`` and ``{tail}`` stand for the fact's two names, ``{a tail}`` for the tail's
-    with its article."""
+    """Wording of the facts of some relations; ``{head}`` and ``{tail}`` are the fact's two names, ``{a tail}`` the tail's with its
+    article."""
 
     relations: tuple[str, ...] = ()
-    """Ids of the relations, which say the same."""
+    """Ids of relations with the same meaning."""
     reversed: tuple[str, ...] = ()
-    """Ids of relations that say it the other way round: their head is the ``{tail}``."""
+    """Ids of relations with the inverse meaning: their head is the ``{tail}``."""
     question: str | tuple[str, ...] = ""
-    """Asks for the tail, ``Where was {head} born?``; empty: it is not asked for. Of several forms one is drawn, as of the next three."""
+    """Asks for the tail, ``Where was {head} born?``; empty: never asked for. With several forms one is drawn; the same holds for the next
+    three."""
     phrase: str | tuple[str, ...] = ""
-    """The tail as a noun phrase, ``the place where {head} was born``; needed with ``question``."""
+    """The tail as a noun phrase, ``the place where {head} was born``; required with ``question``."""
     clause: str | tuple[str, ...] = ""
-    """Says the fact of a head that is not named, ``was born in {tail}``; empty: heads are not asked for."""
+    """The fact as a verb phrase without its head, ``was born in {tail}``; empty: heads are never asked for."""
     attribute: str | tuple[str, ...] = ""
-    """The same right after a noun, ``born in {tail}``, which saves a clause; empty: only ``clause`` says it."""
+    """The same after a noun, ``born in {tail}``, which saves a clause; empty: use ``clause`` only."""
     branch: bool = True
-    """Whether the fact may be one of two that say who is meant; false of what too many in the world have for that, as a birthplace."""
+    """Whether the fact can be one of two that identify an entity; false for facts that too many entities have, such as a birthplace."""
     noun: str = ""
-    """What a head is, ``person``; needed with ``clause``."""
+    """Noun for a head, ``person``; required with ``clause``."""
     symmetric: bool = False
-    """Whether head and tail can be exchanged, as of spouses; known of relations whose tables say so or often have both directions."""
+    """Whether head and tail are interchangeable, as for spouses. Detected for relations whose facts often have both directions."""
     vague: bool = False
-    """Whether the noun says little, ``place``, so that the noun by which the head's article says what it is, ``city``, is better."""
+    """Whether the noun is too general, as ``place``; the noun in the first sentence of the head's article, as ``city``, then replaces
+    it."""
 
     @field_validator("question", "phrase", "clause", "attribute")
     @classmethod
@@ -63,9 +65,9 @@ class TemplateSettings(Settings):
             try:
                 places = [name for _, name, spec, conversion in Formatter().parse(form) if name is not None or spec or conversion]
             except ValueError as error:
-                raise ValueError(f"braces stand for names alone: {error}") from None
+                raise ValueError(f"braces are for names only: {error}") from None
             if "{{" in form or "}}" in form:
-                raise ValueError("a doubled brace would stand in every question; braces stand for names alone")
+                raise ValueError("a doubled brace would appear in every question; braces are for names only")
             if len(places) != 1 or places[0] not in {"head", "tail", "a tail"}:
                 raise ValueError("it must have one place for a name, {head}, {tail} or {a tail}")
         return value
@@ -84,45 +86,47 @@ class TemplateSettings(Settings):
 
 
 class ReadingSettings(Settings):
-    """Facts that are read out of articles (step S1); what the graph knows shows which words state what."""
+    """Facts extracted from articles (step S1), with patterns learned from the facts of the graph."""
 
     use: bool = True
+    """Extract additional facts from articles."""
     precision: Share = 0.6
-    """The lower bound of the share of a pattern's places that state a fact of the graph, which lacks part of what texts state."""
+    """Minimum precision of a pattern against the graph, lower bound. The graph is incomplete, so the true precision is higher."""
     least: Positive = 6
-    """Subjects that a pattern was seen with, at least."""
+    """Minimum subjects seen with an extraction pattern."""
 
 
 class SingleHopSettings(Settings):
-    """Which single-hop questions are good (step S1), and how facts become some."""
+    """Selection of single-hop questions, and their construction from facts (step S1)."""
 
     min_words: Annotated[int, Field(ge=0)] = 20
-    """Words of a paragraph; so is ``max_words``."""
+    """Minimum words of a paragraph."""
     max_words: Positive = 300
-    """Longer paragraphs of sets are left out; of a graph's articles so much is shown, in whole sentences."""
+    """Maximum words of a paragraph. Longer paragraphs of question sets are left out; articles of a graph are truncated after a whole
+    sentence."""
     max_objects: Positive = 1
-    """A fact is asked about if its head has no more tails in the relation; a head if its tail has no more heads."""
+    """Maximum tails of a head in a relation to ask for the tail, and heads of a tail to ask for the head."""
     functional: Annotated[float, Field(ge=0, le=1)] = 0.65
-    """Over all facts of a relation so many heads a fact if tails are asked for, tails a fact if heads are, at least: where others mostly
-    have several answers, the one that the graph knows is seldom the only one. 1 is a function."""
+    """Minimum functionality of a relation: heads per fact to ask for tails, tails per fact to ask for heads; 1 is a function. Below it most
+    questions have answers that the graph lacks."""
     complete: bool = False
-    """Whether the graph lacks no fact, so that the share of ``functional`` is taken as it is; else it is the lower bound of an estimate
-    that few facts do not convince, least of all that a tail has one head."""
+    """Whether the graph is complete, so that ``functional`` applies to the observed share; else it applies to the lower bound of an
+    estimate, which needs enough facts."""
     by_chance: Annotated[float, Field(ge=0)] = 0.02
-    """An entity is asked for by two of its facts if so many others had both by chance, at most."""
+    """Maximum expected number of other entities that have both facts of a two-fact question by chance."""
     reading: ReadingSettings = ReadingSettings()
     documents: Literal["about", "any"] = "about"
-    """Where a fact must be stated: in the article about its head, which names the tail, or in a sentence of the article about its tail;
-    with ``any`` a sentence of any text counts that names both, for texts that are about no entity."""
+    """Where a fact must be stated. ``about``: the article about its head names the tail, or a sentence of the article about its tail names
+    the head. ``any``: a sentence of any text names both, for texts without a subject entity."""
     clauses: Annotated[int, Field(ge=0)] = 12
-    """Questions that ask for one entity by two of its facts, at most, drawn; 0: none."""
+    """Maximum two-fact questions per entity, drawn at random; 0: none."""
     min_both: Annotated[int, Field(ge=1)] = 2
-    """Each of the two facts must be true of so many entities, so that neither is enough."""
+    """Minimum entities that have each of the two facts, so that neither suffices alone."""
     branch_below: Annotated[float, Field(gt=0, le=1)] = 0.5
-    """Of all facts of a relation different tails a fact, below which it can be one of the two: a capital mostly says alone of what it is
-    one."""
+    """A relation can be one of the two facts if it has fewer distinct tails per fact than this. A capital mostly identifies its country
+    alone."""
     readers: tuple[Annotated[str, Field(min_length=1)], ...] = ()
-    """Folders of runs of ``kgqa train``: one of these readers must find a part of the answer in the paragraph."""
+    """Folders of ``kgqa train`` runs. One of these readers must find a part of the answer in the paragraph."""
 
     @model_validator(mode="after")
     def _has_room(self) -> SingleHopSettings:
@@ -132,71 +136,78 @@ class SingleHopSettings(Settings):
 
 
 class PairSettings(Settings):
-    """Which pairs of questions can be composed (step S2)."""
+    """Composable pairs of questions (step S2)."""
 
     max_heads: Positive = 25
-    """Questions with one answer that are paired, and questions that name it, at most, drawn: all pairs over a common answer would be
-    as many as the square of its questions."""
+    """Maximum questions with one answer to pair, and questions that name it, drawn at random: all pairs over a common answer would grow
+    with its square."""
     max_tails: Positive = 100
+    """Maximum questions that name one answer to pair."""
     capital_share: Annotated[float, Field(ge=0, le=1)] = 0.8
-    """A name is written with a capital in this share of its places in the paragraphs; else it is a word like others ("First", "Women")."""
+    """Minimum share of a name's occurrences in the paragraphs with a capital; otherwise it is a common word ("First", "Women")."""
     spacy: str = ""
-    """A spaCy pipeline, by its package or folder, which must tag answer and name as entities of one type, where no graph knows them."""
+    """A spaCy pipeline, by package or folder. It must tag answer and name as entities of one type if no graph knows them."""
 
 
 class DisconnectionSettings(Settings):
-    """Which pairs are connected (step S3)."""
+    """Filter of disconnected pairs (step S3)."""
 
     use: Literal["readers", "lexical", "none"] = "readers"
-    """Readers that are trained, or such that count words: quick, and weaker."""
+    """``readers``: trained readers; ``lexical``: baselines that count words, fast and weaker; ``none``."""
     head_reader: str = "question-only"
-    """Answers heads without a paragraph; so does ``lexical_head_reader`` with ``use = "lexical"``."""
+    """Reader that answers heads without a paragraph."""
     tail_reader: str = "ee"
-    """Answers tails whose bridge is masked, from their paragraph among others."""
+    """Reader that answers tails with the bridge masked, from their paragraph and distractors."""
     lexical_head_reader: str = "prior"
+    """``head_reader`` for ``use = "lexical"``."""
     lexical_tail_reader: str = "tf-idf"
+    """``tail_reader`` for ``use = "lexical"``."""
     head_below: Share = 0.5
-    """A head is kept if its mean answer F1 is below this."""
+    """Keep a head if its mean answer F1 is below this."""
     tail_at_most: Annotated[float, Field(ge=0, le=1)] = 0.25
-    """A tail is kept if its mean answer F1 is at most this, or at most ``tail_without_support`` with a mean support F1 below 1 by readers
-    that know support better than a draw does."""
+    """Keep a tail if its mean answer F1 is at most this. Up to ``tail_without_support``, keep it if the mean support F1 is below 1 and the
+    readers find support better than chance."""
     tail_without_support: Annotated[float, Field(ge=0, le=1)] = 0.75
+    """See ``tail_at_most``."""
     distractors: Positive = 9
-    """Paragraphs beside the tail's own."""
+    """Distractors in a tail's context."""
     folds: Annotated[int, Field(ge=3, le=20)] = 5
+    """Folds of the cross-fitting; one of them decides when to stop."""
     seeds: Annotated[int, Field(ge=1, le=20)] = 2
+    """Readers of each kind and fold; their scores are averaged."""
     settings: Mapping[str, Any] = {}
-    """What the readers are told, as ``kgqa.settings.reader`` has it."""
+    """Settings of the readers (``kgqa.settings.reader``)."""
     training: Mapping[str, Any] = {}
-    """How they are trained, as ``kgqa.settings.training`` has it."""
+    """Training settings of the readers (``kgqa.settings.training``)."""
 
 
 class ShapeSettings(Settings):
-    """Which reasoning graphs are built (step S4)."""
+    """Construction of reasoning graphs (step S4)."""
 
     needed: bool = True
-    """Whether chains with a hop that is not needed are left out: a fact joins what an earlier hop is about and the answer, or hops of these
-    two kinds are joined by one in ``implied`` of the cases, or the paragraph of an earlier hop states the answer."""
+    """Leave out chains with a hop that is not needed: a fact joins the subject of an earlier hop to the answer, or joins hops of these two
+    kinds in a share of ``implied`` of the pairs, or the paragraph of an earlier hop states the answer."""
     implied: Share = 0.25
+    """Share of pairs from which hops of two kinds count as joined by a fact (``needed``)."""
 
     max_tokens: Positive = 10
-    """Of a single-hop question."""
+    """Maximum tokens of a single-hop question."""
     max_tokens_short: Positive = 15
-    """Of all questions of two or three hops."""
+    """Maximum tokens of all questions of two or three hops."""
     max_tokens_long: Positive = 20
-    """Of all questions of four hops."""
+    """Maximum tokens of all questions of four hops."""
     max_per_bridge: Positive = 25
-    """Multi-hop questions over one bridge entity."""
+    """Maximum multi-hop questions over one bridge entity."""
     max_per_question: Positive = 100
-    """Multi-hop questions with one single-hop question."""
+    """Maximum multi-hop questions with the same single-hop question."""
     fan_in: Positive = 8
-    """Heads of one place in a question, drawn; what is built of them grows with its third power."""
+    """Maximum heads per slot of a question, drawn at random. The number of chains grows with its third power."""
     size: Positive = 25_000
-    """Multi-hop questions at most."""
+    """Maximum multi-hop questions."""
     shares: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = {
         "2hop": 0.62, "3hop1": 0.13, "3hop2": 0.10, "4hop1": 0.05, "4hop2": 0.05, "4hop3": 0.05,
     }  # fmt: skip
-    """Shape → its share of ``size``; what one lacks is not given to others."""
+    """Shape → its share of ``size``. A shortfall is not given to other shapes."""
 
     @field_validator("shares")
     @classmethod
@@ -210,23 +221,27 @@ class ShapeSettings(Settings):
 
 
 class LeakageSettings(Settings):
-    """How the questions are split (step S5)."""
+    """Splits of the questions (step S5)."""
 
     train: Share = 0.8
+    """Share of the train split."""
     dev: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    """Share of the dev split."""
     test: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    """Share of the test split."""
     leak_free: bool = True
-    """Whether no two splits share a single-hop question, answer or paragraph; false: a random split, to compare with."""
+    """Splits share no single-hop question, answer or paragraph; false: a random split, for comparison."""
     max_answer_share: Share = 0.01
-    """Of a split's questions so many have one answer at most, the first ones drawn; five are always allowed."""
+    """Maximum share of a split's questions with one answer, first drawn first; five are always allowed."""
     max_last_share: Share = 0.35
-    """So many of a split's questions at most have the answer that others have whose last hops say the same but for bridges; five always."""
+    """Maximum share of a split's questions with the same answer and a last hop of the same wording, bridges apart; five are always
+    allowed."""
     max_relation_share: Share = 0.08
-    """Of the facts that the questions of a split ask about so many are of one relation at most."""
+    """Maximum share of one relation among the facts of a split's questions."""
     max_template_share: Share = 0.03
-    """So many of a split's questions are of one template at most: the relations of their hops, in one shape."""
+    """Maximum share of a split's questions with one template: the relations of the hops, in one shape."""
     shapes: Mapping[Literal["2hop", "3hop", "4hop"], Share] = {"2hop": 0.8, "3hop": 0.31, "4hop": 0.2}
-    """Hops → so many of train's questions have as many at most, about as in MuSiQue; what is not named has no limit."""
+    """Hops → maximum share of train's questions, about as in MuSiQue; others have no limit."""
 
     @model_validator(mode="after")
     def _shares_add_up(self) -> LeakageSettings:
@@ -236,44 +251,46 @@ class LeakageSettings(Settings):
 
 
 class ContextSettings(Settings):
-    """What is shown with a question (step S6)."""
+    """Paragraphs shown with a question (step S6)."""
 
     paragraphs: Annotated[int, Field(ge=4, le=1000)] = 20
-    """The supporting ones included."""
+    """Paragraphs of a context, including the supporting ones."""
     bridges: Annotated[int, Field(ge=0, le=100)] = 3
-    """Distractors that name the answer of an earlier hop, where there are some."""
+    """Maximum distractors that name the answer of an earlier hop."""
     rivals: Annotated[int, Field(ge=0, le=100)] = 4
-    """Distractors that answer a question like the last one, where there are some."""
+    """Maximum distractors that answer a question of the last hop's kind."""
     branches: bool = True
-    """Whether somebody else in the context must have each of the two facts by which a hop asks."""
+    """Require another entity in the context for each of the two facts of a two-fact hop."""
     own: bool = True
-    """Whether distractors are paragraphs of the question's own split, each about as often as it is a support; false: of the whole pool."""
+    """Draw distractors from the paragraphs of the question's own split, each about as often as it is a support; false: from the whole
+    pool."""
     reuse: Annotated[float, Field(gt=0)] = 1.3
-    """So many times as often as all paragraphs are distractors for each time that they support, one may be."""
+    """Maximum uses of one paragraph as a distractor per use as a support, relative to the mean of all paragraphs."""
 
 
 class LlmSettings(Settings):
-    """How a chat-completions endpoint is asked (step S7); its address and key come from the command line and the environment alone."""
+    """Requests to a chat-completions endpoint (step S7). Its address and key come only from the command line and the environment."""
 
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
-    """Left to the endpoint where nothing is said."""
+    """Sampling temperature; null: the endpoint's default."""
     structured: Literal["schema", "object"] = "schema"
-    """How the form of the answer is asked for: by a JSON schema, or, where an endpoint knows none, as any JSON object."""
+    """Response format: a JSON ``schema``, or any JSON ``object`` for endpoints without schemas."""
     max_output_tokens: Positive = 1000
-    """Of one answer, thoughts included."""
+    """Maximum tokens of a response, including reasoning."""
     tries: Annotated[int, Field(ge=1, le=10)] = 2
-    """Times that one chain is asked about at most; from the second on with what was wrong."""
+    """Maximum attempts per chain. Each retry tells the model what was wrong."""
     at_once: Annotated[int, Field(ge=1, le=256)] = 4
-    """Requests that wait for their answers at a time."""
+    """Concurrent requests."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
-    """So long an endpoint may take for an answer, from the request to its last byte."""
+    """Timeout of a request in seconds, from sending to the last byte."""
     retries: Annotated[int, Field(ge=0, le=20)] = 5
-    """Of a request that finds no one, too many others, or a fault of the server."""
+    """Retries after a failed connection, a rate limit or a server error."""
     input_price: Annotated[float, Field(ge=0)] | None = None
-    """Of a million tokens; so is ``output_price``."""
+    """Price of a million input tokens; needs ``output_price``."""
     output_price: Annotated[float, Field(ge=0)] | None = None
+    """Price of a million output tokens; needs ``input_price``."""
     max_cost: Annotated[float, Field(gt=0)] | None = None
-    """What all answers that the workspace has recorded may have cost; in the currency of the prices, which are needed with it."""
+    """Maximum cost of all responses that the workspace has recorded, in the currency of the prices, which it requires."""
 
     @model_validator(mode="after")
     def _costs_need_prices(self) -> LlmSettings:
@@ -283,29 +300,31 @@ class LlmSettings(Settings):
 
 
 class CompositionSettings(Settings):
-    """How the steps become one question (step S7)."""
+    """Composition of the steps into one question (step S7)."""
 
     composer: Literal["rules", "model", "llm", "people"] = "rules"
+    """Who writes the questions (docs/musique.md)."""
     max_words: Positive = 60
-    """A longer question is left out."""
+    """Maximum words of a question."""
     max_clauses: Annotated[int, Field(ge=0)] = 2
-    """Clauses within a sentence of rules ("that", "who"); of more, one becomes a sentence of its own, or the chain is left out."""
+    """Maximum relative clauses ("that", "who") in a sentence written by rules. With more, one clause becomes its own sentence, or the chain
+    is left out."""
     model: Annotated[str, Field(min_length=1)] | None = None
-    """Of ``model`` the folder of a run of ``kgqa train composer``; of ``llm`` what the endpoint calls its model."""
+    """For ``model``: the folder of a ``kgqa train composer`` run. For ``llm``: the endpoint's name of its model."""
     llm: LlmSettings = LlmSettings()
 
 
 class MusiqueSettings(RecipeSettings):
-    """Single-hop questions, composed to multi-hop ones."""
+    """Composition of multi-hop questions from single-hop ones."""
 
     templates: Mapping[str, TemplateSettings] = {}
-    """How facts are asked; relations in none of them are asked in a neutral form."""
+    """How to ask facts; relations without a template get a neutral form."""
     forms: bool = True
-    """Whether one of a template's forms is drawn for each question; false: it is always the first."""
+    """Draw one of a template's forms for each question; false: always use the first."""
     neutral: bool = True
-    """Whether relations without a template are asked about, by their label."""
+    """Ask relations without a template by their label."""
     unasked: tuple[str, ...] = ()
-    """Relations that are not asked about, by id or by label."""
+    """Relations to leave out, by id or by label."""
     single_hop: SingleHopSettings = SingleHopSettings()
     pairs: PairSettings = PairSettings()
     disconnection: DisconnectionSettings = DisconnectionSettings()

@@ -1,4 +1,4 @@
-"""Where a Neo4j server is, and who asks; the environment says it by default."""
+"""Connection to a Neo4j server, by default from the environment."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neo4jSettings:
-    """Where the server is and who asks."""
+    """Connection to a Neo4j server."""
 
     uri: str = "bolt://localhost:7687"
     username: str = "neo4j"
     password: str = field(default="", repr=False)
-    """Empty: the server does not ask for one."""
+    """Empty: the server requires none."""
     database: str = ""
-    """Empty: the user's home database, which is ``neo4j`` unless somebody changed it."""
+    """Empty: the user's home database, ``neo4j`` by default."""
 
     @classmethod
     def from_environment(cls, *, uri: str | None = None, username: str | None = None, database: str | None = None) -> Neo4jSettings:
-        """What is given, else ``NEO4J_URI``, ``NEO4J_USERNAME``, ``NEO4J_DATABASE``; the password only ever from ``NEO4J_PASSWORD``."""
+        """The arguments, by default ``NEO4J_URI``, ``NEO4J_USERNAME``, ``NEO4J_DATABASE``; the password only from ``NEO4J_PASSWORD``."""
         given = {"uri": uri, "username": username, "database": database}
         found = {name: value or os.environ.get(f"NEO4J_{name.upper()}") for name, value in given.items()}
         return cls(**{name: value for name, value in found.items() if value}, password=os.environ.get("NEO4J_PASSWORD", ""))
 
     def __post_init__(self) -> None:
-        """Raise SettingsError for an address that cannot be one; what it says leaves out the address, which may hold a password."""
+        """Raise SettingsError for an invalid address, without showing the address, which may contain a password."""
         try:
             parts = urlsplit(self.uri)
             usable = parts.scheme in SCHEMES and bool(parts.hostname) and (parts.port is None or parts.port > 0)
@@ -45,11 +45,11 @@ class Neo4jSettings:
         try:
             f"{self.uri}{self.username}{self.password}{self.database}".encode()
         except UnicodeEncodeError:
-            raise SettingsError("NEO4J_USERNAME, NEO4J_PASSWORD or NEO4J_DATABASE is not UTF-8; set it anew.") from None
+            raise SettingsError("NEO4J_USERNAME, NEO4J_PASSWORD or NEO4J_DATABASE is not UTF-8; set it again.") from None
         if parts.username or parts.password:
             raise SettingsError("NEO4J_URI holds a user or a password; put them into NEO4J_USERNAME and NEO4J_PASSWORD.")
 
     @property
     def place(self) -> str:
-        """Server and database, for people."""
+        """Server and database for messages."""
         return f"{self.uri}, database {self.database}" if self.database else self.uri

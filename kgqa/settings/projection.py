@@ -1,4 +1,4 @@
-"""Which queries say what the graph is that is searched."""
+"""Queries that define the searched graph."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from kgqa.settings.base import Settings
 
 
 class ProjectionSettings(Settings):
-    """Which named queries say what the graph's edges are (docs/decisions/0003-projection.md)."""
+    """Named queries that define the edges of the searched graph (docs/decisions/0003-projection.md)."""
 
     document_to_entity: tuple[str, ...] = Field(min_length=1)
-    """Queries that return ``document, entity``: the traversal may go from the document to the entity."""
+    """Queries that return ``document, entity``: edges of the traversal from document to entity."""
     entity_to_document: tuple[str, ...] = Field(min_length=1)
-    """Queries that return ``entity, document``: the traversal may go from the entity to the document."""
+    """Queries that return ``entity, document``: edges of the traversal from entity to document."""
     candidates: tuple[str, ...] = ()
-    """For ``--traversal cypher``: queries that find what an entity (``entity``) reaches over one, two, … documents (``candidate``)."""
+    """For ``--traversal cypher``: queries for the entities (``candidate``) that an ``entity`` reaches over one, two, … documents."""
     chains: tuple[str, ...] = ()
-    """For ``--traversal cypher``: queries for the chains of one, two, … documents from an entity (``entity``) to ``candidates``."""
+    """For ``--traversal cypher``: queries for the chains of one, two, … documents from an ``entity`` to ``candidates``."""
     files: tuple[str, ...] = ()
-    """Further ``.cypher`` files, in the TOML file's folder or below; kgqa's own are always there."""
+    """Additional ``.cypher`` files, in the TOML file's folder or below."""

@@ -12,14 +12,17 @@ from kgqa.settings.base import Positive, RecipeSettings, Settings, Share
 
 
 class SplitSettings(Settings):
-    """How the facts are divided before anything is filtered; each share is of the groups, and they add up to 1."""
+    """Shares of the groups of facts per split, drawn before any filter; they add up to 1."""
 
     train: Share = 0.85
+    """Share of the groups in the train split."""
     dev: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    """Share of the dev split."""
     test: Annotated[float, Field(ge=0, lt=1)] = 0.05
+    """Share of the test split."""
     by: Literal["head", "pair", "bridge"] = "head"
-    """What no two splits share: the subject entity, the unordered pair of subject and answer, or, of paths, subject and
-    bridge, so that no hop to an answer can be learned from train; queries about relations have no bridge, and go by their subject."""
+    """What splits do not share: the subject entity (``head``), the unordered ``pair`` of subject and answer, or the ``bridge`` of a path
+    and its subject, so that no last hop can be learned from train. Queries about relations have no bridge, and go by their subject."""
 
     @model_validator(mode="after")
     def _shares_add_up(self) -> SplitSettings:
@@ -29,46 +32,47 @@ class SplitSettings(Settings):
 
 
 class TraversalSettings(Settings):
-    """How candidates and their chains are found (Welbl et al. 2018, section 2.1)."""
+    """Search for candidates and their chains (Welbl et al. 2018, section 2.1)."""
 
     max_documents: Annotated[int, Field(ge=1, le=8)] = 3
-    """Documents on a chain."""
+    """Maximum documents on a chain."""
     chains: Literal["tree", "all_shortest", "all_simple"] = "tree"
-    """The breadth-first tree's one chain per candidate, or all shortest, or all simple ones."""
+    """Chains per candidate: ``tree`` (one, from the breadth-first tree), ``all_shortest`` or ``all_simple``. Grading searches all simple
+    chains; without balancing it keeps the best."""
     max_chains: Positive = 16
-    """With ``all_shortest`` and ``all_simple``, and where chains are graded: at most so many per candidate, shorter ones first."""
+    """Maximum chains per candidate with ``all_shortest`` and ``all_simple`` and for grading, shorter chains first."""
     through_end_points: bool = True
-    """Whether a chain may lead on from an entity of the kind of the end points; false only where that kind is named."""
+    """Let chains continue through entities of the end points' kind; false requires ``endpoint_kind``."""
 
 
 class BalanceSettings(Settings):
     """MedHop's rounds: the same number of chains for every candidate (section 4)."""
 
     candidates: Annotated[int, Field(ge=0)] = 0
-    """Candidates per sample, the answer included; 0: no balancing, all candidates stay."""
+    """Candidates per sample, including the answer; 0: no balancing, keep all candidates."""
 
 
 class BiasSettings(Settings):
-    """What is done against shortcuts (section 3.2)."""
+    """Filters against shortcuts (section 3.2)."""
 
     answer_cap: Share = 0.005
-    """No answer keeps more than this share of a split's samples; where that is less than one sample, as many as answers have on average;
-    1: no cap."""
+    """Maximum share of a split's samples with one answer. If that is less than one sample, the maximum is the mean number of samples per
+    answer; 1: no cap."""
     answer_cap_of: Literal["entering", "kept"] = "entering"
-    """Whether the share is of the samples that enter the filter or of those that leave it (docs/decisions/0005-answer-cap.md)."""
+    """Base of the share: samples that enter the filter, or samples that it keeps (docs/decisions/0005-answer-cap.md)."""
     document_cue_drops: Literal["all", "surplus"] = "surplus"
-    """Whether all samples go that have such a pair, as in the paper, or only those above the limit, the best-graded ones last."""
+    """Which samples of such a pair to drop: ``all``, as in the paper, or the ``surplus`` above the limit, worst-graded first."""
     document_cue: Annotated[int | float, Field(ge=0)] = 0.00046
-    """Samples with a document-answer pair seen more often than this, with that answer correct, are dropped, but never all of a split. Below
-    1 it is a share of the split's samples, and at least 2 of them (published: 20 of 43,738); from 1 a number of samples; 0: none are."""
+    """Drop samples with a document-answer pair that is seen with the correct answer more often than this, but never a whole split. Below 1:
+    a share of the split's samples, and at least 2 of them (published: 20 of 43,738); from 1: a number of samples; 0: drop none."""
     mention_cue: bool = True
-    """Whether, of the samples whose answer is the candidate that the documents mention most, as many are dropped as are beyond chance and
-    its standard error."""
+    """Drop samples whose answer is the most mentioned candidate, until that is the case no more often than by chance, within its standard
+    error."""
     shortcut_share: Share = 1.0
-    """Samples are dropped until no baseline that reads nothing is right in more than this share of a split, or than chance; 1: none."""
+    """Maximum accuracy of any shortcut baseline on a split, or chance if that is higher; drop samples above it; 1: drop none."""
     named_answer: bool = True
-    """Whether samples are dropped whose query, or (with ``answer_stated = "subject_document"``) whose subject's own article, has any form
-    of any name of the answer."""
+    """Drop samples whose query has any form of any name of the answer. With ``answer_stated = "subject_document"``, the same holds for the
+    subject's own article."""
 
     @field_validator("document_cue", mode="after")
     @classmethod
@@ -79,47 +83,48 @@ class BiasSettings(Settings):
 
 
 class EvidenceSettings(Settings):
-    """What a chain must imply (docs/evidence.md); beyond the paper, whose own recipe is ``use = false``."""
+    """Entailment of the answer by its chain (docs/wikihop.md); not in the paper, whose recipe is ``use = false``."""
 
     use: bool = True
-    """Whether chains are graded, and samples and candidates chosen by grades."""
+    """Grade chains, and choose samples and candidates by their grades; false: the paper's recipe."""
     min_support: Positive = 5
-    """Training facts that a path must lead to before it is a rule."""
+    """Minimum training facts that a path must find to become a rule."""
     min_confidence: Share = 0.1
-    """Rules less sure than this are not kept."""
+    """Minimum confidence of a rule."""
     grade: Annotated[float, Field(ge=0, le=1)] = 0.3
-    """How surely the answer's chain must imply it."""
+    """Minimum grade of the answer's chain: the confidence that it entails the answer."""
     odds: Annotated[float, Field(ge=0)] = 3.0
-    """The chain must make the odds of the answer so many times those that its frequency alone gives it."""
-    grade_long: Annotated[float, Field(ge=0, le=1)] = 0.4
-    """``grade`` for chains of three documents, which are graded by composing rules."""
+    """Minimum odds ratio of the answer with its chain over its frequency alone."""
+    grade_long: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """``grade`` for chains of three documents, whose grades are composed."""
     odds_long: Annotated[float, Field(ge=0)] = 10.0
     """``odds`` for chains of three documents."""
-    functional: Annotated[float, Field(ge=0, le=1)] = 0.4
-    """How functional the path to the answer must be, in one of its directions: the product of its hops, 1 for a function."""
+    functional: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """Minimum functionality of the answer's path in its better direction: the product over its hops, 1 for a function."""
     margin: Annotated[float, Field(ge=0, le=1)] = 0.05
-    """Candidates whose chain implies them nearly as surely as the answer's, within this, may be true and leave; so do those whose chain
-    would be sure enough for an answer."""
+    """Drop candidates whose grade is within this margin of the answer's, because they may be true. Candidates with a grade that would do
+    for an answer are dropped as well."""
     better: Literal["reject", "leave"] = "leave"
-    """Whether a sample goes in which the chain to another candidate implies more than that to the answer, or only the candidate."""
+    """If another candidate has a higher grade than the answer: drop the candidate (``leave``) or the sample (``reject``)."""
     text: Literal["document", "near", "sentence"] = "near"
-    """How the texts must at least bring together the entities of each hop of the answer's chain."""
+    """Minimum proximity of the two entities of each hop on the answer's chain: in one ``document``, ``near`` each other, or in one
+    ``sentence``."""
     facts: Annotated[int, Field(ge=0, le=3)] = 1
-    """Hops of the answer's path that must be facts of the graph, and not only named together by a text; where facts imply nothing, none
-    need be."""
+    """Minimum hops of the answer's path that are facts of the graph, not only co-mentions. If facts entail nothing, none are required."""
     max_objects: Annotated[float, Field(gt=0)] = 5.0
-    """Relations with more objects per subject, and with more subjects per object too, say little, and are not asked about; symmetric ones
-    with more than half as many."""
+    """Leave out relations with more objects per subject and more subjects per object than this, and symmetric relations with more than half
+    of it."""
     text_lift: Annotated[float, Field(ge=0)] = 2.0
-    """So many times oftener than a pair drawn by chance must a pair that a text names together be a fact of the relation."""
+    """Minimum lift of a co-mentioned pair over a random pair: how many times more often it is a fact of the relation."""
     graded_share: Annotated[float, Field(ge=0, le=1)] = 0.02
-    """Relations of which a smaller share of the samples is implied are not asked about: what is implied there is so by accident."""
+    """Minimum share of a relation's samples with an entailed answer. Below it, leave out the relation, because the few are coincidental."""
     second_truth: Annotated[float, Field(ge=0, le=1)] = 0.1
-    """Candidates leave that a fact joins to the subject which implies the relation at least so surely."""
+    """Drop candidates that a fact of another relation joins to the subject, if that relation entails the query's with at least this
+    confidence."""
     beside_answer: bool = False
-    """Whether candidates stay that a document of the answer's chain states too."""
+    """Keep candidates that a document of the answer's chain names as well."""
     hierarchy: bool = True
-    """Whether candidates leave that are a part of the answer, or that it is a part of."""
+    """Drop candidates that are a part of the answer, or that contain it."""
 
 
 QUALITIES: dict[str, dict[str, float | int]] = {
@@ -133,40 +138,40 @@ QUALITIES: dict[str, dict[str, float | int]] = {
         "per_documents": 1, "per_hop": 10,
     },
 }  # fmt: skip
-"""What each ``quality`` sets of :class:`PathSettings`; what a domain sets itself goes before it."""
+"""Values of each ``quality`` for :class:`PathSettings`; the domain's own settings override them."""
 
 
 class PathSettings(Settings):
     """Queries about two stated hops in a row (docs/paths.md)."""
 
     quality: Literal["large", "balanced", "strict"] = "balanced"
-    """Sets the limits below that a domain does not set itself: more samples, or surer ones."""
+    """Preset for the limits below that the domain does not set itself: ``large`` for more samples, ``strict`` for more reliable ones."""
     stated: Share = 0.3
-    """How probably a text must state a hop that is a fact of the graph."""
+    """Minimum probability that a text states a hop that is a fact of the graph."""
     read: Share = 0.6
-    """How probably it must state one that is not."""
+    """Minimum probability that a text states a hop that is not a fact of the graph."""
     lift: Annotated[float, Field(ge=0)] = 1.0
-    """By how much the words of a text must raise the log-odds of a hop over what the other facts of its entities say."""
+    """Minimum increase of a hop's log-odds from the words of the text, over the other facts of its entities."""
     functional: Annotated[float, Field(ge=0, le=1)] = 0.4
-    """How functional the relation of the hop to the answer must be, read in its direction: subjects per fact, 1 for a function."""
+    """Minimum functionality of the last hop's relation in its direction: subjects per fact, 1 for a function."""
     first_functional: Annotated[float, Field(ge=0, le=1)] = 0.2
-    """And that of the hop to the bridge."""
+    """Minimum functionality of the first hop's relation."""
     common: Positive = 20
-    """Where more documents than this name bridge and answer together, that hop is common knowledge, and is not asked about."""
+    """Do not ask about a hop whose bridge and answer occur together in more documents than this: it is common knowledge."""
     min_queries: Positive = 2
-    """Paths with fewer queries are not asked about."""
+    """Minimum queries per path."""
     answer_share: Share = 0.5
-    """No more than this share of a path's queries have one answer, but always one."""
+    """Maximum share of a path's queries with one answer; one query is always allowed."""
     per_documents: Positive = 5
-    """Queries whose chains have the same two documents."""
+    """Maximum queries whose chains have the same two documents."""
     per_hop: Positive = 40
-    """Queries that may end with the same hop: the same answer, stated by the same document."""
+    """Maximum queries with the same last hop: the same answer, stated by the same document."""
     candidates: Annotated[int, Field(ge=2)] = 12
-    """Candidates of a sample at most, the answer included."""
+    """Maximum candidates of a sample, including the answer."""
     min_alike: Annotated[int, Field(ge=1)] = 2
-    """Candidates of the answer's type that a sample must have beside it."""
+    """Minimum other candidates of the answer's type."""
     alike: Annotated[float, Field(ge=0, le=1)] = 0.2
-    """How much alike the roles of two entities must be for them to be of one type: a cosine."""
+    """Minimum cosine similarity of the roles of two entities of one type."""
 
     @model_validator(mode="before")
     @classmethod
@@ -181,24 +186,28 @@ class QangarooSettings(RecipeSettings):
     """The recipe of WikiHop and MedHop (Welbl et al. 2018)."""
 
     queries: Literal["relations", "paths"] = "relations"
-    """What is asked about: relations whose facts no article of their subject states, or paths of two relations that two articles state."""
+    """Kind of query: ``relations`` of the graph that no article of their subject states, or ``paths`` of two relations that two articles
+    state."""
     relations: tuple[str, ...] = ()
-    """Relations that are asked about, and that paths are made of; empty: all."""
+    """Relations to ask about, and to build paths from; empty: all."""
     both_directions: bool = True
-    """Whether a symmetric fact is asked from both of its ends."""
+    """Ask a symmetric fact from both of its ends."""
     endpoint_kind: str = ""
-    """End points: the entities of this kind; empty: those that are an object of the relation in a training fact."""
+    """Kind of entity that can be an end point; empty: any object of the relation in a training fact."""
     answer_stated: Literal["subject_document", "any_document"] = "subject_document"
-    """A fact is not asked if its answer is stated in the subject's own article, or together with the subject in any document."""
+    """Do not ask a fact if the subject's own article states its answer, or if any document states subject and answer together."""
     min_candidates: Annotated[int, Field(ge=2)] = 2
+    """Minimum candidates of a sample, including the answer."""
     max_candidates: Positive = 100
+    """Maximum candidates of a sample (section 3)."""
     max_documents: Positive = 64
+    """Maximum support documents of a sample (section 3)."""
     placeholders: Annotated[int, Field(ge=2)] = 100
     """Distinct placeholder tokens of the masked twin."""
     surface: Literal["label", "id"] = "label"
-    """What the official format shows: lower-cased labels (WikiHop), or ids, also in the texts (MedHop)."""
+    """Text in the official format: lower-cased labels (WikiHop), or ids, also in the documents (MedHop)."""
     question: str = "{relation} {subject}"
-    """The query; ``{relation}`` has underscores for spaces."""
+    """Form of the query; ``{relation}`` has underscores for spaces."""
     traversal: TraversalSettings = TraversalSettings()
     balance: BalanceSettings = BalanceSettings()
     bias: BiasSettings = BiasSettings()
@@ -208,7 +217,7 @@ class QangarooSettings(RecipeSettings):
 
     @property
     def entity_kinds(self) -> tuple[str, ...]:
-        """The kind of the end points, if one is named."""
+        """The kind of the end points, if it is set."""
         return (self.endpoint_kind,) if self.endpoint_kind else ()
 
     @model_validator(mode="after")

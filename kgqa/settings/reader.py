@@ -1,4 +1,4 @@
-"""What readers that stand on a pretrained encoder can be told."""
+"""Settings of readers with a pretrained encoder."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from kgqa.settings.base import Positive, Settings
 
 
 class RankingSettings(Settings):
-    """An encoder of questions."""
+    """Encoder of questions."""
 
     encoder: Annotated[str, Field(min_length=1)] = "sentence-transformers/all-MiniLM-L6-v2"
-    """A model's name on the Hugging Face hub, its folder, a trained reader's run, or ``package:NAME``, an installed package."""
+    """A name on the Hugging Face hub, a folder, the run of a trained reader, or ``package:NAME``, an installed package."""
     question_tokens: Positive = 64
-    """Longer questions are cut."""
+    """Maximum tokens of a question; longer ones are truncated."""
 
 
 class EncoderSettings(RankingSettings):
-    """An encoder of questions and paragraphs, and how it reads."""
+    """Encoder of questions and paragraphs."""
 
     max_length: Positive | None = None
-    """Tokens of a window; by default as many as the encoder reads, and 4,096 at most."""
+    """Tokens per window; by default the encoder's limit, at most 4,096."""
     stride: Positive = 64
-    """Tokens that two windows of a paragraph share, where it is too long for one."""
+    """Tokens shared by two windows of a long paragraph."""
     answer_tokens: Positive = 30
-    """The longest answer."""
+    """Maximum tokens of an answer."""
 
 
 class SelectSettings(EncoderSettings):
-    """A reader that selects paragraphs before it reads."""
+    """Reader that selects paragraphs before it answers."""
 
     selected: Positive = 5
-    """How many paragraphs the answerer is shown."""
+    """Paragraphs that the answerer reads."""

@@ -1,4 +1,4 @@
-"""What readers that write text can be told, and those that execute what was written."""
+"""Settings of readers that write text, and of those that execute written steps."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from kgqa.settings.reader import SelectSettings
 
 
 class Seq2SeqSettings(Settings):
-    """A network that reads a text and writes another."""
+    """Network that reads a text and writes another."""
 
     encoder: Annotated[str, Field(min_length=1)] = "sentence-transformers/all-MiniLM-L6-v2"
-    """An encoder-decoder (BART, T5) or an encoder; its name on the Hugging Face hub, its folder, or ``package:NAME``. An encoder is given a
-    decoder that begins with the same weights (Rothe et al. 2020)."""
+    """An encoder-decoder (BART, T5) or an encoder: a name on the Hugging Face hub, a folder, or ``package:NAME``. An encoder gets a decoder
+    that is initialised from the same weights (Rothe et al. 2020)."""
     decoder_layers: Positive = 2
-    """Of the decoder that an encoder is given: the encoder's first ones."""
+    """Layers of the decoder that an encoder gets: the first ones of the encoder."""
     copies: bool = True
-    """Whether tokens can be taken from the source, beside being written anew (See et al. 2017)."""
+    """Copy tokens from the source with a pointer network (See et al. 2017)."""
     tunes_embeddings: bool = False
-    """Whether an encoder's word vectors are learned too; few examples teach only those of their own words."""
+    """Train an encoder's word embeddings too; with few examples this affects only the words that they contain."""
     source_tokens: Positive = 128
-    """Longer texts are cut."""
+    """Maximum tokens of a source; longer ones are truncated."""
     target_tokens: Positive = 128
-    """The longest text that is written."""
+    """Maximum tokens of an output."""
     beams: Positive = 1
-    """How many beginnings are kept while writing; 1: always the likeliest token."""
+    """Beam width; 1: greedy decoding."""
 
 
 class ExecutionSettings(SelectSettings):
-    """A reader that decomposes a question and answers it step by step; the fields of ``SelectSettings`` are for its single-hop reader."""
+    """Reader that decomposes a question and answers it step by step; the fields of ``SelectSettings`` configure its single-hop reader."""
 
     decompositions: Literal["predicted", "gold"] = "predicted"
-    """gold: those of the set, which says what better decompositions would bring."""
+    """``predicted``, or ``gold``: the dataset's own, an upper bound."""
     decomposer: Seq2SeqSettings | None = None
-    """None: by default, on the encoder of the single-hop reader."""
+    """Settings of the decomposer; null: the encoder of the single-hop reader with defaults."""
     decomposer_epochs: Positive = 20
     decomposer_learning_rate: Annotated[float, Field(gt=0, le=10)] = 5e-4
 
     @property
     def writing(self) -> Seq2SeqSettings:
-        """The decomposer's."""
+        """The settings of the decomposer, or its defaults."""
         return self.decomposer or Seq2SeqSettings(encoder=self.encoder)

@@ -1,4 +1,4 @@
-"""Where the tables come from, which names and kinds of entity each layout has, and which documents take part."""
+"""Source tables: the layouts, their kinds of name and entity, and the selection of documents."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from pydantic import Field
 from kgqa.settings.base import Settings
 
 QUESTIONS = "questions"
-"""The layout of what has no files: question sets that a command is given."""
+"""Layout without files: question sets that a command gets as arguments."""
 NAME_SOURCES = {"wikidata": ("title", "label", "alias"), "medline": ("name", "gene", "synonym"), QUESTIONS: ()}
-"""Layout → the kinds of name that its reader makes, from the most to the least telling."""
+"""Layout → kinds of name that its parser makes, most specific first."""
 
 
 KINDS = {"wikidata": ("entity",), "medline": ("drug", "protein"), QUESTIONS: ()}
-"""Layout → the kinds of entity that its reader makes."""
+"""Layout → kinds of entity that its parser makes."""
 
 
 class SourceSettings(Settings):
-    """Where the tables come from."""
+    """Source of the tables."""
 
     layout: Literal["wikidata", "medline", "questions"]
-    """Which reader; see ``kgqa/sources``. What is made of ``questions`` has no graph: they are the sets that ``kgqa compose`` is given."""
+    """Layout of the source files (``kgqa/sources``). ``questions`` means question sets, without a graph: those that ``kgqa compose`` gets
+    as arguments."""
 
 
 class DocumentSettings(Settings):
-    """Which documents take part."""
+    """Selection of documents."""
 
     exclude_about: tuple[str, ...] = ()
     """Entities whose own article is left out of the graph (WikiHop: the United States, section 3.2)."""
     max_tokens: int = Field(default=0, ge=0)
-    """Texts with more tokens than this beyond their title are left out; 0: no limit (MedHop: 300, section 4)."""
+    """Leave out texts with more tokens than this beyond their title; 0: no limit (MedHop: 300, section 4)."""

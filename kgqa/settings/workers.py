@@ -1,4 +1,4 @@
-"""How many threads work at the same time: one default and one check for everything that takes ``workers`` or ``threads``."""
+"""Number of threads: the default and the check for every ``workers`` or ``threads``."""
 
 from __future__ import annotations
 

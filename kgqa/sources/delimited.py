@@ -86,7 +86,7 @@ def _lines_one_by_one(path: Path, first_line: int, block: bytes, fields: tuple[s
         except (ValueError, RecursionError) as error:
             reason = "it is nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
             column = f", column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-            raise BrokenInput(f"{where}{column}: this is not JSON ({reason}); mend or drop the line.") from None
+            raise BrokenInput(f"{where}{column}: this is not JSON ({reason}); fix or drop the line.") from None
         if not isinstance(record, dict):
             raise BrokenInput(f"{where}: expected an object with the fields {', '.join(fields)}, found {type(record).__name__}.")
         for field in fields:
@@ -95,7 +95,7 @@ def _lines_one_by_one(path: Path, first_line: int, block: bytes, fields: tuple[s
             if not isinstance(record[field], str):
                 raise BrokenInput(f"{where}: the field {field!r} must be text, found {type(record[field]).__name__}.")
         if _has_surrogate(record, fields):
-            raise BrokenInput(f"{where}: a text holds half of a surrogate pair, which is no character; mend or drop the line.")
+            raise BrokenInput(f"{where}: a text holds half of a surrogate pair, which is no character; fix or drop the line.")
         rows.append({**{field: record[field] for field in fields}, "line": number})
     return pa.Table.from_pylist(rows, schema=_schema(fields))
 
@@ -158,9 +158,9 @@ def _parse_rows(path: Path, first_line: int, body: bytes, names: list[str]) -> p
         for number, line in enumerate(body.removesuffix(b"\n").split(b"\n"), start=first_line):
             cells = line.count(b"\t") + 1
             if cells != len(names):
-                raise BrokenInput(f"{path.name}, line {number}: expected {len(names)} cells between tabs, found {cells}; mend the line.")
+                raise BrokenInput(f"{path.name}, line {number}: expected {len(names)} cells between tabs, found {cells}; fix the line.")
             if b"\r" in line.removesuffix(b"\r"):
-                raise BrokenInput(f"{path.name}, line {number}: a carriage return stands inside the line; remove it.")
+                raise BrokenInput(f"{path.name}, line {number}: the line contains a carriage return; remove it.")
         raise BrokenInput(f"{path.name}: the block that begins with line {first_line} cannot be read as tab-separated text.")
     return table.append_column("line", pa.array(range(first_line, first_line + table.num_rows)))
 

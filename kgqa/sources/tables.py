@@ -46,7 +46,7 @@ class SourceTables:
     dropped: pa.Table
 
     def __iter__(self):  # type: ignore[no-untyped-def]
-        """``(name, table)`` pairs in the order in which they are written."""
+        """``(name, table)`` pairs in the order of writing."""
         return ((name, getattr(self, name)) for name in ("entities", "names", "relations", "facts", "documents", "dropped"))
 
 

@@ -37,7 +37,7 @@ Side = npt.NDArray[np.int8]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """Who is where."""
+    """Result of a cut: the split of each question."""
 
     split: Side
     """For each question its split, or ``DROPPED``."""

@@ -128,7 +128,7 @@ def questions(instance: Instance) -> Iterator[str]:
 
 
 def wordings(instance: Instance) -> Iterator[str]:
-    """The normalised question."""
+    """The question, normalised for comparison."""
     yield normalize(instance.question)
 
 

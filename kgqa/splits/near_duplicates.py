@@ -32,7 +32,7 @@ class Pairs:
 
     one: npt.NDArray[np.int64]
     other: npt.NDArray[np.int64]
-    """The larger index."""
+    """Index of the second text, larger than that of the first."""
     similarity: npt.NDArray[np.float64]
     """The Jaccard similarity of the hashed shingles."""
     not_compared: int

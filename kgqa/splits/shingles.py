@@ -17,7 +17,7 @@ class Shingles:
     """The distinct shingles of each text, in ascending order."""
 
     offsets: npt.NDArray[np.int64]
-    """Texts + 1."""
+    """Length: number of texts + 1."""
     values: npt.NDArray[np.uint32]
     """32 bits of each shingle's hash: of two texts of 100 words, fewer than one pair in 400,000 has one in common by chance."""
 

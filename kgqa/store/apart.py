@@ -92,7 +92,7 @@ class Worker:
             raise
 
     def close(self) -> None:
-        """End the process."""
+        """Kill the process and close its socket."""
         self._process.kill()
         self._process.wait()
         self._socket.close()

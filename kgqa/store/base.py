@@ -16,9 +16,9 @@ class GraphStore(Protocol):
     """An index over the tables that answers queries; may be thrown away and rebuilt."""
 
     name: str
-    """``embedded`` or ``neo4j``."""
+    """Name of the store: ``embedded`` or ``neo4j``."""
     version: str
-    """Of the engine."""
+    """Version of the engine or server."""
 
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
         """The rows of ``query`` with the columns and types that its header declares, in the order that its text defines.
@@ -56,7 +56,7 @@ def as_declared(rows: pa.Table, query: Query) -> pa.Table:
         return pa.table([_cast(rows[field.name], field.type) for field in schema], schema=schema)
     except pa.ArrowInvalid:
         told, is_so = (", ".join(f"{name}: {kind}" for name, kind in kinds) for kinds in (query.returns.items(), _kinds(rows)))
-        sentence = f"query {query.name} ({query.file}): its header says that it returns {told}, but it returns {is_so}; mend it."
+        sentence = f"query {query.name} ({query.file}): its header says that it returns {told}, but it returns {is_so}; fix it."
         raise HeaderMismatch(sentence) from None
 
 

@@ -180,7 +180,7 @@ def _after_call(tokens: list[tuple[str, str]], store: str) -> list[tuple[str, st
     while at < len(tokens) and (depth or tokens[at][1] == "("):
         depth += {"(": 1, ")": -1}.get(tokens[at][1], 0)
         if _word(tokens, at) in WRITING:
-            raise QueryError(f"the query contains {tokens[at][1]} where a procedure's arguments stand; only reading is possible here.")
+            raise QueryError(f"the query contains {tokens[at][1]} in place of a procedure's arguments; only reading is allowed here.")
         at += 1
         if not depth:
             break
@@ -322,13 +322,13 @@ def _check_words(tokens: list[tuple[str, str]]) -> None:
         if begins and not (word in {"ALL", "DISTINCT"} and before[1].upper() == "UNION"):
             if word not in BEGINNINGS:
                 known = f"{', '.join(BEGINNINGS[:-1])} or {BEGINNINGS[-1]}"
-                raise QueryError(f"a query begins with {known}, this one with {part[:20]}; only reading is possible here.")
+                raise QueryError(f"a query begins with {known}, this one with {part[:20]}; only reading is allowed here.")
             begins = False
         if word and word in WRITING and not is_name and (not is_key or complete):
-            raise QueryError(f"the query contains {word}, but only reading is possible here; a name goes in backticks.")
+            raise QueryError(f"the query contains {word}, but only reading is allowed here; put a name in backticks.")
         if word and not is_name:
             if complete and word not in GOES_ON:
-                raise QueryError(f"the query has {part} where a clause that reads may begin, which it is not; a name goes in backticks.")
+                raise QueryError(f'the query has an unexpected "{part}": only reading clauses are allowed here; put a name in backticks.')
             begins = begins or (word == "UNION" and complete)
             complete = word not in OPENS
         else:

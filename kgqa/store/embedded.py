@@ -213,7 +213,7 @@ class EmbeddedStore:
             connection.close()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the graph file; a second call does nothing."""
         if not self._closed:
             self._closed = True
             if self._worker is not None:
@@ -226,7 +226,7 @@ class EmbeddedStore:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Close."""
+        """Close the graph, also after an error."""
         self.close()
 
 
@@ -351,8 +351,8 @@ def _open(path: Path, *, read_only: bool, threads: int, any_version: bool) -> tu
                     f"less; lift the limit (ulimit -{name} unlimited), the graph is as it was."
                 ) from None
         raise StoreError(
-            f"{path}: the graph cannot be opened ({first_line(str(error))}); run the same command again, and if that says the same, make "
-            "the graph anew in another --workspace with kgqa generate."
+            f"{path}: the graph cannot be opened ({first_line(str(error))}); run the same command again; if it fails again, rebuild "
+            "the graph in another --workspace with kgqa generate."
         ) from None
 
 

@@ -73,7 +73,7 @@ class _Keys(dict[tuple[str, str, str], str]):
         super().__init__({key: f"p{number}" for number, key in enumerate(dict.fromkeys(properties))})
 
     def declared(self) -> Iterator[str]:
-        """An element each."""
+        """One ``key`` element for each property."""
         for (what, name, type_), key in self.items():
             yield f'<key id="{key}" for="{what}" attr.name="{name}" attr.type="{type_}"/>\n'
 

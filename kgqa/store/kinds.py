@@ -26,7 +26,7 @@ class RelationshipKind:
 
     type: str
     source: str
-    """Tables of nodes."""
+    """Name of the table of nodes at the beginning."""
     target: str
 
 

@@ -56,7 +56,7 @@ class Bearer:
     documents: int = 0
     """That mention the entity."""
     facts: int = 0
-    """Of the relation."""
+    """Number of facts of the relation."""
 
     def __str__(self) -> str:
         """``Q84 (London, capital of England, 2,031 documents)``, ``P36 (capital, 204 facts)``."""

@@ -47,7 +47,7 @@ class Cut:
     """Where not all neighbours of a node were followed."""
 
     kind: str
-    """``entity`` or ``document``."""
+    """Table of the node: ``entity`` or ``document``."""
     id: str
     what: str
     """``facts to it`` and the like."""

@@ -23,7 +23,7 @@ class Store(Answers, Protocol):
 
     @property
     def name(self) -> str:
-        """``embedded`` or ``neo4j``."""
+        """Name of the store: ``embedded`` or ``neo4j``."""
 
 
 def why_nothing(store: Store, query: Query, arguments: Mapping[str, Value], *, seconds: float) -> str:

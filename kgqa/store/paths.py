@@ -45,7 +45,7 @@ Path = tuple[str, ...]
 
 
 class Runs(Protocol):
-    """A graph store."""
+    """A store that runs named queries."""
 
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
         """The rows of ``query``."""
@@ -62,7 +62,7 @@ class Step:
     document: dict[str, Any] | None = None
     """``document``, ``title``: the one that mentions both most often."""
     documents: int = 0
-    """How many do."""
+    """Number of documents that mention both."""
 
     @property
     def words(self) -> list[str]:

@@ -65,7 +65,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One named query."""
+    """A named query: header and Cypher text."""
 
     name: str
     purpose: str

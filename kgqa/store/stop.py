@@ -14,7 +14,7 @@ class Stop:
     """Set once, by another thread than those whose work it ends."""
 
     def __init__(self) -> None:
-        """Not set."""
+        """Start without a stop request."""
         self._lock = threading.Lock()
         self._set = False
         self._calls: list[Callable[[], object]] = []

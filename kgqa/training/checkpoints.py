@@ -119,7 +119,7 @@ def latest(folder: Path) -> tuple[Path, State] | None:
             raise ValueError("a number that cannot be")
         return found[-1], state
     except (OSError, ValueError, TypeError) as error:
-        raise BrokenInput(f"{path}: this is no state of a run; remove {found[-1].name}, and the run begins anew.") from error
+        raise BrokenInput(f"{path}: this is no state of a run; remove {found[-1].name}, and the run starts again.") from error
 
 
 def restore(place: Path, network: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
@@ -156,15 +156,21 @@ def _restore_optimiser(path: Path, network: torch.nn.Module, optimiser: torch.op
         with storage_errors(path):
             tensors = load_file(str(path))
     except SafetensorError as error:
-        raise BrokenInput(f"{path}: this is no whole state of an optimiser; remove {path.parent.name}, and the run begins anew.") from error
+        raise BrokenInput(
+            f"{path}: this is no whole state of an optimiser; remove {path.parent.name}, and the run starts again."
+        ) from error
     parameters = dict(network.named_parameters())
     for key, value in tensors.items():
         what, _, name = key.partition("/")
         if name not in parameters:
-            raise BrokenInput(f"{path}: this is the state of another network ({name}); remove {path.parent.name}, and the run begins anew.")
+            raise BrokenInput(
+                f"{path}: this is the state of another network ({name}); remove {path.parent.name}, and the run starts again."
+            )
         parameter = parameters[name]
         if value.numel() not in {1, parameter.numel()}:
-            raise BrokenInput(f"{path}: this is the state of another network ({name}); remove {path.parent.name}, and the run begins anew.")
+            raise BrokenInput(
+                f"{path}: this is the state of another network ({name}); remove {path.parent.name}, and the run starts again."
+            )
         optimiser.state[parameter][what] = value.to(parameter.device)
 
 

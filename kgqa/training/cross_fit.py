@@ -185,7 +185,7 @@ def _is_done(folder: Path, key: str) -> bool:
     if path.read_text("utf-8").strip() != key:
         raise RunMismatch(
             f"{folder}: these predictions are of other questions, readers, settings or seeds, or of another version; remove the folder to "
-            "begin anew, or choose another."
+            "start again, or choose another."
         )
     return True
 

@@ -27,7 +27,7 @@ class Device:
     """One device, and the numbers that are computed with there."""
 
     name: str
-    """cpu or cuda."""
+    """Name of the device: cpu or cuda."""
     bf16: bool
 
     @property

@@ -60,7 +60,7 @@ def encode(task: Task, questions: Questions, folder: Path, progress: Progress, *
         try:
             table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
         except pa.ArrowInvalid:
-            raise BrokenInput(f"{path}: this is no whole Arrow file; remove it, and it is made anew.") from None
+            raise BrokenInput(f"{path}: this is no whole Arrow file; remove it, and kgqa writes it again.") from None
     return Encoded(table=table, tokens=table.column(TOKENS).to_numpy().astype(np.int32), sound=pc.is_null(table.column(FAULT)).to_numpy())
 
 

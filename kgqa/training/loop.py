@@ -44,7 +44,7 @@ REPORTS = 50
 """Points of the curve in an epoch, about."""
 BEST = "best-{:09d}.safetensors"
 """Of a step: what a process that was killed learned after its last checkpoint is another file than what that checkpoint calls the best."""
-NO_MEMORY = "the GPU's memory does not suffice for the network and one question; take a smaller encoder, or --device cpu."
+NO_MEMORY = "the GPU has too little memory for the network and one question; take a smaller encoder, or --device cpu."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ def fit_task(task: Task, train: Questions, dev: Questions | None, fitting: Fitti
 
 
 class _Run:
-    """One network's training."""
+    """Training of one network from its first step or a checkpoint."""
 
     def __init__(self, task: Task, train: Questions, dev: Questions | None, fitting: Fitting, key: str) -> None:
         import torch
@@ -139,8 +139,8 @@ class _Run:
         place, state = found
         if state.key != self._state.key:
             raise RunMismatch(
-                f"{self._fitting.place}: this run was begun with other settings, another dataset or another version; choose another --out, "
-                "or remove it to begin anew."
+                f"{self._fitting.place}: this run was started with other settings, another dataset or another version; choose another "
+                "--out, or remove it to start again."
             )
         checkpoints.restore(place, self._task.network, self._optimiser)
         if state.asked_tokens != self._settings.batch_tokens:
@@ -257,7 +257,7 @@ class _Run:
         torch.cuda.empty_cache()
         if state.batch_tokens < state.asked_tokens or self._processes.count > 1:
             raise OutOfMemory(
-                f"{self._fitting.place}: the GPU's memory does not suffice for {state.batch_tokens:,} tokens at once; give a smaller "
+                f"{self._fitting.place}: the GPU has too little memory for {state.batch_tokens:,} tokens at once; give a smaller "
                 "batch_tokens."
             )
         state.batch_tokens //= 2

@@ -85,7 +85,7 @@ def _readings(
     try:
         task.network.to(device.torch).eval()
     except torch.OutOfMemoryError:
-        raise OutOfMemory("The GPU's memory does not suffice for the network; wait until it is free, or give --device cpu.") from None
+        raise OutOfMemory("The GPU has too little memory for the network; wait until it is free, or give --device cpu.") from None
     if device.name == "cpu":
         limit = min(limit, TOKENS_AT_ONCE, max(FEWEST_TOKENS, int(examples.tokens[rows].sum()) // FEWEST_PARTS))
     parts = list(within(rows, examples.tokens, limit=limit))[::-1]
@@ -129,7 +129,7 @@ def _threads(device: Device) -> Iterator[ThreadPoolExecutor | None]:
 
 
 def _read(task: Task, batch: Batch, device: Device) -> Sequence[Any] | None:
-    """What the network finds; None where the GPU's memory does not suffice for so many at once."""
+    """What the network finds; None where the GPU has too little memory for so many at once."""
     import torch
 
     try:
@@ -143,6 +143,6 @@ def _halves(part: Rows) -> tuple[Rows, Rows]:
     import torch
 
     if len(part) == 1:
-        raise OutOfMemory("The GPU's memory does not suffice for the network and one question; give a smaller max_length, or --device cpu.")
+        raise OutOfMemory("The GPU has too little memory for the network and one question; give a smaller max_length, or --device cpu.")
     torch.cuda.empty_cache()
     return part[: len(part) // 2], part[len(part) // 2 :]

@@ -83,7 +83,7 @@ class Processes:
         return nullcontext() if last or not self._accelerator else self._accelerator.no_sync(module)
 
     def sum(self, value: float) -> float:
-        """Over all processes."""
+        """Sum of a value over all processes."""
         if not self._accelerator:
             return value
         import torch

@@ -34,7 +34,7 @@ class Questions:
     """A folder in which the split is kept as networks read it, for all that read parts of it; None: every run has its own."""
 
     def __len__(self) -> int:
-        """How many belong."""
+        """Number of the questions that belong to this part."""
         return self.count if self.keep is None else int(self.keep.sum())
 
     def __iter__(self) -> Iterator[Instance]:

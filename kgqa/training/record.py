@@ -195,7 +195,7 @@ class Run:
         self._end("failed", self._database.hide(sentence))
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Enter the run's record."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

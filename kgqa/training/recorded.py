@@ -44,7 +44,7 @@ SILENCE = 10 * BEAT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRun:
-    """One run."""
+    """A run as the database recorded it."""
 
     name: str
     """That of its folder, with ``#2`` and so on where the database had one of that name."""
@@ -60,7 +60,7 @@ class RecordedRun:
     versions: Mapping[str, str]
     device: str
     status: str
-    """One of ``STATUSES``."""
+    """Status of the run, a key of ``STATUSES``."""
     sentence: str
     """Why it failed; else ""."""
     sessions: int
@@ -127,7 +127,7 @@ def _curve(connection: Connection, number: int) -> tuple[Point, ...]:
 def _run(row: Mapping[Any, Any], database: RunDatabase) -> RecordedRun:
     for name, kinds in _KINDS.items():
         if not isinstance(row[name], kinds) or (name in _TIMES and not 0 <= (row[name] or 0) < _LATEST):
-            raise BrokenInput(f"{database.name}: what it holds as {name} of run {row['name']} is none; choose another, or train anew.")
+            raise BrokenInput(f"{database.name}: what it holds as {name} of run {row['name']} is none; choose another, or train again.")
     folder = Path(row["folder"])
     if database.path is not None:
         folder = database.path.parent / folder

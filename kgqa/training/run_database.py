@@ -52,7 +52,7 @@ class RunDatabase:
     path: Path | None = None
     """Of a file of SQLite."""
     url: URL | None = field(default=None, repr=False)
-    """Of a server."""
+    """Address of a database server; None for a file."""
 
     def hide(self, text: str) -> str:
         """``text`` without the address and its password."""
@@ -87,7 +87,7 @@ class RunDatabase:
             try:
                 yield connection
             except ValueError as error:  # of a column of JSON
-                raise BrokenInput(f"{self.name}: what it holds of a run is no JSON ({error}); choose another, or train anew.") from None
+                raise BrokenInput(f"{self.name}: what it holds of a run is no JSON ({error}); choose another, or train again.") from None
 
     def _engine(self, *, write: bool = True, patience: float = PATIENCE) -> Engine:
         from sqlalchemy import create_engine, event

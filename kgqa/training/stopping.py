@@ -23,14 +23,14 @@ class Stopping:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Stopping:
-        """From now on."""
+        """Note signals from now on, if this is the main thread."""
         if threading.current_thread() is threading.main_thread():
             heard = (number for number in NUMBERS if signal.getsignal(number) != signal.SIG_IGN)  # as nohup has it
             self._before = {number: signal.signal(number, self._note) for number in heard}
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """As before."""
+        """Restore the previous signal handlers."""
         self._put_back()
 
     def _note(self, number: int, frame: FrameType | None) -> None:

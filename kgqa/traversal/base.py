@@ -59,9 +59,9 @@ class Chains:
     """Chains to given candidates: shorter ones first, then by the rows of the nodes read from the candidate back to the head."""
 
     counts: IntArray
-    """Chains per candidate."""
+    """Number of chains for each candidate."""
     lengths: IntArray
-    """Nodes per chain."""
+    """Number of nodes for each chain."""
     nodes: IntArray
 
 

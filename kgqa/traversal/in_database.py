@@ -41,7 +41,7 @@ class InDatabase:
         self._entities, self._documents = entities["id"].combine_chunks(), documents["id"].combine_chunks()
 
     def reach(self, searches: Searches, ends: EndPoints, *, with_chains: bool) -> Reached:
-        """See :meth:`Traversal.reach <kgqa.traversal.base.Traversal.reach>`."""
+        """Implements :meth:`Traversal.reach <kgqa.traversal.base.Traversal.reach>` with queries."""
         candidates = _end_points(searches, self._reached(searches.heads), ends)
         counts, none = candidates.counts().astype(np.int32), np.zeros(0, np.int32)
         if not with_chains:
@@ -66,7 +66,7 @@ class InDatabase:
         )  # fmt: skip
 
     def chains(self, heads: IntArray, offsets: npt.NDArray[np.int64], candidates: IntArray, *, longer: bool, limit: int) -> Chains:
-        """See :meth:`Traversal.chains <kgqa.traversal.base.Traversal.chains>`."""
+        """Implements :meth:`Traversal.chains <kgqa.traversal.base.Traversal.chains>` with queries."""
         pairs = paired(np.repeat(heads, np.diff(offsets)), candidates)
         found = self._chains_of(np.unique(pairs), longer=longer)
         found = found.take(np.lexsort([*_columns(_from_the_end(found)), found.lengths, found.pairs]))

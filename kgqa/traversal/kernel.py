@@ -282,7 +282,7 @@ class Kernel:
         self._max_documents = max_documents
 
     def reach(self, searches: Searches, ends: EndPoints, *, with_chains: bool) -> Reached:
-        """See :meth:`Traversal.reach <kgqa.traversal.base.Traversal.reach>`."""
+        """Implements :meth:`Traversal.reach <kgqa.traversal.base.Traversal.reach>` in memory."""
         _, counts, candidates, lengths, nodes, document_counts, documents = find_candidates(
             *self._arrays, self._max_documents,
             searches.heads, searches.relations, searches.answers,
@@ -293,7 +293,7 @@ class Kernel:
         )
 
     def chains(self, heads: IntArray, offsets: npt.NDArray[np.int64], candidates: IntArray, *, longer: bool, limit: int) -> Chains:
-        """See :meth:`Traversal.chains <kgqa.traversal.base.Traversal.chains>`."""
+        """Implements :meth:`Traversal.chains <kgqa.traversal.base.Traversal.chains>` in memory."""
         leading = self._leading
         counts, lengths, nodes = find_chains(
             *self._arrays, leading.offsets, leading.targets, self._max_documents, heads, offsets, candidates, longer, limit,

@@ -56,7 +56,7 @@ def _edges(rows: pl.DataFrame, direction: str, query: str) -> pl.DataFrame:
         return edges.select(direction=pl.lit(direction), document="document", entity="entity")
     except (pl.exceptions.ShapeError, pl.exceptions.ColumnNotFoundError, pl.exceptions.DuplicateError):
         raise StoreError(
-            f"query {query}: a projection returns document and entity, or lists of equal length (documents, entities); mend it."
+            f"query {query}: a projection returns document and entity, or lists of equal length (documents, entities); fix it."
         ) from None
 
 
@@ -74,5 +74,5 @@ def _rows(ids: pa.ChunkedArray, known: pa.ChunkedArray, what: str) -> IntArray:
     rows = pc.index_in(ids, known)
     if rows.null_count:
         stranger = ids.filter(pc.is_null(rows))[0].as_py()
-        raise StoreError(f"a projection query returned the {what} id {stranger!r}, which is not in the tables; mend the query.")
+        raise StoreError(f"a projection query returned the {what} id {stranger!r}, which is not in the tables; fix the query.")
     return rows.combine_chunks().to_numpy()  # type: ignore[no-any-return]

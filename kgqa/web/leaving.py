@@ -25,7 +25,7 @@ class Leaving:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
+        """Answer a request; cancel its queries when the browser leaves."""
         if scope["type"] != "http" or scope["method"] not in READING:
             await self._app(scope, receive, send)
             return

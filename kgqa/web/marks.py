@@ -14,7 +14,7 @@ class Piece:
 
     text: str
     entity: str = ""
-    """Empty: no mention."""
+    """Id of the entity; empty outside mentions."""
     role: str = ""
     """``start``, ``answer``, ``candidate``, ``bridge`` or empty."""
     step: int | None = None

@@ -115,7 +115,7 @@ def test_how_it_is_searched_must_make_sense(tmp_path: Path, cli: Cli) -> None:
 def test_the_shipped_domain(tmp_path: Path, cli: Cli) -> None:
     done = cli("compose", "--domain", "wikidata", "--filter", "lexical", "--workspace", tmp_path / "w")
     assert done.status == 0, done.err
-    assert "weaker than trained ones" in done.out
+    assert "weaker than trained readers" in done.out
     dataset = tmp_path / "w" / "datasets" / "musique"
     cli("export", dataset, "--to", "musique", "--out", tmp_path / "out")
     check_export(tmp_path / "out", twins=0)  # a question that is alone in its split has none
@@ -133,7 +133,7 @@ def test_a_limit_takes_so_many_pairs(tmp_path: Path) -> None:
 
 def test_what_cannot_be_composed(tmp_path: Path) -> None:
     place = tmp_path / "w"
-    with pytest.raises(SettingsError, match="nothing says what to compose"):
+    with pytest.raises(SettingsError, match="there is nothing to compose"):
         kgqa.compose(workspace=place)
     with pytest.raises(SettingsError, match="--filter 'reader' is not known; did you mean readers"):
         kgqa.compose("x", filter="reader", workspace=place)
@@ -184,10 +184,10 @@ def test_what_says_nothing_of_sets_is_refused(tmp_path: Path) -> None:
         ("[musique.composition]\nmodel = 'x'", "musique.composition.model is for the composers model and llm"),
         ("[musique.composition.llm]\nmax_cost = 1", "musique.composition.llm.max_cost is for the composer llm, but the composer is rules"),
         ("[musique.composition.llm]\nat_once = 2\ntries = 3", "musique.composition.llm.at_once is for the composer llm"),
-        ("[musique.disconnection]\nfolds = 3", "musique.disconnection.folds says nothing where the filter is none"),
+        ("[musique.disconnection]\nfolds = 3", "musique.disconnection.folds has no effect with the filter none"),
         (
             "[musique.disconnection]\nuse = 'readers'\nhead_reader = 'no such'",
-            "musique.disconnection.head_reader says nothing where the filter",
+            "musique.disconnection.head_reader has no effect with the filter",
         ),
         ("[musique.single_hop]\nmin_words = 30\nmax_words = 20", "min_words 30 is above max_words 20"),
         ("[musique.shapes]\nshares = { 2hop = 0.9, 3hop1 = 0.2 }", "the shares must add up to"),
@@ -205,8 +205,8 @@ def test_what_says_nothing_to_the_filter_is_refused(tmp_path: Path) -> None:
     source = single_hop(tmp_path / "set")
     own = tmp_path / "own.toml"
     for name, said, named in (
-        ("lexical", "head_reader = 'prior'", "musique.disconnection.head_reader says nothing where the filter is lexical"),
-        ("readers", "lexical_tail_reader = 'tf-idf'", "musique.disconnection.lexical_tail_reader says nothing where the filter is readers"),
+        ("lexical", "head_reader = 'prior'", "musique.disconnection.head_reader has no effect with the filter lexical"),
+        ("readers", "lexical_tail_reader = 'tf-idf'", "musique.disconnection.lexical_tail_reader has no effect with the filter readers"),
         ("lexical", "training = { epochs = 1 }", "musique.disconnection.training is for trained readers, but prior and tf-idf only count"),
         ("lexical", "lexical_tail_reader = 'no such'", "reader 'no such' is not known"),
         ("readers", "tail_reader = 'prior'\nsettings = { no_such = 1 }", "the setting 'no_such' is not known"),

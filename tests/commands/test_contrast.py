@@ -362,7 +362,7 @@ class TestOnTheCommandLine:
         assert (f"kgqa evaluate {tmp_path / 'made'} PREDICTIONS" in done.out) == (kind != "trivial")
         (tmp_path / "none.json").write_text("{}", "utf-8")
         said = cli("evaluate", tmp_path / "made", tmp_path / "none.json").sentence()
-        assert ("nothing tells which metric is meant" in said) == (kind == "trivial")
+        assert ("the metric is unknown" in said) == (kind == "trivial")
 
     @pytest.mark.parametrize("inoculation", [0, 5])
     def test_a_folder_whose_name_is_not_utf_8(self, inoculation: int, dataset: Path, tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_the_command_says_what_it_recognised_and_what_was_lost(seed_wikidata: Pa
     done = cli("convert", hotpotqa(tmp_path), "--to", "native", "--out", tmp_path / "n")
     assert done.status == 0, done.err
     assert "From hotpotqa (recognised) to native: dev 2" in done.out
-    assert "every question is as it was" in done.out
+    assert "every question is unchanged" in done.out
     done = cli(
         "convert", seed_wikidata / "datasets" / "wikihop", "--from", "native", "--to", "hotpotqa", "--out", tmp_path / "h", "--lossy"
     )

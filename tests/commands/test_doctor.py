@@ -251,7 +251,7 @@ def test_a_server_that_was_named_and_not_examined_is_an_error(
     assert time.monotonic() - begin < 12  # of which the embedded engine takes the most
     assert done.status == 2
     assert "bolt://127.0.0.1:1: no Neo4j server answers here" in done.err
-    assert "It was named, so it was to be examined" in done.err
+    assert "NEO4J_URI or --neo4j-uri names this server" in done.err
     monkeypatch.setenv("NEO4J_URI", neo4j_database.uri)
     monkeypatch.setenv("NEO4J_PASSWORD", "wrong")
     done = cli("doctor", "--queries", "1")
@@ -333,7 +333,7 @@ def test_a_wrong_search_has_no_script_and_is_said(cli: Cli, monkeypatch: pytest.
     done = cli("doctor", "--queries", "300", "--script", tmp_path / "replay.py")
     assert done.status == 1
     assert "paths_over_" in done.out
-    assert "no script replays one" in done.out
+    assert "which a script cannot replay" in done.out
     assert "Wrong answers were found." in done.out
     assert not (tmp_path / "replay.py").exists()
 
@@ -372,7 +372,7 @@ def test_an_engine_that_is_known_to_be_wrong_is_found(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "kgqa", "doctor", "--queries", "1000", "--script", str(script)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "embedded 0.22.0 answers wrongly" in done.stdout
+    assert "embedded 0.22.0 returns wrong answers" in done.stdout
     replayed = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=False)
     assert replayed.returncode == 1, replayed.stdout + replayed.stderr
     assert "ladybug 0.22.0" in replayed.stdout

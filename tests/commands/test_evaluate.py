@@ -480,7 +480,7 @@ def plain_question(folder: Path) -> Path:
 def test_a_set_that_names_no_metric(tmp_path: Path, cli: Cli) -> None:
     gold = plain_question(tmp_path)
     file = write(tmp_path / "p.json", {"n1": "rye"})
-    cli("evaluate", gold, file).sentence("nothing tells which metric is meant; name one with --metric: squad, squad2, hotpotqa")
+    cli("evaluate", gold, file).sentence("the metric is unknown; pass one with --metric: squad, squad2, hotpotqa")
     assert kgqa.evaluate(gold, file, metric="squad").scores.official == {"exact_match": 100.0, "f1": 100.0}
 
 
@@ -491,7 +491,7 @@ def test_what_names_no_metric_because_it_was_changed_by_hand(wrong: Any, tmp_pat
     native.write_folder({"test": instances}, tmp_path / "changed")
     for folder in (tmp_path / "native", tmp_path / "changed"):
         (folder / "manifest.json").write_text(json.dumps({"from": wrong}), "utf-8")
-        with pytest.raises(SettingsError, match="nothing tells which metric is meant"):
+        with pytest.raises(SettingsError, match="the metric is unknown"):
             kgqa.evaluate(folder, write(tmp_path / "p.json", {"n1": "rye"}))
 
 

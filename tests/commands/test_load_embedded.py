@@ -107,9 +107,7 @@ def test_a_damaged_copy_is_refused_and_made_anew(workspace: Path) -> None:
         file.seek(5000)
         file.write(b"xxxx")
     for use in (lambda: count(workspace, "Sample"), lambda: kgqa.load(workspace, store="embedded", dataset="wikihop")):
-        with pytest.raises(
-            StoreError, match=r"the graph with samples is damaged; kgqa load --store embedded .* --replace makes it anew\.$"
-        ):
+        with pytest.raises(StoreError, match=r"the graph with samples is damaged; kgqa load --store embedded .* --replace rebuilds it\.$"):
             use()
     kgqa.load(workspace, store="embedded", dataset="wikihop", replace=True)
     assert count(workspace, "Sample") > 10

@@ -41,7 +41,7 @@ def test_no_shortcut_is_right_too_often_in_wikihop(wikihop: kgqa.Report) -> None
 
 
 def test_medhop_is_as_large_as_expected(medhop: kgqa.Report) -> None:
-    assert 450 <= sum(medhop.counts.values()) <= 1_000  # of 2,900 that are reached (docs/evidence.md)
+    assert 450 <= sum(medhop.counts.values()) <= 1_000  # of 2,900 that are reached (docs/results.md)
 
 
 def test_real_sources_bring_the_faults_that_they_have(wikihop: kgqa.Report) -> None:

@@ -83,7 +83,7 @@ def test_the_file_has_all_columns_in_the_order_asked_for(seed_wikidata: Path, tm
     lifts = [float(row["text_lift"] or -1) for row in rows]
     assert lifts == sorted(lifts, reverse=True)
     asked = sum(row["verdict"] == ASKED for row in rows)
-    assert f"{asked} of {len(rows)} relations are asked about." in outcome.out
+    assert f"{asked} of {len(rows)} relations become questions." in outcome.out
     for verdict, count in Counter(row["verdict"] for row in rows).items():
         assert verdict == ASKED or f"{count} not, because {verdict}." in outcome.out
 

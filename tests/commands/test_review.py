@@ -76,7 +76,7 @@ def test_two_readers_agree_as_far_as_they_do(wikihop: Path, tmp_path: Path, cli:
     assert agreed["another"].agreement.same == 6
     out = cli("review", wikihop, "--agreement", ann, bob).out
     assert re.search(r"verdict\s*│\s*75\.0 \([^)]*\)\s*│\s*0\.56", out)
-    assert "on the 8 samples to which both gave a verdict" in out
+    assert "on the 8 samples with a verdict of both" in out
 
 
 def test_two_readers_of_one_table_are_compared_as_two_tables_are(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
@@ -87,7 +87,7 @@ def test_two_readers_of_one_table_are_compared_as_two_tables_are(wikihop: Path, 
     apart, together = kgqa.review_figures(wikihop, ann, bob), kgqa.review_figures(wikihop, tmp_path / "both.tsv")
     assert together.agreed == apart.agreed
     assert [replace(each, table="") for each in together.readers] == [replace(each, table="") for each in apart.readers]
-    assert "on the 8 samples to which both gave a verdict" in cli("review", wikihop, "--figures", tmp_path / "both.tsv").out
+    assert "on the 8 samples with a verdict of both" in cli("review", wikihop, "--figures", tmp_path / "both.tsv").out
     assert "said of each is in `both.tsv`.\n" in section(together)
 
 
@@ -96,7 +96,7 @@ def test_readers_of_different_samples_have_nothing_to_agree_on(wikihop: Path, tm
     bob = written(wikihop, tmp_path / "bob.tsv", ["", "", "", "follows"], reader="bob", sample=20)
     found = kgqa.review_figures(wikihop, ann, bob)
     assert (found.agreed, found.origin.sample) == ((), 20)
-    assert "nothing to agree on" in cli("review", wikihop, "--agreement", ann, bob).out
+    assert "no agreement to measure" in cli("review", wikihop, "--agreement", ann, bob).out
 
 
 def test_the_card_says_what_people_found_and_the_dataset_stays_whole(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:

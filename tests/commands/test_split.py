@@ -121,7 +121,7 @@ def test_what_it_prints(tmp_path: Path, cli: Cli) -> None:
     found = cli("split", source, "--out", tmp_path / "out")
     assert found.status == 0, found.err
     assert "Questions that stay together: 1 sets, the largest of 8." in found.out
-    assert "More than half of the questions hang together" in found.out
+    assert "More than half of the questions are connected" in found.out
 
 
 @settings(max_examples=20, deadline=None)

@@ -497,11 +497,11 @@ def test_a_missing_extra_is_the_line_that_installs_it(place: Place, cli: Cli, mo
 def test_a_run_of_something_else_is_a_sentence_and_stays(place: Place, cli: Cli) -> None:
     run, before = place.trained(), {}
     before = files(run)
-    cli("train", place.toml("context-only", epochs=1), place.set, "--out", run).sentence("begun with another reader")
+    cli("train", place.toml("context-only", epochs=1), place.set, "--out", run).sentence("started with another reader")
     cli("train", place.toml(epochs=1), place.set, "--out", run, "--seed", "9").sentence("another seed")
     cli("train", place.toml(epochs=2), place.set, "--out", run).sentence("another epochs")
     other = write_set(place.folder / "other", train=questions(5))
-    cli("train", place.toml(epochs=1), other, "--out", run).sentence("begun with another")
+    cli("train", place.toml(epochs=1), other, "--out", run).sentence("started with another")
     cli("train", place.toml(epochs=1), place.set, "--out", run, "--start-from", run).sentence("another start_from")
     cli("train", place.toml(epochs=1), place.set, "--out", place.set).sentence("--out")
     (place.folder / "mine").mkdir()

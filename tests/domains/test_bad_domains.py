@@ -167,12 +167,12 @@ def test_a_query_file_in_a_folder_below_is_found(tmp_path: Path, cli: Cli) -> No
 
 
 QUERIES = {
-    "creates": ("CREATE (e:Entity {id: 'x'}) RETURN e.id AS entity, e.id AS document", "only reading is possible"),
+    "creates": ("CREATE (e:Entity {id: 'x'}) RETURN e.id AS entity, e.id AS document", "only reading is allowed"),
     "changes": ("MATCH (e:Entity) SET e.label = 'x' RETURN e.id AS entity, e.id AS document", "contains SET"),
     "deletes": ("MATCH (e:Entity) DETACH DELETE e RETURN 'x' AS entity, 'y' AS document", "contains DETACH"),
-    "writes a file": ("COPY (MATCH (e:Entity) RETURN e.id) TO 'stolen.csv'", "only reading is possible"),
-    "reads a file": ("LOAD FROM '/etc/passwd' RETURN '' AS entity, '' AS document", "only reading is possible"),
-    "calls a procedure": ("CALL show_tables() RETURN name AS entity, name AS document", "only reading is possible"),
+    "writes a file": ("COPY (MATCH (e:Entity) RETURN e.id) TO 'stolen.csv'", "only reading is allowed"),
+    "reads a file": ("LOAD FROM '/etc/passwd' RETURN '' AS entity, '' AS document", "only reading is allowed"),
+    "calls a procedure": ("CALL show_tables() RETURN name AS entity, name AS document", "only reading is allowed"),
     "is a comment alone": ("/* nothing */", "the query is empty"),
 }
 

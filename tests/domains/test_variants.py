@@ -93,7 +93,7 @@ BROKEN = {
     "no name": (OWN, "", "the domain has no recipe ''; known are: entailed, paper."),
     "a name with strange letters": (MINE, "../mine", "the domain has no recipe '../mine'; did you mean mine?"),
     "none at all": (ALONE, "paper", "the domain has no recipe 'paper'; it has none; leave the recipe out."),
-    "no table": (f"{OWN}variants = 3\n", None, "'variants' must hold a table for each name, as [variants.paper]; mend the file."),
+    "no table": (f"{OWN}variants = 3\n", None, "'variants' must hold a table for each name, as [variants.paper]; fix the file."),
     "no table of a name": (f"{OWN}[variants]\npaper = true\n", "paper", "'variants' must hold a table for each name"),
     "a list": (f"{OWN}[[variants]]\nqangaroo = 1\n", "paper", "'variants' must hold a table for each name"),
     "an unknown setting": (f"{OWN}[variants.mine.qangaroo]\nmax_candidate = 3\n", "mine", "unknown setting 'qangaroo.max_candidate'"),

@@ -149,7 +149,7 @@ def check_sentence(text: str) -> None:
         ("MATCH (n) RETURN `x", "backtick that nothing closes"),
         ("MATCH (n) RETURN n /* x", "comment that nothing closes"),
         ("MATCH (n) RETURN n // x\rCREATE (m)", "carriage return"),
-        ("MATCH (n) RETRUN n", "has RETRUN where a clause that reads may begin"),
+        ("MATCH (n) RETRUN n", 'unexpected "RETRUN"'),
         ("MATCH (n) RETURN n UNION SET n.a = 1", "this one with SET"),
         ("MATCH (n) SET n.a = 1", "contains SET"),
         ("SHOW TABLES RETURN *", "this one with SHOW"),

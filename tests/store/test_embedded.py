@@ -33,7 +33,7 @@ def test_reading_leaves_no_file_behind(seed_wikidata: Path, tmp_path: Path) -> N
     # The engine itself exports files also from a graph that is open for reading.
     with EmbeddedStore(Workspace(seed_wikidata).graph) as store:
         for text in (f"COPY (MATCH (e:Entity) RETURN e.id) TO '{tmp_path}/x.csv'", f"EXPORT DATABASE '{tmp_path}/all'"):
-            with pytest.raises(QueryError, match="only reading is possible"):
+            with pytest.raises(QueryError, match="only reading is allowed"):
                 store.read(text, limits=Limits(rows=1, seconds=5))
     assert not list(tmp_path.iterdir())
 

@@ -344,7 +344,7 @@ def test_out_of_memory_holds_nothing_of_the_try_before(tmp_path: Path) -> None:
 
 
 def test_out_of_memory_twice_is_the_end_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(OutOfMemory, match="does not suffice for 4,096 tokens at once; give a smaller batch_tokens"):
+    with pytest.raises(OutOfMemory, match="has too little memory for 4,096 tokens at once; give a smaller batch_tokens"):
         fit(tmp_path, task=Hungry(lambda call: call > 5))
     assert checkpoints.latest(tmp_path / "checkpoints") is not None
 
@@ -525,7 +525,7 @@ def test_without_questions_to_learn_from_it_says_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize("other", [{"seed": 8}, {"key": "l"}, {"count": 17}, {"learning_rate": 0.02}, {"epochs": 4}, {"batch": 5}])
 def test_another_run_does_not_go_on_here(tmp_path: Path, other: dict[str, Any]) -> None:
     fit(tmp_path, epochs=1)
-    with pytest.raises(RunMismatch, match="begun with other settings, another dataset or another version"):
+    with pytest.raises(RunMismatch, match="started with other settings, another dataset or another version"):
         fit(tmp_path, **{"epochs": 1, **other})
 
 

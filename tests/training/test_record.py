@@ -336,7 +336,7 @@ def test_a_record_edited_by_hand_is_a_sentence(change: str, tmp_path: Path) -> N
         connection.execute(f"UPDATE run SET {change}")
     connection.close()
     for read in (lambda: read_runs(run_database(tmp_path, beside=tmp_path)), lambda: known(tmp_path)):
-        with pytest.raises(BrokenInput, match=r"runs\.sqlite: what it holds .* train anew"):
+        with pytest.raises(BrokenInput, match=r"runs\.sqlite: what it holds .* train again"):
             read()
 
 

@@ -1,1 +1,1 @@
-"""What checks measure by: words and mentions of a text, shapes of answers, and what can be guessed from one feature."""
+"""Measures of the checks: words and mentions of a text, shapes of answers, and guesses from one feature."""

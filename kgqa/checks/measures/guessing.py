@@ -23,27 +23,27 @@ CHUNK = 1 << 21
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guesses:
-    """What was guessed, for the questions that were tried."""
+    """Guesses for the evaluated questions."""
 
     question: npt.NDArray[np.int64]
-    """Which questions were tried."""
+    """Indices of the evaluated questions."""
     right: npt.NDArray[np.bool_]
     feature: Keys
-    """By which feature the guess was made."""
+    """Feature of each guess."""
     seen: npt.NDArray[np.int64]
     """How often the feature and the guessed answer came together where the guesser learned; 0 where it had nothing to go by."""
 
 
 @dataclass(slots=True)
 class Questions:
-    """What guessers see: answers, features, candidates, as keys. Memory: 8 bytes each, and 20 bytes a question."""
+    """Input of guessers: answers, features, candidates, as keys. Memory: 8 bytes each, and 20 bytes per question."""
 
     seed: int
     train: list[npt.NDArray[np.bool_]] = field(default_factory=list)
     fold: list[npt.NDArray[np.int64]] = field(default_factory=list)
     answer: list[Keys] = field(default_factory=list)
     features: list[tuple[npt.NDArray[np.int64], Keys]] = field(default_factory=list)
-    """Of each batch: features per question, and the features."""
+    """For each batch: features per question, and the features."""
     candidates: list[tuple[npt.NDArray[np.int64], Keys]] = field(default_factory=list)
     """The same of the candidates; a question without a list of them has none."""
 
@@ -103,7 +103,7 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Learned:
-    """For each pair of a feature and an answer, sorted by both, how often they came together; for each feature its best pair."""
+    """Counts of each pair of feature and answer, sorted by both; for each feature its most frequent pair."""
 
     features: Keys
     answers: Keys

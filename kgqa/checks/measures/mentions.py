@@ -101,7 +101,7 @@ def _doubted(texts: Mapping[str, int]) -> dict[str, list[str]]:
 
 
 def _name_fault(paragraph: Paragraph, mention: Mention, names: Sequence[str], owner: str | None) -> str:
-    """What speaks against a doubted mention: its text is another entity's name, or a name of its own entity is displaced."""
+    """Reasons against a doubtful mention: its text is another entity's name, or it displaces a name of its own entity."""
     text = paragraph.text[mention.start : mention.end]
     if owner is not None and not any(_is_variant(text, name) for name in names):
         return f"a name of {owner}; this entity is called “{names[0]}”"
@@ -120,7 +120,7 @@ def _is_variant(text: str, name: str) -> bool:
 
 
 def _is_displaced(paragraph: Paragraph, mention: Mention, name: str, start: int) -> bool:
-    """Whether a mention is the ``name`` at ``start`` with its place wrong, and not another name of the entity that stands there too."""
+    """Whether a mention is the ``name`` at ``start`` with a wrong offset, and not another name of the entity."""
     end, said = start + len(name), paragraph.text[mention.start : mention.end]
     if (mention.start <= start and end <= mention.end) or (start <= mention.start and mention.end <= end):
         # "Lisbon's" is a form of the name; "Lisbon," and "(Lisbon" are a mention that is too long, "Washington, D.C" one too short.

@@ -1,4 +1,4 @@
-"""What an answer looks like, which tells its type where nobody says it."""
+"""Shape of an answer, from which its type is guessed."""
 
 from __future__ import annotations
 

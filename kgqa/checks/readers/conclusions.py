@@ -1,4 +1,4 @@
-"""What figures of readers mean, and what cannot be concluded from them, in sentences."""
+"""Conclusions from figures of readers, and their limits, in sentences."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _undone(by_name: Mapping[str, Figure]) -> bool:
 
 
 def _after(by_name: Mapping[str, Figure], *, undone: bool) -> Iterator[str]:
-    """What the transform does."""
+    """Conclusion about the sufficiency transform."""
     before, after = by_name.get("dire"), by_name.get(AFTER)
     if before is None or after is None:
         return
@@ -96,5 +96,5 @@ def _interval(figure: Figure) -> str:
 
 
 def percent(share: float) -> str:
-    """With one decimal."""
+    """A share as a percentage with one decimal, ``34.5%``."""
     return f"{100 * share:.1f}%"

@@ -43,7 +43,7 @@ class Transformed:
 
 
 def transformed(questions: Iterable[Instance], kind: str, *, max_facts: int, seed: int) -> Transformed:
-    """What ``kgqa contrast`` makes of ``questions``; those that cannot be transformed are left out."""
+    """Contrasts of ``questions``; questions that cannot be transformed are left out."""
     settings = Settings(kind=kind, seed=seed, max_facts=max_facts)
     make = settings.maker(lambda: iter(()))
     kept, instances = [], []
@@ -80,7 +80,7 @@ def label_of(instance: Instance) -> int:
 
 
 def answered(found: Transformed) -> list[Instance]:
-    """The instances with their questions' answers, which say to whoever guesses whether yes and no are possible."""
+    """Instances with their questions' answers, so that a guesser knows whether yes and no are possible."""
     answers = {question.id: question.answers for question in found.questions}
     return [replace(instance, answers=answers[_question(instance)]) for instance in found.instances]
 

@@ -14,26 +14,26 @@ from kgqa.metrics.bootstrap import BATCH, RESAMPLES
 
 Floats = npt.NDArray[np.float64]
 WIDE = 0.1
-"""Half an interval's width from which on a figure says little."""
+"""Half width of an interval from which a figure is inconclusive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """What one kind of reader reaches in one respect."""
+    """A score of one kind of reader."""
 
     name: str
-    """Of the measure, or of the reader."""
+    """Name of the measure or the reader."""
     scored: str
-    """What is scored, as "answer F1"."""
+    """Kind of score, as "answer F1"."""
     value: float
     """Share of 1; so are the bounds of its 95% interval."""
     low: float
     high: float
     lowest: float
-    """Of the seeds; so is ``highest``."""
+    """Lowest score over the seeds; ``highest`` likewise."""
     highest: float
     chance: float
-    """What a random reader gets."""
+    """Score of a random reader."""
     questions: int
     groups: int
     measure: Measure | None = None
@@ -41,7 +41,7 @@ class Figure:
 
     @property
     def half(self) -> float:
-        """Of the interval's width."""
+        """Half the width of the interval."""
         return (self.high - self.low) / 2
 
     def finding(self, note: str) -> Finding:

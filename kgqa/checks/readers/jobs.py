@@ -1,4 +1,4 @@
-"""What is fitted and read: one job a kind of reader and of questions."""
+"""Jobs of an audit with readers: one per kind of reader and of questions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kgqa.readers.specification import Specification, specification
 from kgqa.settings.judging import JudgingSettings
 
 EVERYTHING = "ee"
-"""The reader with which those are compared that are kept from something, and which DiRe's scores are of."""
+"""The full reader, with which partial readers are compared; DiRe's scores are of it."""
 PARTIAL = ("question-only", "context-only", "one-paragraph")
 KINDS = ("probe", "sufficiency", "probe-of-sufficiency")
 ENOUGH_TRANSFORMED = 20
@@ -33,7 +33,7 @@ class Plan:
 
 
 def plan_of(level: str, asked: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, seed: int) -> Plan:
-    """What ``level`` takes. Raises SettingsError where a reader cannot be told what the settings say."""
+    """Jobs of ``level``. Raises SettingsError if a reader does not accept the settings."""
 
     def reader(name: str) -> Specification:
         known = find_reader(name).settings.model_fields

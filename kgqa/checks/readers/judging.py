@@ -52,18 +52,18 @@ Score = Callable[[Instance, Prediction], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """What readers said of a set."""
+    """Results of readers for a set."""
 
     level: str
     encoder: str
     seeds: tuple[int, ...]
     how: str
-    """Which questions were learned from and judged, in a sentence."""
+    """A sentence about training and evaluated questions."""
     figures: tuple[Figure, ...]
     conclusions: tuple[str, ...]
-    """What they mean, and what cannot be said, in sentences."""
+    """Conclusions and their limits, in sentences."""
     missing: Mapping[str, str]
-    """Measure → why it has no figure although it was asked for."""
+    """Requested measure without a figure → reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Judging:
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """Of the readers."""
+        """The seeds of the readers, counted from the audit's seed."""
         return tuple(range(self.seed, self.seed + self.settings.seed_count(self.level)))
 
     def judge(self, folder: Path, progress: Progress) -> Judged:
@@ -106,7 +106,7 @@ class Judging:
         )  # fmt: skip
 
     def without_dire(self) -> dict[str, str]:
-        """Measure → why it cannot be measured on these questions although it was asked for, as is known before anything is learned."""
+        """Requested measure that these questions do not allow → reason, known before training."""
         why = self.plan.without_dire if self.level == "full" else ""
         return {measure.name: why for measure in MEASURES if measure.full_only} if why else {}
 

@@ -1,4 +1,4 @@
-"""Which questions are learned from and which are judged: so many as are asked for, whole groups, drawn by name."""
+"""Questions to train on and to judge: whole groups, drawn by name, up to the requested numbers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ LEAST_GROUPS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What readers are shown; in memory as long as they judge."""
+    """Questions for the readers; in memory during judging."""
 
     train: tuple[Instance, ...] | None
     """None: those that are judged are learned from as well, by cross-fitting."""
     judged: tuple[Instance, ...]
     how: str
-    """A sentence."""
+    """A sentence for the report: splits, numbers of questions and groups."""
 
 
 def material(found: QuestionSet, settings: JudgingSettings, *, seed: int) -> Material:
@@ -62,8 +62,8 @@ def readable(instance: Instance) -> bool:
 def _check(found: QuestionSet, groups: int) -> None:
     if groups < LEAST_GROUPS:
         raise SettingsError(
-            f"{found.path}: {groups} groups of questions with paragraphs and answers are too few to be judged by readers, whose figures "
-            f"would say nothing; give a set with {LEAST_GROUPS} or more, or leave out --readers."
+            f"{found.path}: {groups} groups of questions with paragraphs and answers are too few for "
+            f"meaningful figures; give a set with {LEAST_GROUPS} or more, or leave out --readers."
         )
 
 

@@ -1,4 +1,4 @@
-"""What is measured with trained readers; nothing here imports them."""
+"""Measures with trained readers; this module does not import them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """One figure."""
+    """A figure that trained readers measure: its name, level and meaning."""
 
     name: str
     """As in ``--fail-on name>0.5``."""
@@ -19,7 +19,7 @@ class Measure:
 
     @property
     def level(self) -> str:
-        """The level of readers from which on it is measured."""
+        """Lowest level of ``--readers`` that measures it."""
         return "full" if self.full_only else "minimal"
 
 

@@ -1,4 +1,4 @@
-"""What a user says of the readers of an audit: a level, and a TOML file."""
+"""Options of an audit with readers: a level, and a TOML file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def check_level(level: str) -> str:
 
 
 def judging_settings(path: str | Path | None) -> JudgingSettings:
-    """What the file says, or the defaults. Raises MissingInput, SettingsError."""
+    """Settings from the file, or the defaults. Raises MissingInput, SettingsError."""
     if path is None:
         return JudgingSettings()
     path = Path(path)
@@ -29,7 +29,7 @@ def judging_settings(path: str | Path | None) -> JudgingSettings:
         try:
             said = tomllib.loads(path.read_text("utf-8-sig"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise SettingsError(f"{path}: this is not TOML ({error}); mend it.") from None
+            raise SettingsError(f"{path}: this is not TOML ({error}); fix it.") from None
     try:
         return JudgingSettings.model_validate(said)
     except ValidationError as error:

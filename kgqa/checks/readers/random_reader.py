@@ -1,4 +1,4 @@
-"""A reader that guesses, with which every figure is compared: the same scores, of predictions drawn at random."""
+"""A random reader, the chance level of every figure: the same scores, of predictions drawn at random."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RandomReader:
         self._share = float(np.mean(marks)) if marks else 0.0
 
     def predict(self, instance: Instance) -> Prediction:
-        """A guess."""
+        """A random candidate or span, with random support and confidence."""
         rng = self._rng
         candidate = instance.candidates[rng.integers(len(instance.candidates))] if instance.candidates else None
         drawn = rng.random(len(instance.paragraphs)) < self._share

@@ -25,7 +25,7 @@ PLOTTED = ("shortcut", "leakage", "overlap", "fault")
 
 
 def page(audit: Audit, *, seed: int) -> str:
-    """The whole page."""
+    """The report as one HTML text, plots included."""
     template = Template(files("kgqa.checks.report").joinpath("report.html").read_text("utf-8"))
     return template.substitute(
         version=__version__,

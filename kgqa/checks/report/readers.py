@@ -22,7 +22,7 @@ def readers_section(audit: Audit) -> str:
 
 
 def not_measured(judged: Judged | None) -> list[tuple[Measure, str]]:
-    """What has no figure, and why."""
+    """Measures without a figure, with reasons."""
     there = set() if judged is None else {figure.measure.name for figure in judged.figures if figure.measure is not None}
     why = {} if judged is None else judged.missing
     return [(measure, why.get(measure.name) or reason_for(measure)) for measure in MEASURES if measure.name not in there]

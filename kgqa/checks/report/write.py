@@ -59,7 +59,7 @@ class Report:
 
 
 def _inside(folder: Path, dataset: Path) -> bool:
-    """Whether ``folder`` is in the dataset's folder, or is the one in which the dataset's file is."""
+    """Whether ``folder`` is in the dataset's folder, or is the folder of the dataset's file."""
     return folder.is_relative_to(real_path(dataset)) if dataset.is_dir() else dataset.is_file() and folder == real_path(dataset).parent
 
 

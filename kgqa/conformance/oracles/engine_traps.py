@@ -40,7 +40,7 @@ def filtered_last(known: Known, entity: str, kind: str) -> Rows:
 
 
 def triangles(known: Known) -> Rows:
-    """Cycles of three."""
+    """Cycles of three facts."""
     rows = []
     for a in known.by_row(known.entities):
         paths = ((f, g, h) for f in known.facts_from[a] for g in known.facts_from[f.tail] for h in known.facts_from[g.tail])
@@ -103,7 +103,7 @@ def exists_either(known: Known, entity: str) -> Rows:
 
 
 def isolated(known: Known) -> Rows:
-    """Connected with nothing."""
+    """Entities without facts, mentions and article."""
     ties = (known.facts_from, known.facts_to, known.mentions_of, known.articles)
     return [(name,) for name in known.by_row(e for e in known.entities if not any(tie[e] for tie in ties))]
 

@@ -8,18 +8,18 @@ from kgqa.conformance.oracles.known import Known, Oracle, Row, Rows
 
 
 def nodes(known: Known) -> Rows:
-    """All entities."""
+    """Every entity with its properties, by row."""
     ordered = sorted(known.graph.entity, key=lambda e: e.row)
     return [(e.id, e.kind, e.label, e.description, e.label is None, "none" if e.label is None else e.label) for e in ordered]
 
 
 def documents(known: Known) -> Rows:
-    """All documents."""
+    """Every document with its properties, by row."""
     return [(d.id, d.title, d.text, d.usable) for d in sorted(known.graph.document, key=lambda d: d.row)]
 
 
 def facts(known: Known) -> Rows:
-    """All facts."""
+    """Every fact with head, relation and tail, by row."""
     return [(f.head, f.relation, f.label, f.tail) for f in known.facts_by_row()]
 
 
@@ -62,7 +62,7 @@ def large_numbers(known: Known) -> Rows:
 
 
 def contains(known: Known, text: str) -> Rows:
-    """Parts of names."""
+    """Entities whose label or description contains a text."""
     rows: list[Row] = []
     for e in sorted(known.graph.entity, key=lambda e: e.row):
         if e.label is not None and e.description is not None:

@@ -127,7 +127,7 @@ def entities_in(known: Known, document: str, limit: int) -> Rows:
 
 
 def hubs(known: Known, limit: int) -> Rows:
-    """Entities by documents."""
+    """Entities by the number of documents that mention them."""
     counts = Counter(mention.entity for mention in known.graph.mentions)
     return [(name, known.entities[name].label, n) for name, n in _best(known, counts.items(), limit)]
 

@@ -64,7 +64,7 @@ def mentioned_in(known: Known, entity: str, limit: int) -> Rows:
 
 
 def mentioned_in_count(known: Known, entity: str) -> Rows:
-    """How many documents."""
+    """Number of documents that mention an entity."""
     return [(len(known.naming(entity)),)]
 
 
@@ -92,7 +92,7 @@ def mentions(known: Known, document: str, limit: int) -> Rows:
 
 
 def mentions_count(known: Known, document: str) -> Rows:
-    """How many entities."""
+    """Number of entities that a document mentions."""
     return [(len(known.named(document)),)]
 
 
@@ -106,7 +106,7 @@ def shared_documents(known: Known, entity: str, other: str, limit: int) -> Rows:
 
 
 def graph_size(known: Known) -> Rows:
-    """Always one row."""
+    """Numbers of entities and documents, in one row."""
     return [(len(known.entities), len(known.documents))]
 
 

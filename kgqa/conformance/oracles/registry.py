@@ -31,7 +31,7 @@ def expected_rows(query: Query, known: Known, arguments: Mapping[str, Value]) ->
 
 
 def found_rows(query: Query, table: pa.Table) -> Rows:
-    """What it returned."""
+    """The rows of a table in the form in which rows are compared."""
     return comparable(query, list(zip(*(column.to_pylist() for column in table.columns), strict=True)))
 
 

@@ -43,10 +43,10 @@ def judgements(path: Path) -> dict[str, Scores]:
         raise BrokenInput(f"{where}: expected the header {', '.join(HEADER)}, separated by tabs; add it.")
     for where, row in rows:
         if len(row) != len(HEADER):
-            raise BrokenInput(f"{where}: expected {len(HEADER)} fields separated by tabs, found {len(row)}; mend or drop the line.")
+            raise BrokenInput(f"{where}: expected {len(HEADER)} fields separated by tabs, found {len(row)}; fix or drop the line.")
         query, text, score = row
         if not _SCORE.fullmatch(score):
-            raise BrokenInput(f"{where}, field 'score': expected a whole number of at most 9 digits, found {score[:20]!r}; mend it.")
+            raise BrokenInput(f"{where}, field 'score': expected a whole number of at most 9 digits, found {score[:20]!r}; fix it.")
         scores = found.setdefault(query, {})
         if text in scores:
             raise DuplicateId(f"{where}: text {text!r} was already judged for question {query!r}; drop one of the lines.")
@@ -78,4 +78,4 @@ def _fields(line: str, where: str) -> list[str]:
     try:
         return next(csv.reader([line], delimiter="\t", strict=True))
     except csv.Error as error:
-        raise BrokenInput(f"{where}: the quotation marks are not those of a table ({error}); mend or drop the line.") from None
+        raise BrokenInput(f"{where}: the quotation marks are not those of a table ({error}); fix or drop the line.") from None

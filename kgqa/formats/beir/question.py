@@ -40,7 +40,7 @@ class Metadata(Open):
 
 
 class Query(Open):
-    """One question."""
+    """A line of ``queries.jsonl``."""
 
     _id: str
     text: str

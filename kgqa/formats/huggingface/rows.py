@@ -135,7 +135,7 @@ def _aligned(row: Mapping[str, Any], field: str, kind: type, where: str) -> list
     names = list(kind.__annotations__)
     lists: list[list[Any]] = [row[field][name] for name in names]
     if any(len(one) != len(other) for one, other in pairwise(lists)):
-        raise BrokenInput(f"{where}, field {field!r}: {' and '.join(names)} are not of the same length; mend or drop the row.")
+        raise BrokenInput(f"{where}, field {field!r}: {' and '.join(names)} are not of the same length; fix or drop the row.")
     return [list(entry) for entry in zip(*lists, strict=True)]
 
 

@@ -60,7 +60,7 @@ def read(path: Path, wanted: Collection[str]) -> dict[str, str]:
     for _, title, text in stream.members(path, "article"):
         if not isinstance(text, str):
             found = FOUND.get(type(text), "something else")
-            raise BrokenInput(f"{path.name}, {title[:80]!r}: expected text, found {found}; mend or drop the article.")
+            raise BrokenInput(f"{path.name}, {title[:80]!r}: expected text, found {found}; fix or drop the article.")
         key = title.lower()
         if key in wanted and (key == title or key not in texts):
             texts[key] = _TAG.sub("", text)

@@ -154,7 +154,7 @@ def _paragraphs(
         if not texts and "paragraphs" in question:
             raise MissingInput(
                 f"{where}, field 'paragraphs': the text of {title[:80]!r} is not there; "
-                "put the file of context articles that was written with the questions beside them, or name it with --paragraphs."
+                "put the file of context articles next to the questions, or name it with --paragraphs."
             )
         for text in texts:
             yield Paragraph(id=unused(title, used), title=title, text=text, supporting=supporting)

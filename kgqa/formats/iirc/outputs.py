@@ -48,7 +48,7 @@ class Answering(Open):
 
 
 class Output(Open):
-    """One record."""
+    """A record of a retrieving system's outputs."""
 
     question: str
     original_paragraph: str

@@ -43,7 +43,7 @@ class Evidence(Open):
 
 
 class Question(Open):
-    """One question."""
+    """A question of the official file."""
 
     qid: str
     question: str

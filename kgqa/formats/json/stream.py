@@ -265,14 +265,14 @@ def _check_characters(text: str, value: object, where: str, begin: int = 0, end:
         try:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:
-            raise BrokenInput(f"{where}: a text holds half of a surrogate pair, which is no character; mend or drop the record.") from None
+            raise BrokenInput(f"{where}: a text holds half of a surrogate pair, which is no character; fix or drop the record.") from None
         except RecursionError:
-            raise BrokenInput(f"{where}: it is nested too deeply; mend or drop the record.") from None
+            raise BrokenInput(f"{where}: it is nested too deeply; fix or drop the record.") from None
 
 
 def _object(value: object, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise BrokenInput(f"{where}: expected an object, found {FOUND.get(type(value), type(value).__name__)}; mend or drop the record.")
+        raise BrokenInput(f"{where}: expected an object, found {FOUND.get(type(value), type(value).__name__)}; fix or drop the record.")
     return value
 
 
@@ -297,15 +297,15 @@ def _fault(error: Exception, where: str, before: int = 0) -> InputError:
     """Where the JSON is wrong and how; ``before`` are the characters of the file that stood before the text."""
     match error:
         case RecursionError():
-            return BrokenInput(f"{where}: it is nested too deeply; mend or drop the record.")
+            return BrokenInput(f"{where}: it is nested too deeply; fix or drop the record.")
         case _RepeatedKey():
             return DuplicateId(f"{where}: the key {str(error)!r} is there twice in one object; drop one of them.")
         case json.JSONDecodeError():
             place = f"{where}, character {before + error.pos}"
-            return BrokenInput(f"{place}: this is not JSON ({error.msg}); mend it, or fetch the file again.")
+            return BrokenInput(f"{place}: this is not JSON ({error.msg}); fix it, or fetch the file again.")
     if "integer string conversion" in str(error):  # Python's limit, in which it speaks of itself
-        return BrokenInput(f"{where}: a number has more than {sys.get_int_max_str_digits():,} digits; mend or drop the record.")
-    return BrokenInput(f"{where}: this is not JSON ({error}); mend it, or fetch the file again.")
+        return BrokenInput(f"{where}: a number has more than {sys.get_int_max_str_digits():,} digits; fix or drop the record.")
+    return BrokenInput(f"{where}: this is not JSON ({error}); fix it, or fetch the file again.")
 
 
 def _decoder() -> json.JSONDecoder:

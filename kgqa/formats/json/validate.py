@@ -92,7 +92,7 @@ def validated(value: object, kind: TypeAdapter[Record], where: str) -> Record:
     found = FOUND.get(type(first["input"]), type(first["input"]).__name__)
     expected = EXPECTED.get(first["type"])
     reason = f"expected {expected}, found {found}" if expected else _limit(first)
-    raise BrokenInput(f"{where}{f', field {field!r}' if field else ''}: {reason}; mend or drop the record.")
+    raise BrokenInput(f"{where}{f', field {field!r}' if field else ''}: {reason}; fix or drop the record.")
 
 
 def _first(value: object, kind: TypeAdapter[Record]) -> ErrorDetails:

@@ -19,7 +19,7 @@ def write_list(records: Iterable[Any], path: Path) -> None:
 
 
 def write_lines(records: Iterable[Any], path: Path) -> None:
-    """JSON lines."""
+    """Write one record per line."""
     with path.open("w", encoding="utf-8") as file:
         for record in records:
             file.write(encoded(record) + "\n")

@@ -166,7 +166,7 @@ def _texts(value: Value) -> list[str]:
 def _marked(value: Value, instance: Instance, where: str) -> str | None:
     """The marked text: what the label says where its place says something else; None where neither says anything."""
     if _place(value) is None:
-        raise BrokenInput(f"{where}, field 'annotations': a label says no place; mend or drop the annotation.")
+        raise BrokenInput(f"{where}, field 'annotations': a label says no place; fix or drop the annotation.")
     said = value.get("text")
     return said if isinstance(said, str) else _text_at(value, instance)
 

@@ -39,7 +39,7 @@ class Data(Open):
 
 
 class Task(Open):
-    """One question."""
+    """A task: the question's data, annotations and predictions."""
 
     id: NotRequired[int]
     data: Data

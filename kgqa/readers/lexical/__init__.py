@@ -18,7 +18,7 @@ from kgqa.settings.training import TrainingSettings
 LEXICAL: Mapping[str, type[LexicalReader]] = MappingProxyType(
     {kind.name: kind for kind in (RandomChoice, MaxMention, Majority, Prior, TfIdf, DocumentCue)}
 )
-"""Name → class."""
+"""Name of each lexical baseline → its class."""
 
 
 def counting(name: str, settings: Settings, training: TrainingSettings) -> LexicalReader:

@@ -78,7 +78,7 @@ class AnswerCounts:
         return found
 
     def write(self, folder: Path) -> None:
-        """Both tables."""
+        """Write the tables of counts and of answers."""
         write_table(self._counts, folder / "counts.parquet")
         write_table(pa.table([pa.array(self.texts, pa.string())], schema=ANSWERS), folder / "answers.parquet")
 

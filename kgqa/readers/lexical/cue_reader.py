@@ -103,12 +103,12 @@ class CueReader(LexicalReader):
         ]
 
     def write(self, folder: Path) -> dict[str, Any]:
-        """The counts."""
+        """Write the learned counts; there is no other state."""
         self._learned.write(folder)
         return {}
 
     def read(self, folder: Path, state: dict[str, Any]) -> None:
-        """The same."""
+        """Read the counts that :meth:`write` wrote."""
         self._learned = AnswerCounts.read(folder)
 
 

@@ -17,5 +17,5 @@ class DocumentCue(CueReader):
     name = "document-cue"
 
     def cues(self, instance: Instance) -> Iterable[str]:
-        """The texts."""
+        """The text of each paragraph is a cue."""
         return (paragraph.text for paragraph in instance.paragraphs)

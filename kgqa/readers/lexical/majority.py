@@ -17,7 +17,7 @@ class Majority(CueReader):
     name = "majority"
 
     def cues(self, instance: Instance) -> Iterable[str]:
-        """One."""
+        """The query's type is the only cue."""
         return (query_type(instance),)
 
 

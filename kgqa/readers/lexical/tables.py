@@ -12,7 +12,7 @@ from kgqa.runs.files import write_parquet
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    """One file."""
+    """One Parquet table of a saved reader."""
     with storage_errors(path):
         write_parquet(table, path)
 

@@ -60,7 +60,7 @@ class TfIdf(LexicalReader):
         self._counts.add(tokens[once])
 
     def learned(self) -> None:
-        """Forget the paragraphs."""
+        """Forget the paragraphs; only frequencies are needed."""
         table = self._counts.table()
         self.documents = len(self._seen)
         self._take(table)
@@ -101,12 +101,12 @@ class TfIdf(LexicalReader):
         return inverse_frequency(frequency, max(self.documents, 1))
 
     def write(self, folder: Path) -> dict[str, Any]:
-        """The frequencies."""
+        """Write the document frequencies."""
         write_table(pa.table([self._tokens, self._frequency], schema=SCHEMA), folder / FILE)
         return {"documents": self.documents}
 
     def read(self, folder: Path, state: dict[str, Any]) -> None:
-        """The same."""
+        """Read the document frequencies that :meth:`write` wrote."""
         if not isinstance(state.get("documents"), int) or state["documents"] < 0:
             raise BrokenInput(f"{folder / saved.FILE}: it does not say how many documents were counted; train the reader again.")
         self.documents = state["documents"]

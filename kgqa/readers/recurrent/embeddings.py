@@ -73,7 +73,7 @@ def _vector(path: Path, number: int, fields: Sequence[str]) -> npt.NDArray[np.fl
 
 
 def _broken(path: Path, number: int, what: str) -> BrokenInput:
-    return BrokenInput(f"{path}, line {number:,}: this is no word with its vector, as {what}; mend or remove the line.")
+    return BrokenInput(f"{path}, line {number:,}: this is no word with its vector, as {what}; fix or remove the line.")
 
 
 def of_encoder(name: str, vocabulary: Vocabulary) -> torch.Tensor:

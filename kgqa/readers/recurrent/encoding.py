@@ -63,7 +63,7 @@ class Encoder:
         return pa.RecordBatch.from_arrays([pa.array([row[field.name] for row in rows], field.type) for field in SCHEMA], schema=SCHEMA)
 
     def row(self, instance: Instance) -> dict[str, Any]:
-        """One question."""
+        """An encoded question with its texts and targets."""
         document = self.assembler.assemble(instance)
         question = self.assembler.of_forms(question_forms(instance.question)[: self.settings.question_tokens])
         unknown = list(dict.fromkeys([*document.unknown, *question.unknown]))

@@ -97,7 +97,7 @@ class Letters(nn.Module):
     """A vector for each word from its letters: filters over them, of each the largest value (Kim 2014)."""
 
     def __init__(self, count: int, filters: int) -> None:
-        """``count``: of letters."""
+        """``count`` characters, ``filters`` convolution filters."""
         super().__init__()
         self.vectors = nn.Embedding(count, LETTER_SIZE, padding_idx=PADDING)
         self.filters = nn.Conv1d(LETTER_SIZE, filters, LETTER_WIDTH, padding=LETTER_WIDTH - 1)

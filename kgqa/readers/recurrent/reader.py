@@ -26,7 +26,7 @@ class RecurrentReader(NeuralReader):
     settings: RecurrentSettings
 
     def __init__(self, name: str, settings: RecurrentSettings, training: TrainingSettings) -> None:
-        """``name``: of ``task.NETWORKS``."""
+        """``name`` is a key of ``task.NETWORKS``."""
         super().__init__(name, settings, training)
         self._vocabulary: Vocabulary | None = None
         self._seed = 0
@@ -60,6 +60,6 @@ class RecurrentReader(NeuralReader):
         return {"seed": self._seed, "vector_size": self._vector_size}
 
     def save_beside(self, folder: Path) -> None:
-        """The words."""
+        """Save the vocabulary with the weights."""
         assert self._vocabulary is not None
         self._vocabulary.save(folder)

@@ -90,7 +90,7 @@ class RecurrentTask:
             return NETWORKS[self.name](words, hidden=settings.hidden, dropout=settings.dropout)
 
     def encode(self, instances: Sequence[Instance]) -> pa.RecordBatch:
-        """Rows of ``encoding.SCHEMA``."""
+        """Encode questions to rows of ``encoding.SCHEMA``."""
         return self._encoder.rows(instances)
 
     def collate(self, examples: pa.Table) -> Batch:
@@ -192,7 +192,7 @@ class RecurrentTask:
         }
 
     def score(self, instance: Instance, prediction: Prediction) -> float:
-        """As every reader's."""
+        """The dev score of a prediction, as for every reader."""
         return lesson_score(instance, prediction)
 
 

@@ -204,7 +204,7 @@ def _check(folder: Path, *, weights: Sequence[str] = WEIGHTS) -> None:
             )
         raise MissingInput(f"{folder}: there is no model.safetensors here; give the folder of a whole encoder.")
     if not any((folder / name).is_file() for name in TOKENIZERS):
-        raise MissingInput(f"{folder}: there is no tokenizer here (tokenizer.json); put the encoder's own beside its weights.")
+        raise MissingInput(f"{folder}: there is no tokenizer here (tokenizer.json); put the encoder's own next to its weights.")
 
 
 def load_tokenizer(place: str, name: str) -> Any:
@@ -213,7 +213,7 @@ def load_tokenizer(place: str, name: str) -> Any:
 
     tokenizer = load_pretrained(AutoTokenizer, place, name, use_fast=True)
     if not tokenizer.is_fast:
-        raise BrokenInput(f"{name}: its tokenizer does not say where tokens stand; take an encoder with a tokenizer.json.")
+        raise BrokenInput(f"{name}: its tokenizer gives no character offsets; take an encoder with a tokenizer.json.")
     return tokenizer
 
 

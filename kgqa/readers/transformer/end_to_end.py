@@ -26,7 +26,7 @@ class SpanReader(NeuralReader):
     def __init__(
         self, name: str, settings: EncoderSettings, training: TrainingSettings, *, lessons: Lessons, hides_question: bool = False
     ) -> None:
-        """``hides_question``: context only."""
+        """``hides_question`` makes it the context-only reader."""
         super().__init__(name, settings, training)
         self._lessons, self._hides_question = lessons, hides_question
         self._encoder: Encoder | None = None

@@ -115,7 +115,7 @@ class StepExecution:
         saved.write(folder, self.name, settings=self.settings.model_dump(mode="json"))
 
     def load(self, folder: Path) -> None:
-        """As saved."""
+        """Load the settings and both parts of a saved reader."""
         found = saved.read(folder, self.name)
         with saved.described(folder):
             self.settings = ExecutionSettings.model_validate(found["settings"])
@@ -197,6 +197,6 @@ def best_paragraph(prediction: Prediction) -> str | None:
 
 
 ex_ee = partial(StepExecution, maker=end_to_end)
-"""EX(EE)."""
+"""Step execution with End2End as the single-hop reader."""
 ex_sa = partial(StepExecution, maker=select_answer)
-"""EX(SA)."""
+"""Step execution with Select+Answer as the single-hop reader."""

@@ -247,5 +247,5 @@ def _known_before(folder: Path) -> list[str]:
 
 
 def question_only(name: str, settings: RankingSettings, training: Any) -> RankingReader:
-    """Q-only."""
+    """Make the question-only reader."""
     return RankingReader(name, settings, training)

@@ -84,7 +84,7 @@ class ReadingTask:
         )  # fmt: skip
 
     def encode(self, instances: Sequence[Instance]) -> pa.RecordBatch:
-        """See ``examples.encode``."""
+        """Encode questions by ``examples.encode``."""
         return examples.encode(instances, self._cutter, self._lessons)
 
     def collate(self, table: pa.Table) -> Batch:

@@ -117,7 +117,7 @@ class RewritingTask:
         return self._rewriting.prediction(instance, respelled(text, self._rewriting.source(instance)) if self._lossy else text.strip())
 
     def score(self, instance: Instance, prediction: Prediction) -> float:
-        """The lesson's own."""
+        """The dev score of the rewriting task."""
         return self._rewriting.score(instance, prediction)
 
 

@@ -65,7 +65,7 @@ class SelectAnswer:
                 with storage_errors(keep):
                     chosen = json.loads(keep.read_text("utf-8"))
             except ValueError:
-                raise BrokenInput(f"{keep}: this is not what the selector chose; remove it, and it is made anew.") from None
+                raise BrokenInput(f"{keep}: this is not what the selector chose; remove it, and kgqa writes it again.") from None
         return questions.shown(Selecting(chosen), key_of("selected", list(chosen.items())))
 
     def _chosen(self, questions: Questions, progress: Progress) -> dict[str, list[str]]:
@@ -89,7 +89,7 @@ class SelectAnswer:
         saved.write(folder, self.name, settings=self.settings.model_dump(mode="json"))
 
     def load(self, folder: Path) -> None:
-        """As saved."""
+        """Load the settings, the selector and the answerer."""
         found = saved.read(folder, self.name)
         with saved.described(folder):
             self.settings = SelectSettings.model_validate(found["settings"])
@@ -98,10 +98,10 @@ class SelectAnswer:
 
 
 def select_answer(name: str, settings: SelectSettings, training: TrainingSettings) -> SelectAnswer:
-    """SA."""
+    """Make Select+Answer, whose selector learns from supporting marks."""
     return SelectAnswer(name, settings, training, support="supporting")
 
 
 def one_paragraph(name: str, settings: EncoderSettings, training: TrainingSettings) -> SelectAnswer:
-    """1-Para."""
+    """Make 1-Para, whose selector learns which paragraphs have the answer."""
     return SelectAnswer(name, SelectSettings(**settings.model_dump(), selected=1), training, support="has-answer")

@@ -20,5 +20,5 @@ class SingleHopReader(SpanReader):
 
 
 def single_hop_reader(name: str, settings: EncoderSettings, training: TrainingSettings) -> SingleHopReader:
-    """On any encoder."""
+    """Make a single-hop reader on any encoder."""
     return SingleHopReader(name, settings, training, lessons=Lessons())

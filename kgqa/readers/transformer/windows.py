@@ -30,7 +30,7 @@ NOWHERE = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
-    """A text, cut."""
+    """Tokens of a text, with their character offsets."""
 
     ids: Ints
     begins: Ints

@@ -45,7 +45,7 @@ OWN_REASONS = {
 
 
 class Copy(NamedTuple):
-    """A new paragraph."""
+    """An adversarial paragraph with its false answer."""
 
     paragraph: Paragraph
     answer: str

@@ -57,7 +57,7 @@ class Question:
     dropped: tuple[str, ...]
     """Ids of paragraphs left out beforehand."""
     noted: Mapping[str, Any]
-    """The provenance."""
+    """The instance's provenance, decoded."""
 
     def name_facts(self, facts: Iterable[int]) -> list[Any]:
         """Facts as provenance names them."""

@@ -23,7 +23,7 @@ class Link:
     entity: str | None
     """The bridge's id, where the set has one."""
     kinds: list[Kind]
-    """Of the bridge."""
+    """Kinds of the bridge, narrowest first."""
     is_answer: bool = False
     """Whether the answer itself is what both paragraphs speak of."""
 

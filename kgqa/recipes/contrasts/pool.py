@@ -39,7 +39,7 @@ class Collector:
             self._paragraphs.add(paragraph.text, paragraph)
 
     def pool(self) -> Pool:
-        """What was seen."""
+        """The pool of all paragraphs added so far."""
         paragraphs = self._paragraphs.values()
         holding = defaultdict[str, list[int]](list)
         for place, paragraph in enumerate(paragraphs):

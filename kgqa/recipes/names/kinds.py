@@ -25,7 +25,7 @@ LEAD = 300
 CLAUSE = 200
 """The letters after an asking word in which the noun is looked for."""
 NOUNS = {noun: name for name, nouns in word_lists(Path(__file__).with_name("nouns.txt")).items() for noun in nouns}
-"""Noun → class."""
+"""Noun → its class, from ``nouns.txt``."""
 CLASSES = frozenset({*NOUNS.values(), PERSON})
 ROLES = frozenset(
     {"developer", "distributor", "employer", "maker", "manufacturer", "operator", "owner", "performer", "publisher", "winner"}
@@ -86,7 +86,7 @@ class Sense(NamedTuple):
     """The word before the noun: a football club."""
 
     def kinds(self) -> list[Kind]:
-        """The narrower first."""
+        """The kinds of a name, narrowest first."""
         kinds: list[Kind] = [(self.group, self.noun, self.before)] if self.before else []
         return [*kinds, (self.group, self.noun), (self.group,)] if self.group else kinds or [("", self.noun)]
 
@@ -98,7 +98,7 @@ def split_title(title: str) -> tuple[str, str]:
 
 
 def first_name(name: str) -> str:
-    """The first word."""
+    """The first word of a name."""
     return name.partition(" ")[0]
 
 

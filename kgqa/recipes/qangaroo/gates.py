@@ -194,7 +194,7 @@ class TooManyDocuments(SampleGate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationSaysLittle(SampleGate):
-    """Relations are chosen by measure, not by name (docs/evidence.md)."""
+    """Relations are chosen by measure, not by name (docs/wikihop.md)."""
 
     reason: ClassVar[str] = "the relation says little about its subject: it has too many objects, or texts hardly state it"
     setting: ClassVar[str] = "qangaroo.evidence.max_objects, qangaroo.evidence.text_lift"

@@ -172,7 +172,7 @@ class Neo4jStore:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Close."""
+        """Close the connection, also after an error."""
         self.close()
 
     @contextmanager

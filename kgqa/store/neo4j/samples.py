@@ -49,9 +49,9 @@ class Part:
     """Nodes of one kind, the chains on them, and what connects them with the graph."""
 
     name: str
-    """``samples`` or ``rejected``."""
+    """Name of the part: ``samples`` or ``rejected``."""
     called: str
-    """In a sentence."""
+    """Name of the part in a sentence."""
     nodes: str
     """The table whose rows are counted."""
     under: str
@@ -62,7 +62,7 @@ class Part:
     """Table → which nodes it leads from, and to what."""
     add: str
     erase: str
-    """Names of queries."""
+    """Names of the queries that add and erase the part."""
 
 
 SAMPLES = Part(

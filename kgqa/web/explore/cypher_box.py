@@ -85,7 +85,7 @@ def of_named(graph: Graph, query: Query, given: Mapping[str, str]) -> Written:
     Raises QueryError for a value that the query does not take, and for a search, which no text stands for.
     """
     if query.search:
-        raise QueryError(f"{query.name} is a search in steps and no one text, so that it cannot be changed here; ask it under /query.")
+        raise QueryError(f"{query.name} is a search of several queries and cannot be edited here; run it under /query.")
     filled = filled_in(given)
     known = tuple(parameter for parameter in query.params if parameter.default is not None or parameter.name in filled)
     values = replace(query, params=known).arguments(filled)

@@ -28,7 +28,7 @@ class Dataset:
     name: str
     path: Path
     counts: dict[str, int]
-    """Split → samples."""
+    """Split → number of samples."""
     masked: bool
     """Whether it has a masked twin."""
 
@@ -48,7 +48,7 @@ class Page:
 
     samples: tuple[Listed, ...]
     number: int
-    """From 1."""
+    """Number of the page, from 1."""
     pages: int
     total: int
     """Samples that fit what was looked for."""

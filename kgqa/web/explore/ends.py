@@ -18,7 +18,7 @@ class End:
     """One end as far as it is known."""
 
     text: str
-    """What was given."""
+    """The id or name that the user typed."""
     subject: Subject | None = None
     names: Names | None = None
     """What there is to choose from, where the text is not the name of one entity alone."""

@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import dist
 
 HEIGHT = 26
-"""Of a node."""
+"""Height of a node in pixels."""
 NEXT = 42
 """From node to node in a column."""
 SLOT = 22
@@ -35,7 +35,7 @@ Area = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layers:
-    """Where everything is."""
+    """Positions of nodes and lines of a drawing."""
 
     nodes: dict[str, Point]
     lines: list[list[Point]]

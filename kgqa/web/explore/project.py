@@ -55,8 +55,7 @@ class Project:
             rows = self.graph.stores.run(read_queries()["graph_marker"], seconds=self.graph.seconds).to_pylist()
         except QueryTimeout:
             raise QueryTimeout(
-                f"{self.place}: the server is silent or busy, it has said nothing for {self.graph.seconds:g} seconds; see to it, then load "
-                "this page again."
+                f"{self.place}: the server has not answered for {self.graph.seconds:g} seconds; check it, then reload this page."
             ) from None
         if not rows or not rows[0]["finished"]:
             state = "is being loaded, or was not loaded to its end" if rows else "has been taken out of the database"

@@ -14,7 +14,7 @@ from kgqa.web.explore.layers import HEIGHT, Point, label_places, place
 
 ROW = 34
 COLUMN = 200
-"""Widest box."""
+"""Width of the widest box in pixels."""
 GAP = 150
 """Between the columns of a tree, where the labels of edges stand."""
 BETWEEN = (62, 20)
@@ -73,7 +73,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Still:
-    """A whole picture."""
+    """A picture drawn without scripts: its area, boxes and lines."""
 
     left: int
     top: int

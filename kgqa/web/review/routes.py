@@ -19,7 +19,7 @@ Id = Annotated[str, Query(alias="id", min_length=1)]
 
 
 def routes(session: Session, pages: Pages) -> APIRouter:
-    """All routes."""
+    """Routes of the review page."""
     router = APIRouter(default_response_class=HTMLResponse)
     ids = list(session.places)
 

@@ -20,7 +20,7 @@ FIELDS = ("sample", "verdict", "marks", "candidate", "note", "seen")
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """Somebody reads."""
+    """A review: the drawn samples and the table of judgements."""
 
     readings: tuple[Reading, ...]
     book: Book

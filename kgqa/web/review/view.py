@@ -27,7 +27,7 @@ class ShownHop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownChain:
-    """Hops in order."""
+    """A chain as a sequence of hops."""
 
     hops: tuple[ShownHop, ...]
 
@@ -55,7 +55,7 @@ class ShownDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownSample:
-    """All of it."""
+    """A sample as the page shows it."""
 
     answer: ShownCandidate
     others: tuple[ShownCandidate, ...]

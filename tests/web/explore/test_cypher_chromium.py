@@ -149,7 +149,7 @@ def test_a_mistake_stands_above_the_query_which_stays(wikidata: Project, look: L
     page.get_by_role("textbox", name="Parameters").fill("")
     page.get_by_role("button", name="Run").click()
     trouble = page.locator("#trouble [role=alert]")
-    expect(trouble).to_contain_text("only reading is possible here")
+    expect(trouble).to_contain_text("only reading is allowed here")
     assert trouble.bounding_box()["y"] < page.locator("#cypher").bounding_box()["y"]  # type: ignore[index]
     expect(page.locator("#cypher")).to_have_value("MATCH (e:Entity) SET e.label = 'x' RETURN e")
     expect(page.locator("table.rows")).to_have_count(0)
@@ -246,7 +246,7 @@ def test_it_works_without_scripts(width: int, worldly: Project, look: Look) -> N
     page.locator("#cypher").fill("CREATE (n)")
     page.get_by_role("textbox", name="Parameters").fill("")
     page.get_by_role("button", name="Run").click()
-    expect(page.locator("#trouble [role=alert]")).to_contain_text("only reading is possible here")
+    expect(page.locator("#trouble [role=alert]")).to_contain_text("only reading is allowed here")
     expect(page.locator("#cypher")).to_have_value("CREATE (n)")
     said_no(window)
 

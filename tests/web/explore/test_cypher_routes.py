@@ -264,7 +264,7 @@ def test_every_named_query_can_be_opened_and_gives_the_same_rows(either: Project
     for query in either.queries.values():
         answer = ask.get("/cypher", params={"name": query.name})
         if query.search:
-            assert "is a search in steps" in sentence(answer)
+            assert "is a search of several queries" in sentence(answer)
             assert field(answer, "q") == ""
             assert "/cypher?" not in ask.get("/query", params={"name": query.name}).text
             continue

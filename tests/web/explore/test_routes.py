@@ -547,9 +547,7 @@ def test_a_server_that_fell_silent_is_said(
         answer = client(project).get("/api/neighbours", params={"node": "e:Q45"})
     assert answer.status_code == 504
     sentence = answer.json()["error"]["sentence"]
-    assert sentence == (
-        f"{neo4j_database.place}: the server is silent or busy, it has said nothing for 2 seconds; see to it, then load this page again."
-    )
+    assert sentence == (f"{neo4j_database.place}: the server has not answered for 2 seconds; check it, then reload this page.")
 
 
 def test_without_scripts_the_start_page_leads_to_the_hubs(wikidata: Project, client: Client) -> None:

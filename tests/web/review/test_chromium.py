@@ -100,7 +100,7 @@ def test_two_pages_of_one_sample_do_not_take_back_each_others_words(session: Ses
     (sample,) = table(session)
     session.book.store(Judgement(sample=sample, reader="ann", verdict="follows", note="by hand"))
     press(page, "3")
-    expect(page.locator("#trouble")).to_contain_text("was changed by another page or by hand meanwhile; load the page again")
+    expect(page.locator("#trouble")).to_contain_text("was changed by another page or by hand; load the page again")
     assert (table(session)[sample].verdict, table(session)[sample].note) == ("follows", "by hand")
     window.complaints[:] = [text for text in window.complaints if "409" not in text]
 
