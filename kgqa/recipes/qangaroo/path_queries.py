@@ -18,7 +18,7 @@ import pyarrow as pa
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import Adjacency, IntArray, Rows, find, paired, row_bounds, spread
+from kgqa.arrays.rows import Adjacency, IntArray, Rows, distinct, find, paired, row_bounds, spread
 from kgqa.arrays.search import lower_bound, row_holds
 from kgqa.arrays.tokens import word_hashes
 from kgqa.errors import EmptyResult
@@ -186,7 +186,8 @@ class PathFinder:
 
     def end_points(self, queries: PathQueries) -> Adjacency:
         """Entity → the paths whose end point it is: the entities that the path's second role reaches in the facts."""
-        entity, role = np.unique(np.stack([self._facts.targets, self._synonyms[self._facts.roles]]), axis=1)
+        pairs = distinct(paired(self._facts.targets, self._synonyms[self._facts.roles]))
+        entity, role = pairs >> 32, pairs & 0xFFFFFFFF
         order = np.argsort(queries.paths[:, 1], kind="stable")
         bounds = row_bounds(queries.paths[order, 1], self._facts.role_count)
         counts = (bounds[1:] - bounds[:-1])[role]
@@ -339,8 +340,8 @@ def chosen_candidates(
     unlike = ~answer & ~true_too & (alike < settings.alike)
     # A rival is the answer of another query over the same last document, or of another query of the path: who counts finds it as well.
     last = samples.nodes.targets[samples.nodes.offsets[1:] - 2]
-    pairs = np.unique(paired(hops["answer_document"], samples.questions.answer))
-    of_path = np.unique(paired(samples.questions.relation, samples.questions.answer))
+    pairs = distinct(paired(hops["answer_document"], samples.questions.answer))
+    of_path = distinct(paired(samples.questions.relation, samples.questions.answer))
     rival = (find(pairs, paired(last, target)) >= 0).astype(np.int64) + (
         find(of_path, paired(samples.questions.relation[sample], target)) >= 0
     )
