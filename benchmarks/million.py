@@ -97,7 +97,7 @@ def tables(runs: dict[int, Measured]) -> list[Table]:
     base = runs[least].outcome.processor
     whole = [
         [
-            f"{size:,}", f"{run.counts['links']:,}", f"{run.counts['facts']:,}", f"{run.counts['samples']:,}", f"{run.outcome.seconds:,.0f}",
+            f"{size:,}", *(f"{run.counts[name]:,}" for name in ("links", "facts", "samples")), f"{run.outcome.seconds:,.0f}",
             f"{run.outcome.processor:,.0f}", f"{max(peak for *_, peak in run.stages):.1f}",
             f"{run.outcome.processor / base / (size / least):.2f}", f"{run.load:.1f}",
         ]
@@ -109,8 +109,8 @@ def tables(runs: dict[int, Measured]) -> list[Table]:
         stages.append([name, *cells, f"{runs[largest].stages[row][2] / max(used, 1e-9) / (largest / least):.2f}"])
     columns = [f"{size:,}" for size in runs]
     note = (
-        f"{WORKERS} workers, one run each, kernels compiled before by a run on {WARM_UP:,} documents; peaks are of resident memory. Growth is "
-        "that of the seconds of all cores, which other work on the machine changes less than the clock's. The load is the machine's: more "
+        f"{WORKERS} workers, one run each, kernels compiled before by a run on {WARM_UP:,} documents; peaks are of resident memory. Growth "
+        "is that of the seconds of all cores, which other work on the machine changes less than the clock's. The load is the machine's: more "
         "than its cores means that others took a part of them."
     )
     return [

@@ -11,6 +11,7 @@ from kgqa.arrays.narrow import check_fits
 
 IntArray = npt.NDArray[np.int32]
 
+
 def text_buffers(texts: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """The UTF-8 bytes of all ``texts`` one after the other, and where each begins (int64, texts + 1); no nulls, nothing is copied.
 

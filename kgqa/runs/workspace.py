@@ -26,7 +26,7 @@ FORMAT = 1
 """Raised whenever an older workspace cannot be continued."""
 ASIDE = f".old{TEMPORARY}"
 LOCK = ".kgqa.lock"
-CODED = {name: ("document", "entity") for name in ("occurrences", "title_occurrences")}
+CODED = dict.fromkeys(("occurrences", "title_occurrences"), ("document", "entity"))
 """Tables with so many rows that their columns of few different texts are held as dictionaries, an eighth of the memory."""
 
 

@@ -41,7 +41,9 @@ def _read(text: str) -> tuple[frozenset[str], list[_Run]]:
     """The words in small letters, and the runs."""
     words = list(_WORD.finditer(text))
     small = frozenset(match[0] for match in words if match[0].islower())
-    return small, [(tuple(match[0].lower() for match in run), tuple(match.start() for match in run), run[-1].end()) for run in _runs(text, words)]
+    return small, [
+        (tuple(match[0].lower() for match in run), tuple(match.start() for match in run), run[-1].end()) for run in _runs(text, words)
+    ]
 
 
 def _folded(text: str) -> list[str]:
