@@ -112,7 +112,8 @@ def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     Not np.unique: without counts or inverse it hashes, which takes many times as long as sorting, and by rows it takes longer still.
     """
     ordered = np.sort(values)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    kept: npt.NDArray[Any] = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    return kept
 
 
 def find(known: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> Offsets:
