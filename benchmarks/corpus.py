@@ -8,7 +8,6 @@ last, so that the most frequent entity has the same share of a larger corpus.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from kgqa.arrays.hashes import mixed
+from kgqa.arrays.rows import find
 
 Ints = npt.NDArray[np.int64]
 ENTITIES = 1.4
@@ -35,6 +35,8 @@ SHARED = 0.05
 """The share of entities that have the name of another one."""
 SEVERAL = 0.15
 """The share of names that are written a second time in their article."""
+SAID, FORMS = 0.8, 4
+"""The share of stated facts whose sentences have words that go with the relation, and in how many forms each relation is said."""
 SPARE = 1.4
 """So many times as many facts are drawn, as frequent ones are drawn again."""
 BLOCK = 50_000
@@ -165,26 +167,49 @@ def _names(entities: int, rng: np.random.Generator) -> list[str]:
 
 
 def _write_texts(path: Path, corpus: Corpus, documents: int, rng: np.random.Generator) -> None:
-    """Articles: sentences of everyday words with small letters and one name or two each, the article's own name first."""
-    stock = np.array(_words(np.arange(1 << 40, (1 << 40) + 20_000)))
+    """Articles: sentences of everyday words with small letters and one name or two each, the article's own name first.
+
+    What names the tail of a fact about the article's subject mostly says so, in words that go with the relation.
+    """
+    stock = pl.Series(_words(np.arange(1 << 40, (1 << 40) + 20_000)))
     offsets = np.searchsorted(corpus.document, np.arange(documents + 1))
-    names = np.array(corpus.names, dtype=object)
-    with path.open("w", encoding="utf-8") as file:
+    names, relation = pl.Series(corpus.names), _relation_of(corpus)
+    relation[rng.random(len(relation)) >= SAID] = -1
+    with path.open("wb") as file:
         for low in range(0, documents, BLOCK):
             high = min(low + BLOCK, documents)
-            again = 1 + (rng.random(offsets[high] - offsets[low]) < SEVERAL)
-            first = offsets[low]
-            fill = _draw(HEADS, len(stock), 6 * (int(again.sum()) + 2 * (high - low)), rng, 5)
-            words, at = stock[fill].tolist(), 0
-            for document in range(low, high):
-                own = corpus.names[document]
-                parts = [f"{own} {' '.join(words[at : at + 5])}."]
-                at += 5
-                for row in range(offsets[document], offsets[document + 1]):
-                    for _ in range(int(again[row - first])):
-                        parts.append(
-                            f"{words[at].capitalize()} {' '.join(words[at + 1 : at + 4])} {names[corpus.entity[row]]} {words[at + 4]}."
-                        )
-                        at += 5
-                record = {"id": f"d:{document}", "title": own, "entity": f"Q{document + 1}", "text": " ".join(parts)}
-                file.write(json.dumps(record) + "\n")
+            mentions = slice(offsets[low], offsets[high])
+            again = 1 + (rng.random(mentions.stop - mentions.start) < SEVERAL)
+            sentences = np.bincount(np.repeat(corpus.document[mentions] - low, again), minlength=high - low)
+            number = int((1 + sentences).sum())
+            words = _draw(HEADS, len(stock), 5 * number, rng, 5).reshape(number, 5)
+            others = np.ones(number, np.bool_)  # than the first sentence of an article
+            others[np.cumsum(1 + sentences) - (1 + sentences)] = False
+            stated = np.full(number, -1)
+            stated[others] = np.repeat(relation[mentions], again)
+            says = np.flatnonzero(stated >= 0)
+            form = rng.integers(0, FORMS, len(says))
+            for place in range(1, 4):
+                said = mixed((3 * (FORMS * stated[says] + form) + place).astype(np.uint64))
+                words[says, place] = (said % np.uint64(len(stock))).astype(np.int64)
+            named = np.empty(number, np.int64)
+            named[others], named[~others] = np.repeat(corpus.entity[mentions], again), np.arange(low, high)
+            table = pl.DataFrame({f"w{place}": stock.gather(words[:, place]) for place in range(5)})
+            table = table.with_columns(document=np.repeat(np.arange(low, high), 1 + sentences), name=names.gather(named))
+            capital = pl.col("w0").str.slice(0, 1).str.to_uppercase() + pl.col("w0").str.slice(1)
+            first = pl.format("{} {} {} {} {} {}.", "name", *(f"w{place}" for place in range(5)))
+            further = pl.format("{} {} {} {} {} {}.", capital, "w1", "w2", "w3", "name", "w4")
+            sentence = pl.when(pl.Series(others)).then(further).otherwise(first)
+            texts = table.select("document", text=sentence).group_by("document", maintain_order=True).agg(pl.col("text").str.join(" "))
+            of = pl.col("document")
+            texts.select(
+                id=pl.format("d:{}", of), title=names.gather(np.arange(low, high)), entity=pl.format("Q{}", of + 1), text="text"
+            ).write_ndjson(file)
+
+
+def _relation_of(corpus: Corpus) -> Ints:
+    """For each mention the relation of a fact that joins the article's subject to the entity, or -1."""
+    known = (corpus.facts[:, 0] << 32) | corpus.facts[:, 2]
+    order = np.argsort(known, kind="stable")
+    at = find(known[order], (corpus.document << 32) | corpus.entity)
+    return np.where(at >= 0, corpus.facts[order[at], 1], -1)

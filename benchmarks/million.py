@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.measure import Section, Table
@@ -27,13 +29,17 @@ RESET_PEAK = "5"
 PROCESS = Path("/proc/self")
 
 
+Stage = tuple[str, float, float, float]
+"""A stage's name, its seconds, its seconds of all cores, and its peak in GiB."""
+
+
 class Peaks:
-    """Progress that notes the seconds of each stage and the largest memory of the process in it."""
+    """Progress that notes the seconds of each stage, by the clock and of all cores, and the largest memory of the process in it."""
 
     def __init__(self) -> None:
-        self.stages: list[tuple[str, float, float]] = []
+        self.stages: list[Stage] = []
         self._stage = ""
-        self._begin = time.perf_counter()
+        self._begin, self._used = time.perf_counter(), time.process_time()
         (PROCESS / "clear_refs").write_text(RESET_PEAK)
 
     def start(self, stage: str, total: int | None = None, unit: str = "") -> None:
@@ -47,10 +53,23 @@ class Peaks:
         """The stage is done: what comes next has a peak of its own."""
         lines = (PROCESS / "status").read_text("ascii").splitlines()
         peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 2**20
-        now = time.perf_counter()
-        self.stages.append((self._stage, now - self._begin, peak))
-        self._begin = now
+        now, used = time.perf_counter(), time.process_time()
+        self.stages.append((self._stage, now - self._begin, used - self._used, peak))
+        self._begin, self._used = now, used
         (PROCESS / "clear_refs").write_text(RESET_PEAK)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One run."""
+
+    outcome: Outcome
+    """Of the whole process."""
+    stages: list[Stage]
+    counts: dict[str, int]
+    """What the sources hold, and how many samples there are."""
+    load: float
+    """Of the machine: processes that ran or wanted to, at the beginning or in the last quarter of an hour."""
 
 
 def main(*, sizes: Sequence[int] = SIZES) -> Section:
@@ -61,40 +80,49 @@ def main(*, sizes: Sequence[int] = SIZES) -> Section:
     return Section(title=TITLE, tables=tables({size: measured(size) for size in sizes}))
 
 
-def measured(documents: int) -> tuple[Outcome, list[tuple[str, float, float]], dict[str, int]]:
-    """One run: the whole process, its stages (name, seconds, peak GiB), and what the sources hold."""
+def measured(documents: int) -> Measured:
+    """One run of so many documents."""
     with tempfile.TemporaryDirectory() as folder:
         counts = json.loads(python(["-m", "benchmarks.million", "write", folder, str(documents)]).output)
+        before = os.getloadavg()[0]
         outcome = python(["-m", "benchmarks.million", "generate", folder])
         stages, samples = json.loads(outcome.output.splitlines()[-1])
-        return outcome, [(name, seconds, peak) for name, seconds, peak in stages], {**counts, "samples": samples}
+        load = max(before, os.getloadavg()[2])
+        return Measured(outcome=outcome, stages=[tuple(stage) for stage in stages], counts={**counts, "samples": samples}, load=load)
 
 
-def tables(runs: dict[int, tuple[Outcome, list[tuple[str, float, float]], dict[str, int]]]) -> list[Table]:
+def tables(runs: dict[int, Measured]) -> list[Table]:
     """The whole runs, and their stages beside each other."""
-    least = min(runs)
-    base = runs[least][0].seconds
+    least, largest = min(runs), max(runs)
+    base = runs[least].outcome.processor
     whole = [
         [
-            f"{size:,}", f"{counts['links']:,}", f"{counts['facts']:,}", f"{counts['samples']:,}", f"{outcome.seconds:,.0f}",
-            f"{outcome.processor:,.0f}", f"{max(peak for _, _, peak in stages):.1f}", f"{outcome.seconds / base / (size / least):.2f}",
+            f"{size:,}", *(f"{run.counts[name]:,}" for name in ("links", "facts", "samples")), f"{run.outcome.seconds:,.0f}",
+            f"{run.outcome.processor:,.0f}", f"{max(peak for *_, peak in run.stages):.1f}",
+            f"{run.outcome.processor / base / (size / least):.2f}", f"{run.load:.1f}",
         ]
-        for size, (outcome, stages, counts) in runs.items()
+        for size, run in runs.items()
     ]  # fmt: skip
     stages = []
-    for row, (name, seconds, _) in enumerate(runs[least][1]):
-        cells = [f"{run[row][1]:,.1f} s, {run[row][2]:.1f} GiB" for _, run, _ in runs.values()]
-        largest = max(runs)
-        growth = runs[largest][1][row][1] / seconds / (largest / least)
-        stages.append([name, *cells, f"{growth:.2f}"])
+    for row, (name, _, used, _) in enumerate(runs[least].stages):
+        cells = [f"{wall:,.0f} s, {cpu:,.1f} s, {peak:.1f} GiB" for _, wall, cpu, peak in (run.stages[row] for run in runs.values())]
+        stages.append([name, *cells, f"{runs[largest].stages[row][2] / max(used, 1e-9) / (largest / least):.2f}"])
     columns = [f"{size:,}" for size in runs]
-    note = f"{WORKERS} workers, one run each, kernels compiled before by a run on {WARM_UP:,} documents; peaks are of resident memory."
+    note = (
+        f"{WORKERS} workers, one run each, kernels compiled before by a run on {WARM_UP:,} documents; peaks are of resident memory. Growth "
+        "is that of the seconds of all cores, which other work on the machine changes less than the clock's. The load is the machine's: "
+        "more than its cores means that others took a part of them."
+    )
     return [
         Table(
             title="Whole runs", rows=whole, notes=[note],
-            columns=("documents", "links", "facts", "samples", "seconds", "of all cores", "peak GiB", "time a document ÷ the smallest's"),
+            columns=(
+                "documents", "links", "facts", "samples", "seconds", "of all cores", "peak GiB", "time a document ÷ the smallest's", "load",
+            ),
         ),
-        Table(title="Seconds and peak memory of each stage", columns=("", *columns, "growth ÷ linear"), rows=stages),
+        Table(
+            title="Seconds, seconds of all cores and peak memory of each stage", columns=("", *columns, "growth ÷ linear"), rows=stages
+        ),
     ]  # fmt: skip
 
 

@@ -76,10 +76,7 @@ class Adjacency(Rows):
     def from_pairs(cls, source: npt.NDArray[np.integer], target: npt.NDArray[np.integer], rows: int) -> Self:
         """Sort and de-duplicate (source, target) pairs; O(n log n), 16 bytes a pair while it runs."""
         check_fits(max(rows, int(target.max(initial=0))), "rows", "make the dataset in parts")
-        keys = paired(source, target)
-        keys.sort()
-        # Not np.unique: without counts or inverse it hashes, which takes many times as long as sorting.
-        keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+        keys = distinct(paired(source, target))
         return cls(offsets=row_bounds(keys >> 32, rows), targets=(keys & 0xFFFFFFFF).astype(np.int32))
 
     def reversed(self, rows: int) -> Adjacency:
@@ -107,6 +104,16 @@ def row_bounds(sources: npt.NDArray[np.integer], rows: int) -> Offsets:
 def paired(one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> Offsets:
     """Two row numbers as one: it sorts by the first, then by the second, and is the same only where both are."""
     return (one.astype(np.int64) << 32) | other.astype(np.int64)
+
+
+def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The ``values``, ascending and once each.
+
+    Not np.unique: without counts or inverse it hashes, which takes many times as long as sorting, and by rows it takes longer still.
+    """
+    ordered = np.sort(values)
+    kept: npt.NDArray[Any] = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    return kept
 
 
 def find(known: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> Offsets:

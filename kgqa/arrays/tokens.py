@@ -51,6 +51,10 @@ DEPENDENT = "ะาำๅะາຳ" + "ぁぃぅぇぉっゃゅょゎゕゖゝ�
 Hangul that is written letter by letter."""
 _LEADING = "เแโใไເແໂໃໄ"
 """Characters with Unicode's property Logical_Order_Exception: vowels that are written before their consonant."""
+_UNSPACED, _KATAKANA = (
+    frozenset(code for first, last in blocks for code in range(first, last + 1)) for blocks in (UNSPACED, KATAKANA_BLOCKS)
+)
+_DEPENDENT = frozenset(DEPENDENT)
 _JOINERS = "\u1039\u17d2\u1a60\u1b44\ua9c0"
 
 PLAIN = {
@@ -88,15 +92,15 @@ def _class(character: str) -> int:  # noqa: PLR0911 - a table of cases
         return SPACE
     if character in _JOINERS:
         return JOINER
-    if category[0] == "M" or character in DEPENDENT:
+    if category[0] == "M" or character in _DEPENDENT:
         return MARK
     if category[0] not in "LN":
         return SYMBOL
     if 0xAC00 <= code <= 0xD7A3 or 0x1100 <= code <= 0x115F or 0xA960 <= code <= 0xA97C:
         return HANGUL
-    if any(first <= code <= last for first, last in KATAKANA_BLOCKS):
+    if code in _KATAKANA:
         return KATAKANA
-    if (category[0] == "L" or category == "Nl") and any(first <= code <= last for first, last in UNSPACED):
+    if (category[0] == "L" or category == "Nl") and code in _UNSPACED:
         return LEADING if character in _LEADING else IDEOGRAPH
     return WORD
 

@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.rows import paired
 from kgqa.errors import EmptyResult, UnknownId
 from kgqa.linking.dictionary import Dictionary, build_dictionary
 from kgqa.linking.matcher import Matches, Spans, match
@@ -59,7 +60,9 @@ def link_mentions(
     workers: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Linked:
-    """Link the ``names`` of ``tables`` in its ``documents``; ``candidates`` says which rows of ``entities`` can be a candidate.
+    """Link the ``names`` of ``tables`` in its ``documents``; both entities and documents are sorted by id.
+
+    ``candidates`` says which rows of ``entities`` can be a candidate.
 
     Raises EmptyResult where no name is found in any text, UnknownId where ``documents.exclude_about`` names an unknown entity.
     """
@@ -82,12 +85,13 @@ def link_mentions(
         found, rejected = resolve(matches.pairs, dictionary, written, tables, linking)
         mentions = _table(found, *ids)
         places, title_places = occurrences.result()
-    links = frame(mentions).group_by("document", "entity").agg(count=pl.len().cast(pl.Int64)).sort("document", "entity")
+    pairs, counts = np.unique(paired(found.document, found.entity), return_counts=True)
+    links = pa.table({"document": ids[0].take(pa.array(pairs >> 32)), "entity": ids[1].take(pa.array(pairs & 0xFFFFFFFF)), "count": counts})
     return Linked(
         mentions=mentions,
         occurrences=places,
         title_occurrences=title_places,
-        links=arrow(links),
+        links=links,
         unused=unused,
         report={
             **{f"names: {rule}": count for rule, count in dictionary.removed.items()},

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kgqa.arrays.kernel import kernel
 from kgqa.linking.belief import ADJECTIVE, COMMON_NOUN, ONE, SEVERAL, Places, beliefs, kinds_of, start_beside, worth_of_levels
@@ -122,24 +123,17 @@ def _adjectives(
 
 def _rows(tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Rows of the heads and tails of the facts, and for each document of what it is about (-1: nothing)."""
-    rows = frame(tables["entities"]).select("id").with_row_index("row")
-    facts = frame(tables["facts"]) if "facts" in tables else pl.DataFrame(schema={"head": pl.String, "tail": pl.String})
-    found = [
-        table.join(rows, left_on=column, right_on="id", how="left", maintain_order="left")["row"].fill_null(-1).cast(pl.Int32).to_numpy()
-        if table.height
-        else np.zeros(0, np.int32)
-        for table, column in (
-            (_cast(facts, "head"), "head"),
-            (_cast(facts, "tail"), "tail"),
-            (_cast(frame(tables["documents"]), "about"), "about"),
-        )
-    ]
-    there = (found[0] >= 0) & (found[1] >= 0)
-    return found[0][there], found[1][there], found[2]
+    ids = tables["entities"]["id"]
+    nothing = pa.chunked_array([], pa.string())
+    heads, tails = (_numbers(tables["facts"][name] if "facts" in tables else nothing, ids) for name in ("head", "tail"))
+    there = (heads >= 0) & (tails >= 0)
+    return heads[there], tails[there], _numbers(tables["documents"]["about"], ids)
 
 
-def _cast(table: pl.DataFrame, column: str) -> pl.DataFrame:
-    return table.select(pl.col(column).cast(pl.String))
+def _numbers(values: pa.ChunkedArray, ids: pa.ChunkedArray) -> npt.NDArray[np.int32]:
+    """The row of each value in ``ids``, or -1."""
+    rows: npt.NDArray[np.int32] = pc.index_in(values.cast(ids.type), ids, skip_nulls=True).fill_null(-1).to_numpy()
+    return rows
 
 
 def _beside_names(pairs: Pairs) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -52,9 +52,14 @@ def build_trie(names: pa.Array | pa.ChunkedArray) -> tuple[Trie, npt.NDArray[np.
     ending, inverse = np.unique(ends[filled], return_inverse=True)
     nodes["group"][ending] = np.arange(len(ending), dtype=np.int32)
     group_of_name[filled] = inverse
-    vocabulary = _free_slots(len(distinct))
-    _fill(distinct, vocabulary)
-    return Trie(vocabulary=vocabulary, transitions=transitions, nodes=nodes), group_of_name
+    return Trie(vocabulary=slots_of(distinct), transitions=transitions, nodes=nodes), group_of_name
+
+
+def slots_of(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.void]:
+    """A table in which :func:`find_token` finds the place of each of the distinct ``hashes``."""
+    table = _free_slots(len(hashes))
+    _fill(hashes, table)
+    return table
 
 
 def _free_slots(entries: int) -> npt.NDArray[np.void]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.rows import IntArray, Offsets, Rows, paired, row_bounds
+from kgqa.arrays.rows import IntArray, Offsets, Rows, distinct, paired, row_bounds
 
 TEXT_ROLES = ("in the same document", "near each other", "in one sentence")
 """Text grade → how a text brings the two entities of a hop together; a higher grade says more."""
@@ -66,9 +66,8 @@ class RoleGraph:
         edges = np.maximum(np.bincount(self.roles, minlength=self.role_count), 1)
         found = []
         for entity in (self.sources(), self.targets):
-            pairs = np.sort(paired(self.roles, entity))  # not np.unique, which hashes
-            distinct = pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
-            found.append(np.bincount(distinct >> 32, minlength=self.role_count) / edges)
+            pairs = distinct(paired(self.roles, entity))
+            found.append(np.bincount(pairs >> 32, minlength=self.role_count) / edges)
         return found[0], found[1]
 
     def runs(self) -> RoleRuns:

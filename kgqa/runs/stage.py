@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,9 +37,9 @@ class Run:
     answers: Path | None = None
     """File of composed questions that annotators wrote."""
 
-    def table(self, name: str) -> pa.Table:
-        """A table that an earlier stage wrote."""
-        return self.workspace.read_table(name)
+    def table(self, name: str, *, columns: Sequence[str] | None = None) -> pa.Table:
+        """A table that an earlier stage wrote, or some ``columns`` of it."""
+        return self.workspace.read_table(name, columns=columns)
 
     def tables(self, *names: str) -> dict[str, pa.Table]:
         """Several tables by name."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +26,8 @@ FORMAT = 1
 """Raised whenever an older workspace cannot be continued."""
 ASIDE = f".old{TEMPORARY}"
 LOCK = ".kgqa.lock"
+CODED = dict.fromkeys(("occurrences", "title_occurrences"), ("document", "entity"))
+"""Tables with so many rows that their columns of few different texts are held as dictionaries, an eighth of the memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,10 +189,11 @@ class Workspace:
         self.replace(path, lambda partial: write_parquet(table, partial))
         return str(path.relative_to(self.path))
 
-    def read_table(self, name: str) -> pa.Table:
-        """The table that a finished stage wrote."""
+    def read_table(self, name: str, *, columns: Sequence[str] | None = None) -> pa.Table:
+        """The table that a finished stage wrote, or some ``columns`` of it; those of ``CODED`` tables as dictionaries."""
+        coded = CODED.get(name, ())
         with storage_errors(self.path):
-            return pq.read_table(self.tables / f"{name}.parquet", memory_map=False)
+            return pq.read_table(self.tables / f"{name}.parquet", columns=columns, read_dictionary=coded, memory_map=False)
 
     def rows(self, name: str) -> int:
         """Number of rows of a table."""

@@ -21,9 +21,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from kgqa.arrays.texts import characters_at
 from kgqa.sources.tables import arrow, frame
 
 SOURCES = ("entities", "names", "documents", "relations", "facts", "mentions", "links", "unused")
@@ -99,10 +101,11 @@ def _aliases(names: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
 
 def _common(mentions: pl.DataFrame, documents: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
     """``id``, ``common``: where most mentions of a kind begin with a small letter, as drugs do, that says nothing of one of them."""
-    letter = pl.col("text").str.slice(pl.col("start"), 1)
-    first = mentions.join(documents.select(document="id", text="text"), on="document").select(
-        id="entity", small=letter != letter.str.to_uppercase()
-    )
+    rows = mentions.select("document").join(documents.select("row", document="id"), on="document", how="left", maintain_order="left")["row"]
+    codes = characters_at(arrow(documents.select("text"))["text"], rows.to_numpy(), mentions["start"].to_numpy())
+    several, number = np.unique(codes, return_inverse=True)
+    letters = pl.Series([chr(code) for code in several.tolist()], dtype=pl.String)
+    first = mentions.select(id="entity", small=(letters != letters.str.to_uppercase()).gather(number))
     counts = first.group_by("id").agg(pl.len().cast(pl.Int64).alias("all"), pl.col("small").sum().cast(pl.Int64))
     mostly = 2 * pl.col("small").sum().over("kind") > pl.col("all").sum().over("kind")
     share = pl.when(mostly).then(0).otherwise(100 * pl.col("small") // pl.col("all"))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgqa.arrays.rows import Adjacency, IntArray
+from kgqa.arrays.rows import Adjacency, IntArray, distinct, paired
 from kgqa.errors import EmptyResult, StoreError
 from kgqa.settings.projection import ProjectionSettings
 from kgqa.sources.tables import arrow, frame
@@ -30,30 +31,49 @@ def project_edges(
     for name in (name for direction in ROLES for name in getattr(settings, direction)):
         if queries[name].own:  # before any of them runs
             check_own_query(queries[name])
-    parts = []
+    found = []
     for direction in ROLES:
+        parts = []
         for name in getattr(settings, direction):
-            edges = _edges(frame(store.run(queries[name])), direction, name)
+            edges = _edges(frame(store.run(queries[name])), name)
             if edges.null_count().sum_horizontal().item():
                 raise StoreError(f"query {name}: a row has no document or no entity; a projection must return ids only.")
             parts.append(edges)
             if advance:
                 advance(1)
-        if not any(part.height for part in parts if part.height and part["direction"][0] == direction):
+        found.append(_once_each(arrow(pl.concat(parts)), direction))
+        if not found[-1].num_rows:
             names = ", ".join(getattr(settings, direction))
             raise EmptyResult(
                 f"the projection found no {direction.replace('_', ' ')} edge (queries: {names}), so nothing can be traversed; "
                 "check the linking rules and the documents."
             )
-    return arrow(pl.concat(parts).unique().sort("direction", "document", "entity"))
+    return pa.concat_tables(found)
 
 
-def _edges(rows: pl.DataFrame, direction: str, query: str) -> pl.DataFrame:
+def _once_each(edges: pa.Table, direction: str) -> pa.Table:
+    """The edges of one direction, sorted and each once, by the rank of their ids: to sort texts takes several times as long."""
+    (documents, first), (entities, second) = (_ranked(edges[name]) for name in ("document", "entity"))
+    pairs = distinct(paired(first, second))
+    document, entity = documents.take(pa.array(pairs >> 32)), entities.take(pa.array(pairs & 0xFFFFFFFF))
+    return pa.table({"direction": pa.repeat(pa.scalar(direction), len(pairs)), "document": document, "entity": entity})
+
+
+def _ranked(ids: pa.ChunkedArray) -> tuple[pa.Array, IntArray]:
+    """The distinct ids, sorted by their UTF-8 bytes, and the place of each of ``ids`` among them."""
+    coded = ids.combine_chunks().dictionary_encode()
+    order = pc.array_sort_indices(coded.dictionary).to_numpy()
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order))
+    return coded.dictionary.take(pa.array(order)), rank[coded.indices.to_numpy()]
+
+
+def _edges(rows: pl.DataFrame, query: str) -> pl.DataFrame:
     """The rows of one query, an edge each; where it returns lists (``documents``, ``entities``), those of a row belong together."""
     lists = [several for several in PLURALS if several in rows.columns]
     try:
         edges = rows.explode(lists).rename({several: PLURALS[several] for several in lists}) if lists else rows
-        return edges.select(direction=pl.lit(direction), document="document", entity="entity")
+        return edges.select(pl.col("document").cast(pl.String), pl.col("entity").cast(pl.String))
     except (pl.exceptions.ShapeError, pl.exceptions.ColumnNotFoundError, pl.exceptions.DuplicateError):
         raise StoreError(
             f"query {query}: a projection returns document and entity, or lists of equal length (documents, entities); fix it."

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from kgqa.arrays.rows import Adjacency, Rows, spread
+from kgqa.arrays.rows import Adjacency, Rows, distinct, spread
 from kgqa.errors import InputError
 from kgqa.traversal.graph import Graph
 
@@ -120,3 +120,8 @@ def test_spread_lists_the_positions_of_all_ranges(ranges: Pairs) -> None:
 def test_a_graph_knows_how_many_entities_and_documents_it_has() -> None:
     graph = Graph(documents_of=rows([(0, 1)]), entities_of=rows([(0, 1)]).reversed(COLUMNS))
     assert (graph.entities, graph.documents) == (ROWS, COLUMNS)
+
+
+@given(values=st.lists(st.integers(-9, 9), max_size=30))
+def test_distinct_values_ascend_and_are_there_once(values: list[int]) -> None:
+    assert distinct(np.array(values, np.int64)).tolist() == sorted(set(values))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.corpus import NAME_WORDS, SHARED, write_corpus
-from benchmarks.million import PROCESS, Peaks, tables
+from benchmarks.corpus import FORMS, NAME_WORDS, SHARED, write_corpus
+from benchmarks.million import PROCESS, Measured, Peaks, tables
 from benchmarks.process import Outcome
 from kgqa.sources.wikidata import read
 
@@ -51,15 +52,31 @@ def test_each_stage_has_its_own_seconds_and_peak() -> None:
     for stage in ("Reading", "Linking"):
         peaks.start(stage)
         peaks.finish()
-    assert [name for name, _, _ in peaks.stages] == ["Reading", "Linking"]
-    assert all(seconds >= 0 and gibibytes > 0 for _, seconds, gibibytes in peaks.stages)
+    assert [name for name, *_ in peaks.stages] == ["Reading", "Linking"]
+    assert all(seconds >= 0 and used >= 0 and gibibytes > 0 for _, seconds, used, gibibytes in peaks.stages)
 
 
 def test_growth_is_measured_against_the_smallest_size() -> None:
-    def run(seconds: float) -> tuple[Outcome, list[tuple[str, float, float]], dict[str, int]]:
-        outcome = Outcome(seconds=seconds, processor=seconds, gibibytes=1.0, output="")
-        return outcome, [("Linking", seconds, 1.0)], {"links": 1, "facts": 1, "samples": 1}
+    def run(seconds: float) -> Measured:
+        outcome = Outcome(seconds=3 * seconds, processor=seconds, gibibytes=1.0, output="")
+        counts = {"links": 1, "facts": 1, "samples": 1}
+        return Measured(outcome=outcome, stages=[("Linking", 3 * seconds, seconds, 1.0)], counts=counts, load=4.0)
 
     whole, stages = tables({100: run(10.0), 1_000: run(130.0)})
-    assert [row[-1] for row in whole.rows] == ["1.00", "1.30"]
-    assert stages.rows == [["Linking", "10.0 s, 1.0 GiB", "130.0 s, 1.0 GiB", "1.30"]]
+    assert [row[-2:] for row in whole.rows] == [["1.00", "4.0"], ["1.30", "4.0"]]
+    assert stages.rows == [["Linking", "30 s, 10.0 s, 1.0 GiB", "390 s, 130.0 s, 1.0 GiB", "1.30"]]
+
+
+def test_texts_say_the_facts_that_they_state_in_words_that_go_with_the_relation(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path, documents=2_000, links=16_000, facts=6_000, seed=1)
+    texts = dict(read(tmp_path))["documents"].to_pylist()
+    text = {row["id"]: row["text"] for row in texts}
+    said: dict[int, Counter[str]] = {}
+    mentioned = set(zip(corpus.document.tolist(), corpus.entity.tolist(), strict=True))
+    for head, relation, tail in corpus.facts.tolist():
+        if (head, tail) in mentioned:
+            words = text[f"d:{head}"].split(f" {corpus.names[tail]} ")[0].split()[-3:]
+            said.setdefault(relation, Counter())[" ".join(words)] += 1
+    forms, number = max(said.values(), key=Counter.total), sum(said.values(), Counter[str]()).total()
+    assert number > 500
+    assert sum(count for _, count in forms.most_common(FORMS)) > 0.5 * forms.total()

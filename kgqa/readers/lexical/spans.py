@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import groupby
 
 from kgqa.records import Instance
@@ -11,6 +12,8 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’.&/,][^\W_]+)*")
 """Also ``3,000``, ``U.S`` and ``Jean-Luc``."""
 _BETWEEN = re.compile(r"\s+|\.\s")
 """What may stand between two words of a name: ``J. Smith``."""
+_Run = tuple[tuple[str, ...], tuple[int, ...], int]
+"""Its words in small letters, where each begins, and where the last ends."""
 
 
 def name_like(instance: Instance) -> list[str]:
@@ -19,17 +22,28 @@ def name_like(instance: Instance) -> list[str]:
     The first words of a run do not count where the paragraphs have them in small letters too (*The*, *After*), nor does a run that the
     question has. O(words).
     """
-    words = [list(_WORD.finditer(paragraph.text)) for paragraph in instance.paragraphs]
-    small = {match[0] for found in words for match in found if match[0].islower()}
+    read = [_read(paragraph.text) for paragraph in instance.paragraphs]
+    small = frozenset[str]().union(*(written for written, _ in read))
     asked = f" {' '.join(_folded(instance.question))} "
     spans: dict[str, None] = {}
-    for paragraph, found in zip(instance.paragraphs, words, strict=True):
-        for run in _runs(paragraph.text, found):
-            while run and run[0][0].lower() in small:
-                run = run[1:]  # noqa: PLW2901 - what is left of it
-            if run and f" {' '.join(match[0].lower() for match in run)} " not in asked:
-                spans[paragraph.text[run[0].start() : run[-1].end()]] = None
+    for paragraph, (_, runs) in zip(instance.paragraphs, read, strict=True):
+        for words, starts, end in runs:
+            first = 0
+            while first < len(words) and words[first] in small:
+                first += 1
+            if first < len(words) and f" {' '.join(words[first:])} " not in asked:
+                spans[paragraph.text[starts[first] : end]] = None
     return list(spans)
+
+
+@lru_cache(maxsize=1 << 14)  # a paragraph is shown with many questions
+def _read(text: str) -> tuple[frozenset[str], list[_Run]]:
+    """The words in small letters, and the runs."""
+    words = list(_WORD.finditer(text))
+    small = frozenset(match[0] for match in words if match[0].islower())
+    return small, [
+        (tuple(match[0].lower() for match in run), tuple(match.start() for match in run), run[-1].end()) for run in _runs(text, words)
+    ]
 
 
 def _folded(text: str) -> list[str]:

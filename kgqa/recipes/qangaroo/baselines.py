@@ -10,10 +10,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.column_draws import shuffling
+from kgqa.arrays.growth import grown
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.narrow import narrow
-from kgqa.arrays.rows import Adjacency, IntArray, Rows, find, paired
-from kgqa.arrays.tokens import token_hashes
+from kgqa.arrays.rows import IntArray, Rows, find, paired
+from kgqa.arrays.texts import text_buffers
+from kgqa.arrays.tokens import character_tables, token_hashes, tokenize
+from kgqa.linking.trie import find_token, slots_of
 from kgqa.readers.lexical.paragraph_scores import best_paragraphs, inverse_frequency
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.recipes.qangaroo.shortcuts import first_bridge, nearest, shared_entities
@@ -198,14 +201,37 @@ def tf_idf(samples: Samples, tokens: _Tokens) -> Scores:
 
 def _tokens(data: BaselineData) -> _Tokens:
     """Number the words of labels; words of documents that are not among them are left out."""
-    documents, entities, relations = (token_hashes(column) for column in (data.texts, data.labels, data.relation_labels))
+    entities, relations = token_hashes(data.labels), token_hashes(data.relation_labels)
     bounds = np.concatenate([entities[0], entities[0][-1] + relations[0][1:]])
-    hashes = np.concatenate([entities[1], relations[1]])
-    vocabulary = np.unique(hashes)
-    rows = []
-    for places, tokens in (documents, (bounds, hashes)):
-        at = narrow(find(vocabulary, tokens), "words of labels", "make the dataset in parts")
-        rows.append(Rows(offsets=places, targets=at).keep(at >= 0))
-    pairs = Adjacency.from_pairs(rows[0].sources(), rows[0].targets, len(data.texts))
-    frequency = np.bincount(pairs.targets, minlength=len(vocabulary))
-    return _Tokens(documents=rows[0], labels=rows[1], first_relation=len(data.labels), idf=inverse_frequency(frequency, len(data.texts)))
+    vocabulary, number = np.unique(np.concatenate([entities[1], relations[1]]), return_inverse=True)
+    labels = Rows(offsets=bounds, targets=narrow(number, "words of labels", "make the dataset in parts"))
+    offsets, targets, frequency = _numbered(*text_buffers(data.texts), *character_tables(), slots_of(vocabulary), len(vocabulary))
+    documents = Rows(offsets=offsets, targets=targets)
+    return _Tokens(documents=documents, labels=labels, first_relation=len(data.labels), idf=inverse_frequency(frequency, len(data.texts)))
+
+
+@kernel
+def _numbered(data, text_offsets, classes, folded, plain, slots, words):  # type: ignore[no-untyped-def]
+    """The tokens of each text that the table of ``slots`` has, as its numbers, and in how many texts each of these is. O(bytes)."""
+    longest = 1
+    for text in range(len(text_offsets) - 1):
+        longest = max(longest, text_offsets[text + 1] - text_offsets[text])
+    starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
+    spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
+    offsets, out = np.zeros(len(text_offsets), np.int64), np.empty(max(16, (text_offsets[-1] - text_offsets[0]) // 8), np.int32)
+    frequency, last = np.zeros(words, np.int64), np.full(words, -1, np.int64)
+    for text in range(len(text_offsets) - 1):
+        begin, at = text_offsets[text], offsets[text]
+        count = tokenize(data, begin, text_offsets[text + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
+        out = grown(out, at + count)
+        for k in range(count):
+            number = find_token(hashes[k], slots)
+            if number < 0:
+                continue
+            out[at] = number
+            at += 1
+            if last[number] != text:
+                last[number] = text
+                frequency[number] += 1
+        offsets[text + 1] = at
+    return offsets, out[: offsets[-1]], frequency

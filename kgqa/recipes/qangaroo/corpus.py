@@ -34,6 +34,10 @@ class Facts:
 
 def row_numbers(values: pa.ChunkedArray | pa.Array, ids: pa.ChunkedArray) -> IntArray:
     """The row of each value in ``ids``; all are there."""
+    if pa.types.is_dictionary(values.type):
+        parts = values.unify_dictionaries().chunks
+        known = row_numbers(parts[0].dictionary, ids) if parts else np.zeros(0, np.int32)
+        return np.concatenate([np.zeros(0, np.int32), *(known[part.indices.to_numpy()] for part in parts)])
     rows = pc.index_in(values, ids)
     assert rows.null_count == 0
     return (rows.combine_chunks() if isinstance(rows, pa.ChunkedArray) else rows).to_numpy()  # type: ignore[no-any-return]

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kgqa.arrays.rows import paired
+from kgqa.arrays.rows import distinct, paired
 from kgqa.formats.columns import OF_RECIPES
 from kgqa.recipes.qangaroo.card import dataset_card
 from kgqa.recipes.qangaroo.gates import GATES
@@ -115,7 +115,7 @@ def _paths(run: Run, samples: Samples) -> list[tuple[str, int, int]]:
     if run.domain.settings.section(QangarooSettings).queries != "paths":
         return []
     labels, relation = run.table("asked_relations")["label"].to_pylist(), samples.questions.relation
-    answers = np.bincount(np.unique(paired(relation, samples.questions.answer)) >> 32, minlength=len(labels))
+    answers = np.bincount(distinct(paired(relation, samples.questions.answer)) >> 32, minlength=len(labels))
     counts = np.bincount(relation, minlength=len(labels))
     return [(labels[row], int(counts[row]), int(answers[row])) for row in np.lexsort((np.arange(len(labels)), -counts)) if counts[row]]
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import Adjacency, IntArray, Offsets, Rows, find, paired, row_bounds
+from kgqa.arrays.rows import Adjacency, IntArray, Offsets, Rows, distinct, find, paired, row_bounds
 from kgqa.arrays.search import lower_bound, row_holds
 from kgqa.recipes.qangaroo.corpus import Places, first_mentions
 from kgqa.recipes.qangaroo.samples import Samples
@@ -94,8 +94,8 @@ class Distractors:
         heard = np.log2(1 + np.minimum(named_together(self.mentioning, bridge, target, HEARSAY), HEARSAY))
         # The answer of another query over the same last document, or of another query of the path: who counts finds it as well.
         reached = samples.nodes.targets[samples.nodes.offsets[1:] - 2]
-        of_document = np.unique(paired(hops["answer_document"], samples.questions.answer))
-        of_path = np.unique(paired(samples.questions.relation, samples.questions.answer))
+        of_document = distinct(paired(hops["answer_document"], samples.questions.answer))
+        of_path = distinct(paired(samples.questions.relation, samples.questions.answer))
         rival = (find(of_document, paired(reached, target)) >= 0).astype(np.int64)
         rival += find(of_path, paired(samples.questions.relation[sample], target)) >= 0
         earlier = over_earlier(samples, hops, self.linked, self.ranks, self.articles) >= 0

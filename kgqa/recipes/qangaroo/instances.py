@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -196,6 +197,7 @@ class InstanceMaker:
         return pa.array(rows, pa.string())
 
 
+@lru_cache(maxsize=1 << 14)
 def relation_text(label: str) -> str:
     """A relation's label as the official queries write it: lower case, underscores between words."""
     return "_".join("".join(c if c.isalnum() else " " for c in label.lower()).split())

@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.hashes import text_hashes
-from kgqa.arrays.rows import Adjacency, IntArray, Rows, row_bounds, spread
+from kgqa.arrays.rows import Adjacency, IntArray, Rows, distinct, paired, row_bounds, spread
 from kgqa.arrays.tokens import word_hashes
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.corpus import Facts, article_of
@@ -146,8 +146,9 @@ class PathFinder:
     def _hops(self) -> pl.DataFrame:
         """The statements that may stand on a chain, with the functionality of their roles."""
         s, paths = self._statements, self._paths
-        sure = np.where(s.fact, s.probability >= paths.stated, s.probability >= paths.read)
         functional = self._forwards[s.role]
+        # Where a subject has one object, those that a text may state compete; of several objects too much is read.
+        sure = np.where(s.fact, s.probability >= paths.stated, (s.probability >= paths.read) & (functional >= FUNCTION))
         sure &= (functional >= min(paths.functional, paths.first_functional)) & (s.lift >= paths.lift)
         # Of what the same words may state of two entities they state what is most probable: who acts in a film may well be nominated for
         # it, and the text says the one.
@@ -201,7 +202,8 @@ class PathFinder:
 
     def end_points(self, queries: PathQueries) -> Adjacency:
         """Entity → the paths whose end point it is: the entities that the path's second role reaches in the facts."""
-        entity, role = np.unique(np.stack([self._facts.targets, self._synonyms[self._facts.roles]]), axis=1)
+        pairs = distinct(paired(self._facts.targets, self._synonyms[self._facts.roles]))
+        entity, role = pairs >> 32, pairs & 0xFFFFFFFF
         order = np.argsort(queries.paths[:, 1], kind="stable")
         bounds = row_bounds(queries.paths[order, 1], self._facts.role_count)
         counts = (bounds[1:] - bounds[:-1])[role]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.arrays.rows import IntArray
+from kgqa.arrays.rows import IntArray, distinct
 from kgqa.recipes.qangaroo.mining import Mined, Triples
 from kgqa.rules.roles import SYMMETRIC
 from kgqa.settings.qangaroo import EvidenceSettings
@@ -98,5 +98,5 @@ def _triples(relation: IntArray, head: IntArray, tail: IntArray, entities: int) 
 
 
 def _distinct(relation: npt.NDArray[np.int32], entity: npt.NDArray[np.int32], relations: int, entities: int) -> Counts:
-    pairs = np.unique(relation.astype(np.int64) * entities + entity)
+    pairs = distinct(relation.astype(np.int64) * entities + entity)
     return np.bincount(pairs // entities, minlength=relations)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import IntArray, Rows
+from kgqa.arrays.rows import IntArray, Rows, distinct
 from kgqa.recipes.qangaroo.samples import Samples
 
 Scores = npt.NDArray[np.float64]
@@ -54,7 +54,7 @@ def _arrays(samples: Samples, links: Rows) -> tuple[object, ...]:
 def _first_documents(samples: Samples) -> tuple[npt.NDArray[np.int64], IntArray]:
     """For each sample the documents with which its chains begin."""
     sample = samples.question_of_candidate()[samples.chains.sources()]
-    keys = np.unique((sample.astype(np.int64) << 32) | samples.nodes.targets[samples.nodes.offsets[:-1] + 1])
+    keys = distinct((sample.astype(np.int64) << 32) | samples.nodes.targets[samples.nodes.offsets[:-1] + 1])
     offsets = np.searchsorted(keys >> 32, np.arange(len(samples) + 1)).astype(np.int64)
     return offsets, (keys & 0xFFFFFFFF).astype(np.int32)
 

@@ -128,8 +128,8 @@ def traverse_paths(run: Run) -> StageOutput:
     Where the limits leave fewer than ``SMALL`` samples, those that make a large set varied are lifted, as a small one has no choice.
     """
     settings = run.domain.settings.section(QangarooSettings)
-    names = ("entities", "relations", "facts", "documents", "occurrences", "links", "edges", "mentions")
-    search = PathSearch(run=run, tables=run.tables(*names))
+    names = ("entities", "relations", "facts", "occurrences", "links", "edges", "mentions")
+    search = PathSearch(run=run, tables={**run.tables(*names), "documents": run.table("documents", columns=["id", "about"])})
     try:
         samples, queries, rejections, funnel = search.samples(settings)
         small = len(samples) < SMALL

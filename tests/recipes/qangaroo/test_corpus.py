@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from kgqa.recipes.qangaroo.corpus import Facts, article_of, expression_numbers, places, stated
+from kgqa.recipes.qangaroo.corpus import Facts, article_of, expression_numbers, places, row_numbers, stated
 from kgqa.recipes.qangaroo.instances import instance_ids, relation_text
 from kgqa.recipes.qangaroo.search import without_same_expression
 from tests.recipes.drawing import ENTITIES, Record, records, to_records, to_samples, without
@@ -31,6 +31,15 @@ def table(spans: list[tuple[int, int, int, int]]) -> pa.Table:
             "end": pa.array([s + n for _, s, n, _ in spans], pa.int32()),
         }
     )
+
+
+@given(spans=SPANS, size=st.integers(1, 5))
+def test_ids_that_are_read_as_dictionaries_have_the_same_rows(spans: list[tuple[int, int, int, int]], size: int) -> None:
+    plain = table(spans)
+    parts = [plain.slice(at, size)["entity"].combine_chunks().dictionary_encode() for at in range(0, plain.num_rows, size)]
+    coded = pa.chunked_array(parts, pa.dictionary(pa.int32(), pa.string()))
+    known = tables([None] * 4)["entities"]["id"]
+    assert row_numbers(coded, known).tolist() == row_numbers(plain["entity"], known).tolist()
 
 
 @given(spans=SPANS)
