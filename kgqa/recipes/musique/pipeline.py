@@ -368,7 +368,7 @@ UNWRITTEN = "show_paragraphs"
 COMPOSITION = (
     Stage(
         name="find_pairs",
-        version=2,
+        version=3,
         doing="Finding composable pairs",
         depends_on=_searched(lambda run: [_only("pairs")(run), _lengths(run), run.limit, *_tagger(run)]),
         run=find_pairs,
