@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kgqa.formats.columns import OF_RECIPES
 from kgqa.formats.question_set import open_dataset
 from kgqa.records import SPLITS
 from tests.commands.test_small_domains import town_folk
@@ -100,6 +101,15 @@ def test_the_defaults_make_what_can_be_made(language: str, people: int, tmp_path
         assert "Nothing is left for dev and test: too many questions share an answer" in " ".join(composed.out.split())
 
 
+    for dataset in ("wikihop", "musique"):
+        card = (tmp_path / "w" / "datasets" / dataset / "README.md").read_text("utf-8")
+        shown = json.loads(card.partition("```json\n")[2].partition("\n```")[0])
+        assert set(shown) == set(OF_RECIPES.names)
+        for section in ("How to load it", "Fields", "Limits", "Licence", "Citation"):
+            assert card.count(f"\n## {section}\n") == 1
+        assert not [word for word in ("cc-by-sa", "Wikipedia contributors", "Freebase") if word in card]
+
+
 def counts(dataset: Path) -> dict[str, int]:
     return {split: sum(1 for _ in open_dataset(dataset).read(split)) for split in SPLITS}
 
@@ -120,7 +130,10 @@ def museums(folder: Path, count: int) -> Path:
     return folder
 
 
-OWN = 'extends = "wikidata"\nname = "own"\ndataset = "haushop"\n[qangaroo.evidence]\nuse = false\n[qangaroo.splits]\ntrain = 0.6\ndev = 0.2\ntest = 0.2\n'
+OWN = (
+    'extends = "wikidata"\nname = "own"\ndataset = "haushop"\n[qangaroo.evidence]\nuse = false\n'
+    "[qangaroo.splits]\ntrain = 0.6\ndev = 0.2\ntest = 0.2\n"
+)
 
 
 def test_where_no_two_hops_stand_in_a_row_single_relations_are_asked_about(tmp_path: Path, cli: Cli) -> None:
@@ -129,7 +142,9 @@ def test_where_no_two_hops_stand_in_a_row_single_relations_are_asked_about(tmp_p
     arguments = ["--domain", tmp_path / "own.toml", "--source", source, "--workspace", tmp_path / "w"]
     made = cli("generate", *arguments)
     assert made.status == 0, made.err
-    sentence = "about paths no sample is left: no two stated hops in a row lead from a subject to an answer, so single relations are asked about"
+    sentence = (
+        "about paths no sample is left: no two stated hops in a row lead from a subject to an answer, so single relations are asked about"
+    )
     assert f"qangaroo.queries: {sentence}" in made.out
     dataset = tmp_path / "w" / "datasets" / "haushop"
     assert sentence in (dataset / "README.md").read_text("utf-8")

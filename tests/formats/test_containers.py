@@ -190,9 +190,7 @@ def as_pairs(columns: dict[str, list[Any]]) -> list[list[Any]]:
 @pytest.mark.parametrize("write", [parquet, lines, listed])
 @pytest.mark.parametrize("shape", [as_objects, as_pairs, json.dumps])
 @pytest.mark.parametrize("form", ["hotpotqa", "twowiki", "squad"])
-def test_lists_of_rows_in_every_shape(
-    form: str, shape: Callable[[Any], Any], write: Callable[[Path, Rows], Path], tmp_path: Path
-) -> None:
+def test_lists_of_rows_in_every_shape(form: str, shape: Callable[[Any], Any], write: Callable[[Path, Rows], Path], tmp_path: Path) -> None:
     if shape is as_pairs and (write is parquet or form == "squad"):
         pytest.skip("a column has one type, and SQuAD has no pairs")
     fields = {"context", "supporting_facts", "answers"}

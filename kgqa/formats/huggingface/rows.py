@@ -311,9 +311,14 @@ FORMS = (
         name="native", columns=frozenset(columns.SCHEMA.names) - columns.OPTIONAL, kind=ROW, read=lambda row, where, _: from_row(row, where)
     ),
     Form(
-        name="drop", columns=DROP_COLUMNS, kind=TypeAdapter(DropRow), read=_drop, flat=True,
-        lists={"answers_spans": ("spans", "types")}, record=drop.Question,
-    ),  # fmt: skip
+        name="drop",
+        columns=DROP_COLUMNS,
+        kind=TypeAdapter(DropRow),
+        read=_drop,
+        flat=True,
+        lists={"answers_spans": ("spans", "types")},
+        record=drop.Question,
+    ),
     SQUAD,
     Form(
         name="twowiki", columns=TWOWIKI_COLUMNS, kind=TypeAdapter(HotpotqaRow), read=_twowiki, flat=True, lists=PAGES, record=twowiki.Record

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kgqa.formats.columns import SCHEMA
+from kgqa.formats.columns import MEANINGS, OF_RECIPES
+from kgqa.recipes import papers
 from kgqa.recipes.musique.guesses import HOPS, SCORES, unlearned
 from kgqa.recipes.musique.measures import MEASURES, Evenness
 from kgqa.records import SPLITS, Instance
@@ -29,14 +30,6 @@ FACTS_LIMITS = (
     "of articles by patterns of words (`musique.single_hop.reading`); each question's provenance says which."
 )
 """What the card of a graph's questions says where the domain's own file says nothing."""
-PAPER = """
-@article{trivedi-etal-2022-musique,
-  title = {{MuSiQue}: Multihop Questions via Single-hop Question Composition},
-  author = {Trivedi, Harsh and Balasubramanian, Niranjan and Khot, Tushar and Sabharwal, Ashish},
-  journal = {Transactions of the Association for Computational Linguistics},
-  volume = {10},
-  year = {2022}
-}"""
 SEED = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
 UNFILTERED = (
     "**No disconnection filter was used: for comparison only, as part of the questions can be answered without all of their hops.**"
@@ -68,6 +61,7 @@ def dataset_card(
     guessed: Mapping[str, Mapping[str, Any]],
     measured: Mapping[str, Sequence[float]],
     even: Mapping[str, Evenness],
+    example: str,
 ) -> str:
     """The text of README.md; depends on data and settings alone, never on the clock."""
     own = settings.section(MusiqueSettings)
@@ -79,7 +73,8 @@ def dataset_card(
         f"# {escaped(settings.title)}\n\n{ABOUT}{warning}{splits}{SEED if is_seed else ''}",
         "## Size\n\n" + table(["split", "questions", *SHAPES], [_size(split, counts, shapes) for split in SPLITS]),
         loading(counts, twins=("full",)),
-        fields(SCHEMA),
+        fields(OF_RECIPES, MEANINGS),
+        example,
         f"Questions without a twin: {unpaired:,}.",
         "## What was dropped, and why\n\n" + funnel_table(funnel),
         f"## How the questions were written\n\nBy `{own.composition.composer}`: {COMPOSERS[own.composition.composer]}. Disconnected pairs "
@@ -90,7 +85,7 @@ def dataset_card(
         "## Samples\n\n" + "\n".join(_sample(instance) for instance in samples),
         f"## Limits\n\n{settings.limits}",
         licence(settings),
-        citation(PAPER),
+        citation(papers.MUSIQUE),
         f"## How it was made\n\nRecipe `musique` with seed {seed}; content hash `{digest}`. "
         "All settings, inputs and versions are in [manifest.json](manifest.json).",
     ]

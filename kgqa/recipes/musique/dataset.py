@@ -24,6 +24,7 @@ from kgqa.recipes.musique.measures import evenness, set_measures
 from kgqa.recipes.musique.rivals import NO_RIVAL
 from kgqa.recipes.rejection import Rejection
 from kgqa.records import SPLITS, Instance
+from kgqa.runs.card import example
 from kgqa.runs.files import file_hashes, write_parquet
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run
@@ -101,6 +102,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         guessed=set_figures(splits, seed=run.seed),
         measured=set_measures(splits),
         even={split: evenness(instances) for split, instances in splits.items()},
+        example=example(folder, counts),
     )
     (folder / "README.md").write_text(card, "utf-8")
     return {"counts": counts, "content": digest, "files": files, "from": "musique", "shapes": {s: dict(c) for s, c in shapes.items()}}

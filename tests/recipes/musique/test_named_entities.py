@@ -80,9 +80,20 @@ def test_every_answer_is_judged_as_if_it_was_alone(asked: list[tuple[str, str]])
 
 @pytest.mark.parametrize(
     ("answer", "is_one"),
-    [("York", True), ("york", False), ("Ⅷ", True), ("ⅷ Rom", False), ("(Ñu)", True), ("3 Rivers", True), ("東京", True),
-     ("둔바르", True), ("カステル", True), ("เชียงใหม่", True), ("القاهرة", True)],  # fmt: skip
-)
+    [
+        ("York", True),
+        ("york", False),
+        ("Ⅷ", True),
+        ("ⅷ Rom", False),
+        ("(Ñu)", True),
+        ("3 Rivers", True),
+        ("東京", True),
+        ("둔바르", True),
+        ("カステル", True),
+        ("เชียงใหม่", True),
+        ("القاهرة", True),
+    ],
+)  # fmt: skip
 def test_a_name_begins_with_a_capital(answer: str, is_one: bool) -> None:
     facts = pool(("?", answer), kind="forward")
     assert entity_answers(facts, paragraphs([("", f"Here {answer} stood.")]), PairSettings()).tolist() == [is_one]
