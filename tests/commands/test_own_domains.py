@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,6 @@ def test_the_defaults_make_what_can_be_made(language: str, people: int, tmp_path
     else:
         assert "Nothing is left for dev and test: too many questions share an answer" in " ".join(composed.out.split())
 
-
     for dataset in ("wikihop", "musique"):
         card = (tmp_path / "w" / "datasets" / dataset / "README.md").read_text("utf-8")
         shown = json.loads(card.partition("```json\n")[2].partition("\n```")[0])
@@ -169,3 +169,27 @@ def test_where_neither_makes_a_sample_both_reasons_are_given(tmp_path: Path, cli
     source = town_folk(tmp_path / "source", 18)
     refused = cli("generate", "--domain", source / "own.toml", "--source", source, "--workspace", tmp_path / "w")
     refused.sentence("about paths no sample is left", "about single relations no sample is left", "states the answer")
+
+
+def test_relations_without_a_question_are_listed_with_the_reason(tmp_path: Path, cli: Cli) -> None:
+    source = own_domain(tmp_path / "source", "tr", 60)
+    with (source / "relations.tsv").open("a", encoding="utf-8") as file:
+        file.write("made\tfounded by\nteam\tplays for\nfar\tpen friend\nskip\tcolour\n")
+    people = [f"p{number}" for number in range(60)]
+    facts = [f"{one}\tmade\t{other}\n" for one, other in pairwise(people)]
+    facts += [f"{one}\tfar\t{other}\n" for one, other in zip(people[:40], people[20:], strict=False)]
+    facts += ["p0\tskip\tp5\n"]
+    with (source / "triples.tsv").open("a", encoding="utf-8") as file:
+        file.writelines(facts)
+    with (source / "own.toml").open("a", encoding="utf-8") as file:
+        file.write('[musique]\nunasked = ["skip"]\n')
+    made = cli("compose", "--domain", source / "own.toml", "--source", source, "--filter", "none", "--workspace", tmp_path / "w")
+    assert made.status == 0, made.err
+    said = "no question is asked about 3 relations that have facts: colour (musique.unasked leaves it out); founded by (its label makes no"
+    assert said in made.out
+    assert "pen friend (no text states any of its facts)" in made.out
+    card = (tmp_path / "w" / "datasets" / "musique" / "README.md").read_text("utf-8")
+    section = card.partition("## Relations without a question\n")[2].partition("\n## ")[0]
+    assert [line.split(" | ")[:2] for line in section.splitlines() if line.startswith("| ")][2:] == [
+        ["| colour", "1"], ["| founded by", "59"], ["| pen friend", "40"]
+    ]  # fmt: skip

@@ -9,6 +9,7 @@ from kgqa.formats.columns import MEANINGS, OF_RECIPES
 from kgqa.recipes import papers
 from kgqa.recipes.musique.guesses import HOPS, SCORES, unlearned
 from kgqa.recipes.musique.measures import MEASURES, Evenness
+from kgqa.recipes.musique.silent import WHY, SilentRelation
 from kgqa.records import SPLITS, Instance
 from kgqa.runs.card import citation, escaped, fields, front_matter, funnel_table, licence, loading, table
 from kgqa.runs.funnel import FunnelRow
@@ -62,6 +63,8 @@ def dataset_card(
     measured: Mapping[str, Sequence[float]],
     even: Mapping[str, Evenness],
     example: str,
+    silent: Sequence[SilentRelation],
+    idle: Sequence[str],
 ) -> str:
     """The text of README.md; depends on data and settings alone, never on the clock."""
     own = settings.section(MusiqueSettings)
@@ -77,6 +80,7 @@ def dataset_card(
         example,
         f"Questions without a twin: {unpaired:,}.",
         "## What was dropped, and why\n\n" + funnel_table(funnel),
+        *([_silent(silent, idle)] if silent or idle else []),
         f"## How the questions were written\n\nBy `{own.composition.composer}`: {COMPOSERS[own.composition.composer]}. Disconnected pairs "
         f"were found by `{used}`{': ' + FILTERS[used] if used in FILTERS else ''}.",
         "## How far it can be guessed\n\n" + _guessed(filtered, guessed),
@@ -90,6 +94,19 @@ def dataset_card(
         "All settings, inputs and versions are in [manifest.json](manifest.json).",
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def _silent(silent: Sequence[SilentRelation], idle: Sequence[str]) -> str:
+    parts = ["## Relations without a question"]
+    if silent:
+        rows = [[escaped(each.label), f"{each.facts:,}", WHY[each.why]] for each in silent]
+        parts += ["Of these no single-hop question is asked:", table(["relation", "facts", "why"], rows)]
+    if idle:
+        parts.append(
+            "Single-hop questions of these templates are in no composed question, because they fit into no chain, or a filter or a limit "
+            f"took all of theirs: {', '.join(map(escaped, idle))}."
+        )
+    return "\n\n".join(parts)
 
 
 def _guessed(filtered: Mapping[str, Any], whole: Mapping[str, Mapping[str, Any]]) -> str:
