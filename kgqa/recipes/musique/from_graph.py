@@ -73,7 +73,7 @@ def templates_of(relations: pa.Table, settings: MusiqueSettings) -> dict[str, Te
 def graph_questions(
     tables: Mapping[str, pa.Table], settings: MusiqueSettings, *, source: str, seed: int
 ) -> tuple[pa.Table, pa.Table, pa.Table, list[FunnelRow], list[SilentRelation]]:
-    """``single_hop``, ``paragraphs`` and ``stated`` (see ``pool.py``) from the workspace's tables; S1's funnel; relations without a question.
+    """``single_hop``, ``paragraphs`` and ``stated`` (see ``pool.py``) from a workspace's tables; S1's funnel; relations without a question.
 
     A fact is asked for its tail, its head or, together with a second one of the same head, for that; only where the graph knows one answer.
     """
