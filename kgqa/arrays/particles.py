@@ -18,10 +18,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import HASH_PRIME, HASH_START, mixed
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.search import lower_bound
-from kgqa.arrays.tokens import token_hashes
+from kgqa.arrays.texts import decode, text_buffers
+from kgqa.arrays.tokens import SYMBOL, character_tables, class_at, token_hashes, tokenize
 from kgqa.resources import word_lists
 
 LISTS = word_lists(Path(__file__).with_name("korean-particles.txt"))
@@ -136,3 +138,30 @@ def mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges):  
         limited = limited or last > first
         first = last + 1
     return limited
+
+
+def word_edges(texts: pa.Array) -> npt.NDArray[np.uint8]:
+    """For each of the words of :func:`kgqa.arrays.tokens.word_hashes` whether a name may begin (bit 1) and end (bit 2) with it."""
+    edges: npt.NDArray[np.uint8] = _word_edges(*text_buffers(texts), *character_tables(), *particle_tables())
+    return edges
+
+
+@kernel
+def _word_edges(data, offsets, classes, folded, plain, codes, roles):  # type: ignore[no-untyped-def]
+    longest = 1
+    for i in range(len(offsets) - 1):
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
+    spellings, initials, edges = np.empty(longest, np.uint64), np.empty(longest, np.uint64), np.empty(longest, np.uint8)
+    out = np.empty(max(16, (offsets[-1] - offsets[0]) // 4), np.uint8)
+    at = 0
+    for i in range(len(offsets) - 1):
+        count = tokenize(data, offsets[i], offsets[i + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
+        limited = mark_edges(data, offsets[i], count, starts, ends, hashes, codes, roles, edges)
+        out = grown(out, at + count)
+        for k in range(count):
+            character, _ = decode(data, offsets[i] + starts[k])
+            if class_at(character, classes) != SYMBOL:
+                out[at] = edges[k] if limited else BEGINS | ENDS
+                at += 1
+    return out[:at]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -60,15 +61,27 @@ _GOES_ON = frozenset({MARK, JOINER})
 _SYLLABLE = frozenset({HANGUL, MARK, JOINER})
 
 
+def composed(text: str) -> str:
+    """The text in Unicode's composed form (NFC), in which "é" is one character: programs and people write both.
+
+    >>> composed("Gu\u0308nz") == "Günz"
+    True
+    """
+    return text if text.isascii() or unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
 def folded(text: str) -> str:
     """The text in small letters as linking folds them; signs stay as they are.
+
+    A letter that is written as several characters becomes one where Unicode has one (NFC).
 
     >>> folded("İstanbul ＮＨＫ")
     'istanbul nhk'
     """
-    lower = text.lower()
     if text.isascii():
-        return lower
+        return text.lower()
+    text = composed(text)
+    lower = text.lower()
     if "i\u0307" in lower and "\u0130" in text:
         lower = lower.replace("i\u0307", "i")
     variants, table = _variants()
@@ -209,7 +222,7 @@ def ends(text: str, at: int) -> bool:
     end = at
     while end < len(text) and KINDS[text[end]] in _SYLLABLE:
         end += 1
-    return are_particles(text[at:end])
+    return are_particles(composed(text[at:end]))
 
 
 def _within_hangul(text: str, at: int) -> bool:

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.particles import word_edges
 from kgqa.arrays.tokens import Hashes, word_hashes
+from kgqa.arrays.words import composed
 from kgqa.checks.measures.lexical import best_holds, holds_any, overlap
 from kgqa.formats.faults import Fault, faults_of
 from kgqa.records import Instance
@@ -76,18 +78,26 @@ class Batch:
     @cached_property
     def question_words(self) -> Hashes:
         """The words of the questions."""
-        return word_hashes(pa.array([instance.question for instance in self.instances], pa.string()))
+        return word_hashes(self._questions)
+
+    @cached_property
+    def _questions(self) -> pa.Array:
+        return pa.array([composed(instance.question) for instance in self.instances], pa.string())
+
+    @cached_property
+    def _paragraphs(self) -> pa.Array:
+        shown = (p for instance in self.instances for p in instance.paragraphs)
+        return pa.array([composed(f"{paragraph.title or ''}\n{paragraph.text}") for paragraph in shown], pa.string())
 
     @cached_property
     def paragraph_words(self) -> Hashes:
         """The words of titles and texts."""
-        texts = [f"{p.title or ''}\n{p.text}" for instance in self.instances for p in instance.paragraphs]
-        return word_hashes(pa.array(texts, pa.string()))
+        return word_hashes(self._paragraphs)
 
     @cached_property
     def answer_words(self) -> Hashes:
         """The words of all answers, aliases included; :attr:`answer_offsets` says whose they are."""
-        return word_hashes(pa.array([answer for instance in self.instances for answer in instance.answers], pa.string()))
+        return word_hashes(pa.array([composed(answer) for instance in self.instances for answer in instance.answers], pa.string()))
 
     @cached_property
     def answer_offsets(self) -> npt.NDArray[np.int64]:
@@ -110,13 +120,15 @@ class Batch:
     @cached_property
     def holds(self) -> Bools:
         """For each paragraph whether it contains an answer of its question, or an alias, as a sequence of words."""
-        return holds_any(self.paragraph_offsets, *self.paragraph_words, self.answer_offsets, *self.answer_words)  # type: ignore[no-any-return]
+        edges = word_edges(self._paragraphs)
+        return holds_any(self.paragraph_offsets, *self.paragraph_words, edges, self.answer_offsets, *self.answer_words)  # type: ignore[no-any-return]
 
     @cached_property
     def question_holds(self) -> Bools:
         """For each question whether it contains one of its own answers."""
         each = np.arange(len(self.instances) + 1)
-        return holds_any(each, *self.question_words, self.answer_offsets, *self.answer_words)  # type: ignore[no-any-return]
+        edges = word_edges(self._questions)
+        return holds_any(each, *self.question_words, edges, self.answer_offsets, *self.answer_words)  # type: ignore[no-any-return]
 
     @cached_property
     def overlap(self) -> Floats:

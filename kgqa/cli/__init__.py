@@ -106,8 +106,11 @@ def main() -> None:
             # Compiled code that is interrupted fails with an error of its own, whose cause is the interruption.
             if not _is_interruption(error):
                 raise
+            _ignore_signals()  # a second one would end what the first one began
             raise InterruptedRun("stopped; run the same command again.") from None
     except KgqaError as error:
+        if isinstance(error, InterruptedRun):
+            _ignore_signals()
         print(f"kgqa: {printable(' '.join(str(error).split()))}", file=sys.stderr)
         if isinstance(error, InterruptedRun):
             # The frames that were interrupted go, and with them what a generator on its way to a "with" had made.

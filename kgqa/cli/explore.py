@@ -28,7 +28,4 @@ def explore(
     def ready(address: str) -> None:
         typer.echo(f"{address} shows {workspace if store == 'embedded' else 'the graph in Neo4j'}; press Ctrl-C to stop.")
 
-    try:
-        kgqa.explore(workspace, store=store, neo4j=neo4j, port=port, ready=ready)
-    except KeyboardInterrupt:
-        typer.echo("Stopped.")
+    kgqa.explore(workspace, store=store, neo4j=neo4j, port=port, ready=ready)

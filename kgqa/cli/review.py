@@ -82,10 +82,7 @@ def _serve(dataset: Path, *, sample: int, seed: int, split: str, reader: str, ta
     def ready(address: str, what: str) -> None:
         typer.echo(printable(f"{address} shows {what}; press Ctrl-C to stop."))
 
-    try:
-        kgqa.review(dataset, sample=sample, seed=seed, split=split, reader=reader, table=table, port=port, ready=ready)
-    except KeyboardInterrupt:
-        typer.echo("Stopped.")
+    kgqa.review(dataset, sample=sample, seed=seed, split=split, reader=reader, table=table, port=port, ready=ready)
 
 
 def _print_figures(console: Terminal, found: ReviewFigures) -> None:

@@ -18,6 +18,7 @@ from kgqa.recipes.contrasts.facts import LEVELS
 from kgqa.recipes.contrasts.inoculation import PERCENTAGES
 from kgqa.recipes.contrasts.questions import MAX_FACTS, MOST_FACTS
 from kgqa.recipes.contrasts.transforms import BY_FACTS, KINDS, Settings
+from kgqa.runs.card import example
 from kgqa.runs.files import file_hashes, hashes_of, new_folder
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.manifest import run_record, write_manifest
@@ -107,7 +108,8 @@ def _describe(folder: Path, manifest: dict[str, Any], funnel: list[FunnelRow], *
     """The card, and the manifest last."""
     data = hashes_of(sorted(folder.glob("*.parquet")))
     digest = sha256(json.dumps(data).encode()).hexdigest()
-    (folder / "README.md").write_text(contrast_card(manifest, funnel, title=title, digest=digest), "utf-8", "backslashreplace")
+    card = contrast_card(manifest, funnel, title=title, digest=digest, example=example(folder, manifest["counts"]))
+    (folder / "README.md").write_text(card, "utf-8", "backslashreplace")
     files = file_hashes(folder, data)
     manifest |= {"content": digest, "files": files, "funnel": [asdict(row) for row in funnel], "seconds": {"contrast": seconds}}
     write_manifest(manifest, folder)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kgqa.domains import load_domain
-from kgqa.errors import SettingsError, check_seed, storage_errors, suggestion
+from kgqa.domains import built_in_variant, load_domain
+from kgqa.errors import EmptyResult, SettingsError, check_seed, storage_errors, suggestion
 from kgqa.progress import Progress, Silent
 from kgqa.recipes.preparation import READING
 from kgqa.recipes.registry import find_recipe
+from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import hashes_of
 from kgqa.runs.funnel import FunnelRow
@@ -18,8 +19,9 @@ from kgqa.runs.runner import Runner, held
 from kgqa.runs.stage import Run
 from kgqa.runs.watch import Watch
 from kgqa.runs.workspace import Workspace
-from kgqa.settings.defaults import SEED, STORE, TRAVERSAL, WORKSPACE
+from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.settings.source import QUESTIONS
 from kgqa.settings.workers import worker_count
 from kgqa.sources.delimited import find_file
@@ -30,6 +32,8 @@ from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import check_can_load
 
 TRAVERSALS = ("kernel", "cypher")
+RELATIONS = "entailed"
+"""The variant that asks about single relations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +110,8 @@ def generate(
     with held(place):
         runner.changed = place.claim(domain=loaded.settings.name, inputs=runner.inputs)
         runner.refuse_strangers()
-        runner.perform()
+        runner = _performed(runner, None if recipe or limit else _by_relations(domain, loaded))
+        loaded = runner.run.domain
         passed = {
             "domain": str(domain),
             "recipe": recipe,
@@ -123,6 +128,57 @@ def generate(
         baselines=runner.baselines, seconds=runner.seconds, reused=runner.reused, is_seed=loaded.is_seed, replaced=replaced,
         changed=runner.changed,
     )  # fmt: skip
+
+
+def _by_relations(domain: str | Path, loaded: Domain) -> Domain | None:
+    """The domain with queries about single relations, where it asks about paths only because kgqa's own file does; else None."""
+    own = loaded.own.get(RECIPE)
+    if loaded.settings.recipe != RECIPE or (isinstance(own, dict) and "queries" in own):
+        return None
+    if loaded.settings.section(QangarooSettings).queries != "paths":
+        return None
+    return load_domain(domain, source=None if loaded.is_seed else loaded.source, default=built_in_variant(domain, RELATIONS))
+
+
+def _performed(runner: Runner, relations: Domain | None) -> Runner:
+    """The runner, or one of ``relations``, with all stages done: the latter where the former leaves splits empty which it fills.
+
+    A small graph has few paths of two hops that texts state, or none.
+    """
+    try:
+        runner.perform()
+        reason = ""
+    except EmptyResult as error:
+        if relations is None:
+            raise
+        reason = str(error).partition(". ")[0].rstrip(".")
+    empty = [] if reason else _empty_splits(runner)
+    if relations is None or not (reason or empty):
+        return runner
+    other = replace(runner, run=replace(runner.run, domain=relations), records=[], reused=[], seconds={})
+    try:
+        other.perform()
+    except EmptyResult as error:
+        if reason:
+            raise EmptyResult(f"about paths {reason}; about single relations {error}") from None
+    else:
+        if reason or len(_empty_splits(other)) < len(empty):
+            said = reason or f"nothing is left of {' and '.join(empty)}"
+            sentence = f"about paths {said}, so single relations are asked about, as with --recipe {RELATIONS}"
+            other.remarks.append(
+                FunnelRow(stage="traverse", what="questions", reason=sentence, removed=None, left=None, setting="qangaroo.queries")
+            )
+            return other
+    runner = replace(runner, records=[], reused=[], seconds={})
+    runner.perform()
+    return runner
+
+
+def _empty_splits(runner: Runner) -> list[str]:
+    """The splits that should have samples and have none."""
+    splits = runner.run.domain.settings.section(QangarooSettings).splits
+    kept = next((record.report["kept"] for record in runner.records if "kept" in record.report), {})
+    return [split for split in SPLITS if getattr(splits, split) and not kept.get(split, 1)]
 
 
 def plan(

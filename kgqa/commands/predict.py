@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from kgqa.errors import MissingInput, SettingsError, suggestion
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
-from kgqa.readers.trained import load_reader
+from kgqa.readers.trained import READER, load_reader
 from kgqa.runs.files import check_new_file
+from kgqa.runs.watch import Watch, files_below
 from kgqa.scoring.default_metric import default_metric
 from kgqa.scoring.dire_gold import notes_of
 from kgqa.scoring.metrics import METRICS
 from kgqa.scoring.prediction_files import TRANSFORMED, write_predictions
 from kgqa.training.questions import of_split
+from kgqa.training.reader import Prediction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,16 +62,25 @@ def predict(
     source.check_outside(out)
     chosen = _split(source, split)
     form = metric or default_metric(source)[0]
+    trained = Watch(files_below(Path(run) / READER))
     reader = load_reader(run, device=device, precision=precision, what="kgqa predict")
+    trained.check()
     questions = of_split(source, chosen)
     if not len(questions):
         raise MissingInput(f"{source.path}: its {chosen} split has no question; give another --split.")
     if form in TRANSFORMED:
         notes_of(next(iter(questions)))  # without them no prediction can be written, which is said before the reader has read for an hour
-    remarks = write_predictions(form, questions, reader.predict(questions, progress or Silent()), out)
+    answers = _unchanged(source, reader.predict(questions, progress or Silent()))
+    remarks = write_predictions(form, questions, answers, out)
     return Predicted(
         source=source, split=chosen, metric=form, file=out, questions=len(questions), remarks=remarks, seconds=time.perf_counter() - begin
     )
+
+
+def _unchanged(source: QuestionSet, answers: Iterator[Prediction]) -> Iterator[Prediction]:
+    """The ``answers``; InputChanged at their end where the set is another one than at their beginning."""
+    yield from answers
+    source.watch.check()
 
 
 def _split(source: QuestionSet, wanted: str | None) -> str:

@@ -26,7 +26,7 @@ from kgqa.store.queries import PLURALS, Query, read_queries
 DESCRIPTION = frozenset({"title", "licence", "limits", "attribution"})
 """Settings that are about the texts and facts of one domain, and not about how a dataset is made."""
 
-__all__ = ["built_in", "chain_columns", "load_domain"]
+__all__ = ["built_in", "built_in_variant", "chain_columns", "load_domain"]
 
 
 def load_domain(
@@ -58,6 +58,13 @@ def load_domain(
     ours = {key: value for key, value in built.items() if key != "attribution"}  # the small domains are nobody else's
     raw = merged(merged(ours, parse(folder / "domain.toml")), own)
     return _checked(files, merged(_varied(files, raw, recipe), said), folder, is_seed=True)
+
+
+def built_in_variant(domain: str | Path, name: str) -> dict[str, Any]:
+    """What kgqa's own file, at which the domain's end, says of its variant ``name``; nothing where it has none."""
+    variants = read_files(str(domain)).built_in.get("variants", {})
+    found: dict[str, Any] = variants.get(name, {})
+    return found
 
 
 def _described(files: Files) -> dict[str, Any]:

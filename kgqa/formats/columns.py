@@ -55,6 +55,24 @@ SCHEMA = pa.schema(
         ("provenance", pa.string()),
     ]
 )
+MEANINGS = {
+    "id": "which question it is",
+    "question": "the question, or the query of WikiHop and MedHop: a relation and a subject",
+    "paragraphs": "what is shown, in this order; `supporting`: it is needed for the answer; `mentions`: which entity stands where, in "
+    "characters; `sentences`: where they begin; `supporting_sentences`: their numbers, from 0; null: nobody says it",
+    "answers": "texts of which each is right; together they are one answer where `answer_type` is `spans`",
+    "alternatives": "further right answers of several parts, else null",
+    "answer_id": "the entity that the answer is, where a graph knows it",
+    "answer_type": "candidate, span, spans, number, date, boolean or none",
+    "candidates": "what may be chosen, else null",
+    "chains": "for each candidate its chains: ids of entities and documents in turn, from the subject to the candidate",
+    "grades": "for each candidate how surely its best chain implies it: `confidence` from 0 to 1, `path`, `text`; else null",
+    "decomposition": "the single-hop questions in order, with answer, paragraph, and the steps that each needs; else null",
+    "answerable": "whether the paragraphs answer the question",
+    "group": "what was made of one question has one group",
+    "provenance": "JSON: where the question comes from, and what was noted of it",
+}
+"""Column → what is in it, for cards."""
 OPTIONAL = frozenset({"alternatives", "grades"})
 """Columns that older datasets do not have; null is read there."""
 OF_RECIPES = SCHEMA.remove(SCHEMA.get_field_index("alternatives"))

@@ -84,7 +84,8 @@ def recognises(record: Mapping[str, Any]) -> bool:
     return _is_qed(record) or (
         {"id", "question", "title", "context"} <= record.keys()
         and isinstance(record["context"], str)
-        and isinstance(record.get("answers", []), list)
+        and isinstance(answers := record.get("answers", []), list)
+        and not any(isinstance(answer, dict) for answer in answers)
     )
 
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from kgqa.errors import BrokenInput, InputError, MissingInput, SettingsError, storage_errors
-from kgqa.formats import native
+from kgqa.formats import native, squad
 from kgqa.formats.base import FileFormat, FolderFormat, TextsBeside
 from kgqa.formats.faults import FaultCounts, counted
 from kgqa.formats.huggingface import hub
@@ -266,7 +266,7 @@ def _recognise(path: Path, naming: str) -> str:
 
 
 def _recognise_file(file: Path, naming: str) -> str:
-    record = stream.head(file)
+    record = squad.articles(file, stream.head(file))
     for name in FILE_FORMATS:
         if _recognised_by(name, record):
             return name

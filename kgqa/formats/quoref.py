@@ -28,9 +28,12 @@ PARTS = 0.5
 
 def recognises(record: Mapping[str, Any]) -> bool:
     """Whether the file is SQuAD 1.1's by its fields, and most of its lists of answers are parts."""
-    if not squad.recognises(record):
-        return False
-    lists = [answers for question in squad.questions_in(record) if len(answers := _answers(question)) > 1]
+    return squad.recognises(record) and has_parts(squad.questions_in(record))
+
+
+def has_parts(questions: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether most of those that have several answers have parts of one."""
+    lists = [answers for question in questions if len(answers := _answers(question)) > 1]
     return sum(map(_are_parts, lists)) > PARTS * len(lists)
 
 

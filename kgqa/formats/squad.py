@@ -5,7 +5,7 @@ texts of all annotators, each once, any of which is right; what each annotator m
 file, article, paragraph and question. ``answer_start`` may be null: a file that was put together again does not always know the place. A
 place where the paragraph has something else, and a question without answers, are kept as they are and noted as faults. The answers are
 hidden, as in test files, where a question has no field for them, or where no question of the file has any and none says that it is
-impossible.
+impossible. A file that is the list of articles alone is read too.
 """
 
 from __future__ import annotations
@@ -119,6 +119,14 @@ def first_question(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return next(iter(questions_in(record)), {}) if isinstance(record.get("data"), list) else None
 
 
+def articles(path: Path, record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """``record``, the first of the file, or a whole file where it is the first article of a list of them."""
+    contexts = record.get("paragraphs") if isinstance(record, Mapping) else None
+    if isinstance(contexts, list) and contexts and isinstance(contexts[0], dict) and "qas" in contexts[0] and stream.is_list(path):
+        return {"data": [article for _, article in stream.values(path)]}
+    return record
+
+
 def questions_in(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """All questions of what may be a file, as far as its form is one's."""
     found: list[Any] = [record]
@@ -145,7 +153,10 @@ def absent_answer(entry: Entry) -> Iterator[Fault]:
 
 def entries(path: Path, kind: TypeAdapter[Any]) -> Iterator[Entry]:
     """The questions of a file of either format; InputError where an id is there twice or the file has none."""
-    file = stream.document(path, kind)
+    if stream.is_list(path):  # of the articles alone
+        file = validated({"data": [article for _, article in stream.values(path)]}, kind, path.name)
+    else:
+        file = stream.document(path, kind)
     ids = Ids()
     hidden = _all_hidden(file)
     number = -1

@@ -6,9 +6,11 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from kgqa.records import HUB_SPLITS
 from kgqa.runs.funnel import HEADER, FunnelRow
@@ -16,6 +18,9 @@ from kgqa.settings.domain import DomainSettings
 from kgqa.version import __version__
 
 _MARKS = re.compile(r"[\\`*_\[\]()!#|~$]|(?<=\w)(?=://)|(?<=www)(?=\.)")
+_TYPES = re.compile(r"\b(item|element): ")
+EXAMPLES = 64
+"""Of so many rows the shortest is shown."""
 _BAR = re.compile(r"(?<!\\)\|")
 _SIZES = tuple(
     (10**power, name)
@@ -98,9 +103,21 @@ def loading(counts: Mapping[str, int], *, twins: Sequence[str] = ()) -> str:
     return f"## How to load it\n\n`FOLDER` is this folder, or the name of the set on the hub.\n\n```python\n{code}\n```"
 
 
-def fields(schema: pa.Schema) -> str:
-    """The columns of each split and their types."""
-    return "## Fields\n\n" + table(["field", "type"], [[f"`{field.name}`", f"`{field.type}`"] for field in schema])
+def fields(schema: pa.Schema, meanings: Mapping[str, str]) -> str:
+    """The columns of each split, what is in them, and their types."""
+    rows = [[f"`{field.name}`", meanings[field.name], f"`{_TYPES.sub('', str(field.type))}`"] for field in schema]
+    return "## Fields\n\n" + table(["field", "what it is", "type"], rows)
+
+
+def example(folder: Path, counts: Mapping[str, int]) -> str:
+    """One whole row of the first split that has any, as JSON: the shortest of its first rows."""
+    split = next((split for split, count in counts.items() if count), None)
+    if split is None:
+        return "## An example\n\nThe set is empty."
+    with (folder / f"{split}.parquet").open("rb") as opened, pq.ParquetFile(opened) as file:
+        rows = next(file.iter_batches(batch_size=EXAMPLES)).to_pylist()
+    shortest = min((json.dumps(row, ensure_ascii=False, indent=1) for row in rows), key=len)
+    return f"## An example\n\n<details>\n<summary>A row of {split}</summary>\n\n```json\n{shortest}\n```\n\n</details>"
 
 
 def licence(settings: DomainSettings) -> str:
@@ -110,6 +127,7 @@ def licence(settings: DomainSettings) -> str:
     return f"## Licence\n\n{said}. Texts and facts keep the licence of their source." + (f"\n{sources}" if sources else "")
 
 
-def citation(paper: str) -> str:
-    """BibTeX of the recipe's paper and of kgqa."""
-    return f"## Citation\n\n```bibtex\n{paper.strip()}\n\n@software{{kgqa,\n  title = {{kgqa}},\n  version = {{{__version__}}}\n}}\n```"
+def citation(paper: str = "") -> str:
+    """BibTeX of the recipe's paper, if any, and of kgqa."""
+    paper = f"{paper.strip()}\n\n" if paper else ""
+    return f"## Citation\n\n```bibtex\n{paper}@software{{kgqa,\n  title = {{kgqa}},\n  version = {{{__version__}}}\n}}\n```"

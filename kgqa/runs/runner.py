@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,8 @@ class Runner:
     """Stage → the files outside of the workspace that it reads, as they were before they were hashed."""
     changed: list[str] = field(default_factory=list)
     """Input files that are other ones than those of the last run in the workspace."""
+    remarks: list[FunnelRow] = field(default_factory=list)
+    """What the funnel says first: why the settings are what they are."""
     _given: dict[str, object] = field(default_factory=dict)
     """Stage → what of settings and seed its output depends on."""
     records: list[StageRecord] = field(default_factory=list)
@@ -55,8 +57,8 @@ class Runner:
 
     @property
     def funnel(self) -> list[FunnelRow]:
-        """Rejected items of all finished stages."""
-        return [FunnelRow(**row) for record in self.records for row in record.report["funnel"]]
+        """Rejected items of all finished stages, and remarks."""
+        return [*self.remarks, *(FunnelRow(**row) for record in self.records for row in record.report["funnel"])]
 
     @property
     def baselines(self) -> dict[str, list[dict[str, Any]]]:
@@ -133,7 +135,9 @@ class Runner:
     def dataset_key(self, last: StageRecord) -> str:
         """Hash of everything that the dataset depends on; ``last`` is what the last stage left, whose key need not tell all of it."""
         domain = self.run.domain
-        return key_of(self.recipe.version, domain.settings.resolved(), self.run.seed, domain.is_seed, last.key, last.outputs)
+        remarks = [row.reason for row in self.remarks]
+        made_with = [self.recipe.version, domain.settings.resolved(), self.run.seed, domain.is_seed, last.key, last.outputs]
+        return key_of(*made_with, *([remarks] if remarks else []))
 
     def written(self, key: str) -> dict[str, Any] | None:
         """The manifest of the dataset that is there if it was made with this key and its files are as they were written."""
@@ -170,7 +174,7 @@ class Runner:
             "dataset": settings.dataset,
             "seed": self.run.seed,
             "files": file_hashes(partial, known=manifest.get("files", {})),
-            "funnel": [record for stage in self.records for record in stage.report["funnel"]],
+            "funnel": [asdict(row) for row in self.funnel],
             "baselines": self.baselines,
             "seconds": self.seconds,
         }

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from kgqa.arrays.words import composed
 from kgqa.formats.decomposition import REFERENCE
 from kgqa.formats.provenance import everything
 from kgqa.formats.qangaroo import IS_PLACEHOLDER
@@ -103,7 +104,7 @@ def texts_of(instance: Instance, kind: str) -> list[str]:
 
 def keys_of(texts: Iterable[str]) -> npt.NDArray[np.uint64]:
     """The keys of normalised texts (texts × 2)."""
-    digests = b"".join(hashlib.sha256(text.encode()).digest()[:KEY_BYTES] for text in texts)
+    digests = b"".join(hashlib.sha256(composed(text).encode()).digest()[:KEY_BYTES] for text in texts)
     return np.frombuffer(digests, ">u8").astype(np.uint64).reshape(-1, 2)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.command import ROOT, Outcome
 from tests.conftest import Cli
+from tests.languages.drawing import LANGUAGES, write_set as write_language
 from tests.small_questions import question, write_set
 from tests.small_single_hops import single_hop
 
@@ -79,3 +81,15 @@ def test_after_train_and_predict(tmp_path: Path, cli: Cli) -> None:
     trained = cli("train", "tf-idf", questions, "--out", tmp_path / "run")
     (predicted,) = run_all(trained, tmp_path / "trained", cli)
     run_all(predicted, tmp_path / "predicted", cli)
+
+
+def test_after_contrasts_in_another_language_and_what_is_predicted_on_them(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "set").mkdir()
+    written = write_language(LANGUAGES["ko"], tmp_path / "set")
+    shutil.copy(written, written.with_name("words_musique_train.jsonl"))
+    assert cli("train", "tf-idf", tmp_path / "set", "--out", tmp_path / "run").status == 0
+    for contrast in ("probe", "unanswerable"):
+        made = cli("contrast", contrast, written, "--out", tmp_path / contrast)
+        run_all(made, tmp_path / f"{contrast}-next", cli, skip=("evaluate",))
+        predicted = cli("predict", tmp_path / "run", tmp_path / contrast, "--split", "dev", "--out", tmp_path / f"{contrast}.answers")
+        run_all(predicted, tmp_path / f"{contrast}-predicted", cli)

@@ -192,3 +192,38 @@ def test_what_people_wrote_is_what_is_hashed(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(people.PeopleComposer, "write", meanwhile)
     with pytest.raises(InputChanged, match=rf"answers\.jsonl: the file {SAYS}"):
         kgqa.compose(tmp_path / "set", filter="none", composer="people", answers=answers, workspace=tmp_path / "w")
+
+
+def trained_majority(folder: Path) -> Path:
+    toml = folder / "majority.toml"
+    toml.write_text('reader = "majority"\n', "utf-8")
+    kgqa.train(str(toml), write_set(folder / "learned", train=questions(6)), out=folder / "run")
+    return folder / "run"
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_questions_are_not_answered_in_place_of_others(tmp_path: Path, back: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, folder = trained_majority(tmp_path), write_set(tmp_path / "set", dev=questions(4))
+    path = folder / "dev.parquet"
+    other = (write_set(tmp_path / "other", dev=questions(4)) / "dev.parquet").read_bytes()
+    swapped(monkeypatch, path, other, back=back)
+    with pytest.raises(InputChanged, match=rf"dev\.parquet: the file {SAYS}"):
+        kgqa.predict(run, folder, out=tmp_path / "p.json", metric="squad")
+    assert not (tmp_path / "p.json").exists()
+
+
+def test_a_reader_that_changes_while_it_is_loaded_answers_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kgqa.commands import predict
+
+    run, folder = trained_majority(tmp_path), write_set(tmp_path / "set", dev=questions(4))
+    load = predict.load_reader
+
+    def meanwhile(*given: Any, **more: Any) -> Any:
+        found = load(*given, **more)
+        os.utime(next(iter(sorted((run / "reader").iterdir()))))
+        return found
+
+    monkeypatch.setattr(predict, "load_reader", meanwhile)
+    with pytest.raises(InputChanged, match=SAYS):
+        kgqa.predict(run, folder, out=tmp_path / "p.json", metric="squad")
+    assert not (tmp_path / "p.json").exists()

@@ -12,11 +12,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 from kgqa.commands.contrast import Contrast, contrast
 from kgqa.errors import BrokenInput, EmptyResult, KgqaError, MissingInput, SettingsError, StorageError
 from kgqa.formats import hotpotqa, musique, native
 from kgqa.formats.faults import Fault, faults_of, note_faults
+from kgqa.formats.instance_json import to_row
 from kgqa.formats.provenance import everything, noted
 from kgqa.formats.question_set import open_dataset
 from kgqa.recipes.contrasts.dataset import BROKEN
@@ -25,6 +27,7 @@ from kgqa.recipes.contrasts.transforms import BY_FACTS, KINDS, Settings
 from kgqa.records import Candidate, Instance
 from kgqa.scoring.default_metric import default_metric
 from tests.conftest import Cli
+from tests.languages.drawing import LANGUAGES, write_set
 from tests.recipes.contrasts.test_adversarial import SET as NOVELS
 from tests.recipes.contrasts.test_unanswerable import SET as CARVERS
 
@@ -426,3 +429,19 @@ def test_what_kgqa_generates_can_be_contrasted(domain: str, request: pytest.Fixt
                 # Where several chains lead to the answer, one of them is kept; every question can be transformed.
                 assert done.groups == before
             assert all(0 < done.groups[split] <= before[split] for split in before)
+
+
+def test_the_card_is_what_the_hub_expects(tmp_path: Path) -> None:
+    dataset = write_set(LANGUAGES["tr"], tmp_path)
+    for kind, paper in (("probe", "trivedi-etal-2020-multihop"), ("unanswerable", "trivedi-etal-2022-musique")):
+        made = contrast(kind, dataset, out=tmp_path / kind)
+        card = (made.dataset / "README.md").read_text("utf-8")
+        head = yaml.safe_load(card.split("---\n")[1])
+        assert head["size_categories"] == ["n<1K"]
+        assert "language" not in head  # the set does not say in which it is
+        assert [each["split"] for each in head["configs"][0]["data_files"]] == ["validation"]
+        for section in ("## Size", "## How to load it", "## Fields", "## An example", "## Licence", "## Citation", "## How it was made"):
+            assert card.count(f"\n{section}\n") == 1
+        assert paper in card
+        shown = json.loads(card.partition("```json\n")[2].partition("\n```")[0])
+        assert shown in [json.loads(json.dumps(to_row(each))) for each in native.read(made.dataset / "dev.parquet")]

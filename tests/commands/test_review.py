@@ -275,7 +275,7 @@ def test_the_command_runs_until_it_is_stopped_and_goes_on_where_it_was(wikihop: 
                 assert b"have a verdict" in answer.read()
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=30)
-        assert (process.returncode, out, err) == (0, "Stopped.\n", "")
+        assert (process.returncode, out, err) == (130, "", STOPPED)
     assert read_table(tmp_path / "wikihop-review.tsv").origin.sample == 4000
 
 
@@ -291,6 +291,9 @@ def test_ids_with_line_ends_do_not_end_a_line(wikihop: Path, tmp_path: Path, cli
         assert not re.search(r"^Answer: forged", out, re.MULTILINE)
 
 
+STOPPED = "kgqa: stopped; run the same command again.\n"
+
+
 @pytest.mark.slow
 def test_who_stops_it_as_soon_as_it_has_an_address_is_told_nothing_else(wikihop: Path, tmp_path: Path) -> None:
     command = [*COMMAND, "review", str(wikihop), "--port", "0", "--sample", "2", "--table", str(tmp_path / "t.tsv")]
@@ -299,7 +302,9 @@ def test_who_stops_it_as_soon_as_it_has_an_address_is_told_nothing_else(wikihop:
             assert process.stdout
             process.stdout.readline()
             process.send_signal(number)
-            assert process.communicate(timeout=30) == ("Stopped.\n", "")
+            process.send_signal(number)  # by who is impatient
+            assert process.communicate(timeout=30) == ("", STOPPED)
+        assert process.returncode == 128 + number
 
 
 FROM_PYTHON = """

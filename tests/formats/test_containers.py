@@ -177,3 +177,82 @@ def test_one_key_does_not_make_a_format(tmp_path: Path) -> None:
     broken = [{**OFFICIAL["strategyqa"][1][0], "answer": "perhaps"}]
     with pytest.raises(BrokenInput, match=r"line 1, field 'answer': expected true or false"):
         list(open_dataset(lines(tmp_path / "test", broken)).instances())
+
+
+def as_objects(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, entry, strict=True)) for entry in zip(*columns.values(), strict=True)]
+
+
+def as_pairs(columns: dict[str, list[Any]]) -> list[list[Any]]:
+    return [list(entry) for entry in zip(*columns.values(), strict=True)]
+
+
+@pytest.mark.parametrize("write", [parquet, lines, listed])
+@pytest.mark.parametrize("shape", [as_objects, as_pairs, json.dumps])
+@pytest.mark.parametrize("form", ["hotpotqa", "twowiki", "squad"])
+def test_lists_of_rows_in_every_shape(form: str, shape: Callable[[Any], Any], write: Callable[[Path, Rows], Path], tmp_path: Path) -> None:
+    if shape is as_pairs and (write is parquet or form == "squad"):
+        pytest.skip("a column has one type, and SQuAD has no pairs")
+    fields = {"context", "supporting_facts", "answers"}
+    changed = [{name: shape(value) if name in fields and isinstance(value, dict) else value for name, value in row.items()}
+               for row in FLAT[form]]  # fmt: skip
+    expected = questions(lines(tmp_path / "expected_dev", FLAT[form]))
+    assert questions(write(tmp_path / "changed_dev", changed)) == expected
+
+
+@pytest.mark.parametrize("form", ["hotpotqa", "twowiki"])
+def test_official_records_with_the_hubs_name_of_the_id(form: str, tmp_path: Path) -> None:
+    official = [{"_id" if name == "id" else name: as_pairs(value) if isinstance(value, dict) else value for name, value in row.items()}
+                for row in FLAT[form]]  # fmt: skip
+    renamed = [{"id" if name == "_id" else name: value for name, value in row.items()} for row in official]
+    assert questions(listed(tmp_path / "renamed_dev", renamed)) == questions(listed(tmp_path / "official_dev", official))
+    columns = [{"_id" if name == "id" else name: value for name, value in row.items()} for row in FLAT[form]]
+    assert questions(parquet(tmp_path / "columns_dev", columns)) == questions(listed(tmp_path / "official_dev", official))
+
+
+PEOPLE = "Rana Vik and Tor Hald dug the canal with Ola Moe."
+PARTS = {"id": "q1", "title": "Canal", "url": "u", "context": PEOPLE, "question": "Which two people dug it with Moe?",
+         "answers": {"text": ["Rana Vik", "Tor Hald"], "answer_start": [0, 13]}}  # fmt: skip
+ONE = PARTS | {"id": "q2", "question": "Who helped?", "answers": {"text": ["Ola Moe"], "answer_start": [41]}}
+ALIKE = PARTS | {"answers": {"text": ["Tor Hald", "Hald"], "answer_start": [13, 17]}}
+
+
+@pytest.mark.parametrize("write", [parquet, lines, listed])
+def test_several_spans_of_rows_are_one_answer(write: Callable[[Path, Rows], Path], tmp_path: Path) -> None:
+    both, one = questions(write(tmp_path / "parts_dev", [PARTS, ONE]))
+    assert (both.answers, both.answer_type, one.answer_type) == (("Rana Vik", "Tor Hald"), "spans", "span")
+    (alike,) = questions(write(tmp_path / "alike_dev", [ALIKE]))
+    assert alike.answer_type == "span"
+    set_ = write(tmp_path / "parts_dev", [PARTS])
+    with pytest.raises(BrokenInput, match="its answer is 2 spans together"):
+        kgqa.convert(set_, to="squad", out=tmp_path / "out")
+    predictions = tmp_path / "predictions.json"
+    predictions.write_text(json.dumps({"q1": "Rana Vik"}), "utf-8")
+    assert kgqa.evaluate(set_, predictions, metric="drop").scores.official["Exact-match accuracy"] == 0
+
+
+@pytest.mark.parametrize("write", [parquet, lines])
+def test_columns_do_not_make_a_set(write: Callable[[Path, Rows], Path], tmp_path: Path) -> None:
+    rows = [{"qid": "1", "question": "Wo wuchs sie auf?", "answer": "Skarn", "page_ids": ["1"], "kind": "bridge", "year": 1990, "n": 2}]
+    with pytest.raises(BrokenInput, match=r"not strategyqa, some of whose .* it has: field 'answer': expected true or false") as error:
+        questions(write(tmp_path / "x_dev", rows))
+    assert "mend or drop" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["squad", "squad2", "quoref"])
+def test_a_file_of_articles_alone(name: str, tmp_path: Path) -> None:
+    content = copy.deepcopy(SQUAD2)
+    if name != "squad2":
+        for question in content["data"][0]["paragraphs"][0]["qas"]:  # type: ignore[index]
+            del question["is_impossible"]
+            parts = [("12", 10), ("mills", 13)] if name == "quoref" else [("12", 10), ("12 mills", 10)]
+            question["answers"] = [{"text": text, "answer_start": start} for text, start in parts]
+    whole, bare = tmp_path / "whole_dev.json", tmp_path / "bare_dev.json"
+    whole.write_text(json.dumps(content), "utf-8")
+    bare.write_text(json.dumps(content["data"], indent=2), "utf-8")
+    assert (open_dataset(bare).format, open_dataset(whole).format) == (name, name)
+    for one, other in zip(questions(bare), questions(whole), strict=True):
+        assert (one.answers, one.answer_type, one.answerable, one.paragraphs) == (
+            other.answers, other.answer_type, other.answerable, other.paragraphs
+        )  # fmt: skip
+    assert kgqa.convert(bare, to=name, out=tmp_path / "out").changed == {}

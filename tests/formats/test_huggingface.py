@@ -184,7 +184,7 @@ def test_two_configurations_are_a_question(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "kind", "part"),
     [
-        ([{"text": "x", "label": 1}], BrokenInput, "x.parquet: no known question set has these columns (text, label); rename them"),
+        ([{"text": "x", "label": 1}], BrokenInput, "x.parquet, row 1: no known question set has these columns (text, label); rename them"),
         ([SQUAD, SQUAD], DuplicateId, "x.parquet, row 2: id s1 was already used in row 1"),
         ([{**SQUAD, "context": None}], MissingInput, "x.parquet, row 1: the field 'context' is missing"),
         ([{**SQUAD, "question": None}], MissingInput, "x.parquet, row 1: the field 'question' is missing"),

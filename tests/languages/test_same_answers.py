@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import kgqa
+from kgqa.checks.batch import Batch, Side
 from kgqa.errors import KgqaError
 from kgqa.formats.question_set import open_dataset
 from kgqa.recipes.musique.from_sets import set_questions
 from kgqa.recipes.musique.pool import REASONS
 from kgqa.recipes.names.statements import names, paragraph_states, states
-from kgqa.records import Instance
+from kgqa.records import Instance, Paragraph
 from kgqa.settings.musique import SingleHopSettings
 from tests.languages.drawing import LANGUAGES, write_set, write_single_hops, write_source
 
@@ -122,3 +126,78 @@ def test_compose_finds_the_same_texts_too_short_and_too_long(code: str, bounds: 
 )
 def test_a_name_is_found_on_the_boundaries_of_its_script(text: str, name: str, expected: bool) -> None:
     assert states(text, names([name])) is expected
+
+
+def decomposed(folder: Path, *, fields: frozenset[str] | None = None) -> Path:
+    """The set of ``folder`` with its texts decomposed (NFD), or with those of some fields alone."""
+    path = folder / "words_musique_dev.jsonl"
+    records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    path.write_text("".join(json.dumps(_decomposed(record, fields), ensure_ascii=False) + "\n" for record in records), "utf-8")
+    return path
+
+
+def _decomposed(value: Any, fields: frozenset[str] | None, name: str = "") -> Any:
+    if isinstance(value, dict):
+        return {key: _decomposed(each, fields, key) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_decomposed(each, fields, name) for each in value]
+    return unicodedata.normalize("NFD", value) if isinstance(value, str) and (fields is None or name in fields) else value
+
+
+MARKED = ("de", "tr", "ko", "ja")
+"""The languages here with letters that can be decomposed."""
+
+
+@pytest.mark.parametrize("code", MARKED)
+@pytest.mark.parametrize("fields", [None, frozenset({"paragraph_text"}), frozenset({"answer"})], ids=["all", "texts", "answers"])
+def test_decomposed_letters_are_the_same(code: str, fields: frozenset[str] | None, tmp_path: Path) -> None:
+    figures = []
+    for form in ("NFC", "NFD"):
+        folder = tmp_path / form
+        folder.mkdir()
+        dataset = write_set(LANGUAGES[code], folder)
+        if form == "NFD":
+            decomposed(folder, fields=fields)
+        found = kgqa.audit(dataset, out=folder / "audit")
+        figures.append({each.check: each.figure for each in found.findings})
+        kgqa.contrast("unanswerable", dataset, out=folder / "unanswerable")
+        twins = [each for each in open_dataset(folder / "unanswerable").instances() if not each.answerable]
+        figures[-1]["twins"] = len(twins)
+        kgqa.contrast("probe", dataset, out=folder / "probe")
+        figures[-1]["probes with the answer"] = sum(each.answerable for each in open_dataset(folder / "probe").instances())
+    assert figures[0] == figures[1]
+    assert figures[0]["twins"] == 6
+
+
+@pytest.mark.parametrize("code", MARKED)
+def test_compose_finds_decomposed_texts_the_same(code: str, tmp_path: Path) -> None:
+    pools = []
+    for form in ("NFC", "NFD"):
+        folder = tmp_path / form
+        folder.mkdir()
+        path = write_single_hops(LANGUAGES[code], folder)
+        if form == "NFD":
+            content = json.loads(path.read_text("utf-8"))
+            path.write_text(json.dumps(_decomposed(content, None), ensure_ascii=False), "utf-8")
+        kept, _, refused, _ = set_questions([open_dataset(path)], SingleHopSettings(min_words=6, max_words=20))
+        pools.append((len(kept), len(refused)))
+    assert pools[0] == pools[1] == (6, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "absent"),
+    [
+        ("서울에서는 비가 왔다", "서울", False),
+        ("서울대학교에 비가 왔다", "서울", True),
+        ("큰서울은 멀다", "서울", True),
+        ("Seoul은 멀다", "Seoul", False),
+    ],
+)
+def test_the_audit_ends_korean_names_where_only_particles_follow(text: str, answer: str, absent: bool) -> None:
+    shown = Paragraph(id="p", title="", text=text, supporting=None)
+    asked = Instance(
+        id="q", question="어디?", paragraphs=(shown,), answers=(answer,), answer_type="span", answerable=True, group="q", provenance=None
+    )
+    batch = Batch(Side(name="dev", against=False), 0, [asked])
+    assert batch.absent.tolist() == [float(absent)]
+    assert states(text, names([answer])) is not absent

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.particles import BEGINS, ENDS
 
 
 @kernel
-def holds_any(text_offsets, text_bounds, text_words, answer_offsets, answer_bounds, answer_words):  # type: ignore[no-untyped-def]
+def holds_any(text_offsets, text_bounds, text_words, edges, answer_offsets, answer_bounds, answer_words):  # type: ignore[no-untyped-def]
     """For each text whether one of its question's answers stands in it as a run of words.
 
     Texts of question q are ``text_offsets[q]`` to ``text_offsets[q + 1]``, answers ``answer_offsets[q]`` to ``answer_offsets[q + 1]``;
-    words of text or answer i are ``words[bounds[i]:bounds[i + 1]]``. An answer without words stands nowhere.
+    words of text or answer i are ``words[bounds[i]:bounds[i + 1]]``. An answer without words stands nowhere. ``edges`` says of each word
+    of the texts what a name may do there (:func:`kgqa.arrays.particles.word_edges`).
     """
     out = np.zeros(len(text_bounds) - 1, np.bool_)
     for question in range(len(text_offsets) - 1):
@@ -22,7 +24,7 @@ def holds_any(text_offsets, text_bounds, text_words, answer_offsets, answer_boun
                 if size == 0 or out[text]:
                     continue
                 for start in range(text_bounds[text], text_bounds[text + 1] - size + 1):
-                    if text_words[start] == answer_words[first]:
+                    if text_words[start] == answer_words[first] and edges[start] & BEGINS and edges[start + size - 1] & ENDS:
                         k = 1
                         while k < size and text_words[start + k] == answer_words[first + k]:
                             k += 1

@@ -20,7 +20,7 @@ from kgqa.errors import BrokenInput, MissingInput, storage_errors
 from kgqa.formats import native
 from kgqa.formats.huggingface import hub
 from kgqa.formats.huggingface.hub import HubAddress, Place
-from kgqa.formats.huggingface.rows import form_of, instance_of
+from kgqa.formats.huggingface.rows import instances
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Ids
 from kgqa.formats.split_names import in_order, split_in
@@ -100,14 +100,7 @@ def read(path: Place) -> Iterator[Instance]:
 
 
 def _from_hub(path: HubAddress) -> Iterator[tuple[str, Instance]]:
-    yield from _instances(hub.rows(path))
-
-
-def _instances(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, Instance]]:
-    form = None
-    for number, (where, row) in enumerate(rows):
-        form = form or form_of(row, where)
-        yield where, instance_of(form, row, where, number)
+    yield from instances(hub.rows(path))
 
 
 def _from_files(path: Path) -> Iterator[tuple[str, Instance]]:
@@ -119,23 +112,21 @@ def _from_files(path: Path) -> Iterator[tuple[str, Instance]]:
             found = enumerate(native.read(file), start=1)
             yield from ((f"{file.name}, row {number}", instance) for number, instance in found)
         elif file.suffix == ".parquet":
-            yield from _from_flat(file)
+            yield from instances(_rows(file))
         else:
-            yield from _instances(stream.values(file))
+            yield from instances(stream.values(file))
 
 
-def _from_flat(file: Path) -> Iterator[tuple[str, Instance]]:
+def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     with _opened(file) as parquet:
         names = parquet.schema_arrow.names
         if len(set(names)) < len(names):
             raise BrokenInput(f"{file.name}: two columns have the same name; rename one of them.")
-        form = form_of(names, file.name)
         number = 0
         for batch in parquet.iter_batches(batch_size=BATCH_ROWS):
             for row in batch.to_pylist():
                 number += 1
-                where = f"{file.name}, row {number}"
-                yield where, instance_of(form, row, where, number - 1)
+                yield f"{file.name}, row {number}", row
 
 
 @contextmanager

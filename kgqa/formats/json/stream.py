@@ -123,6 +123,12 @@ def head(path: Path) -> dict[str, Any]:
     raise BrokenInput(f"{path.name}: the file holds no record; give one that does.")
 
 
+def is_list(path: Path) -> bool:
+    """Whether the file is one list, as far as its first character says."""
+    with opened(path) as file:
+        return _first_byte(file) == b"["
+
+
 def check_rereadable(path: Path) -> None:
     """BrokenInput for a pipe or device, whose bytes come once."""
     if path.exists() and not (path.is_file() or path.is_dir()):

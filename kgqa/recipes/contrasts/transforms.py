@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from kgqa.recipes import papers
 from kgqa.recipes.contrasts import pool
 from kgqa.recipes.contrasts.adversarial import adversarial
 from kgqa.recipes.contrasts.document_removal import document_removal, document_removal_broken
@@ -37,6 +38,13 @@ KINDS = {
     "document-removal": "no paragraph that mentions no candidate, so none of those that only lead to one (Welbl et al. 2018, section 6.5)",
 }
 """Kind → what it is, in one sentence."""
+PAPERS = {
+    "adversarial": papers.ADVERSARIAL,
+    "unanswerable": papers.MUSIQUE,
+    "gold-chain": papers.WIKIHOP,
+    "document-removal": papers.WIKIHOP,
+}
+"""Kind → whom to cite; of the others the authors of DiRe."""
 _BY_FACTS: Mapping[str, Callable[..., list[Instance]]] = {
     "probe": probe,
     "sufficiency": sufficiency,

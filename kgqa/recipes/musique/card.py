@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kgqa.formats.columns import SCHEMA
+from kgqa.formats.columns import MEANINGS, OF_RECIPES
+from kgqa.recipes import papers
 from kgqa.recipes.musique.guesses import HOPS, SCORES, unlearned
 from kgqa.recipes.musique.measures import MEASURES, Evenness
+from kgqa.recipes.musique.silent import WHY, SilentRelation
 from kgqa.records import SPLITS, Instance
 from kgqa.runs.card import citation, escaped, fields, front_matter, funnel_table, licence, loading, table
 from kgqa.runs.funnel import FunnelRow
@@ -29,14 +31,6 @@ FACTS_LIMITS = (
     "of articles by patterns of words (`musique.single_hop.reading`); each question's provenance says which."
 )
 """What the card of a graph's questions says where the domain's own file says nothing."""
-PAPER = """
-@article{trivedi-etal-2022-musique,
-  title = {{MuSiQue}: Multihop Questions via Single-hop Question Composition},
-  author = {Trivedi, Harsh and Balasubramanian, Niranjan and Khot, Tushar and Sabharwal, Ashish},
-  journal = {Transactions of the Association for Computational Linguistics},
-  volume = {10},
-  year = {2022}
-}"""
 SEED = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
 UNFILTERED = (
     "**No disconnection filter was used: for comparison only, as part of the questions can be answered without all of their hops.**"
@@ -68,6 +62,9 @@ def dataset_card(
     guessed: Mapping[str, Mapping[str, Any]],
     measured: Mapping[str, Sequence[float]],
     even: Mapping[str, Evenness],
+    example: str,
+    silent: Sequence[SilentRelation],
+    idle: Sequence[str],
 ) -> str:
     """The text of README.md; depends on data and settings alone, never on the clock."""
     own = settings.section(MusiqueSettings)
@@ -79,9 +76,11 @@ def dataset_card(
         f"# {escaped(settings.title)}\n\n{ABOUT}{warning}{splits}{SEED if is_seed else ''}",
         "## Size\n\n" + table(["split", "questions", *SHAPES], [_size(split, counts, shapes) for split in SPLITS]),
         loading(counts, twins=("full",)),
-        fields(SCHEMA),
+        fields(OF_RECIPES, MEANINGS),
+        example,
         f"Questions without a twin: {unpaired:,}.",
         "## What was dropped, and why\n\n" + funnel_table(funnel),
+        *([_silent(silent, idle)] if silent or idle else []),
         f"## How the questions were written\n\nBy `{own.composition.composer}`: {COMPOSERS[own.composition.composer]}. Disconnected pairs "
         f"were found by `{used}`{': ' + FILTERS[used] if used in FILTERS else ''}.",
         "## How far it can be guessed\n\n" + _guessed(filtered, guessed),
@@ -90,11 +89,24 @@ def dataset_card(
         "## Samples\n\n" + "\n".join(_sample(instance) for instance in samples),
         f"## Limits\n\n{settings.limits}",
         licence(settings),
-        citation(PAPER),
+        citation(papers.MUSIQUE),
         f"## How it was made\n\nRecipe `musique` with seed {seed}; content hash `{digest}`. "
         "All settings, inputs and versions are in [manifest.json](manifest.json).",
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def _silent(silent: Sequence[SilentRelation], idle: Sequence[str]) -> str:
+    parts = ["## Relations without a question"]
+    if silent:
+        rows = [[escaped(each.label), f"{each.facts:,}", WHY[each.why]] for each in silent]
+        parts += ["Of these no single-hop question is asked:", table(["relation", "facts", "why"], rows)]
+    if idle:
+        parts.append(
+            "Single-hop questions of these templates are in no composed question, because they fit into no chain, or a filter or a limit "
+            f"took all of theirs: {', '.join(map(escaped, idle))}."
+        )
+    return "\n\n".join(parts)
 
 
 def _guessed(filtered: Mapping[str, Any], whole: Mapping[str, Mapping[str, Any]]) -> str:

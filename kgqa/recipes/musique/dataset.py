@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kgqa.formats.columns import OF_RECIPES, table_of
@@ -20,10 +21,12 @@ from kgqa.recipes.musique.card import dataset_card
 from kgqa.recipes.musique.chains import Chains
 from kgqa.recipes.musique.guesses import set_figures
 from kgqa.recipes.musique.instances import InstanceMaker
-from kgqa.recipes.musique.measures import evenness, set_measures
+from kgqa.recipes.musique.measures import evenness, relations_of, set_measures
 from kgqa.recipes.musique.rivals import NO_RIVAL
+from kgqa.recipes.musique.silent import SilentRelation
 from kgqa.recipes.rejection import Rejection
 from kgqa.records import SPLITS, Instance
+from kgqa.runs.card import example
 from kgqa.runs.files import file_hashes, write_parquet
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run
@@ -101,9 +104,26 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         guessed=set_figures(splits, seed=run.seed),
         measured=set_measures(splits),
         even={split: evenness(instances) for split, instances in splits.items()},
+        example=example(folder, counts),
+        silent=_silent(run),
+        idle=_idle(tables["single_hop"], splits),
     )
     (folder / "README.md").write_text(card, "utf-8")
     return {"counts": counts, "content": digest, "files": files, "from": "musique", "shapes": {s: dict(c) for s, c in shapes.items()}}
+
+
+def _silent(run: Run) -> list[SilentRelation]:
+    """The relations without a question."""
+    record = run.workspace.finished("single_hop")
+    assert record is not None, "the dataset is written from what the last stage left"
+    return [SilentRelation(**each) for each in record.report.get("silent", [])]
+
+
+def _idle(single_hop: pa.Table, splits: Mapping[str, Sequence[Instance]]) -> list[str]:
+    """The templates with single-hop questions of which no composed question has one."""
+    used = {name for instances in splits.values() for instance in instances for name in relations_of(instance)}
+    every = pc.unique(single_hop["relations"].combine_chunks().flatten()).to_pylist()
+    return sorted(set(every) - used)
 
 
 def _filtered(run: Run) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from kgqa.recipes.musique.composers.forms import NO_RELATION
 from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP, STATED
 from kgqa.recipes.musique.read_facts import read_facts
+from kgqa.recipes.musique.silent import SilentRelation, in_short, silent_relations
 from kgqa.recipes.musique.wording import BOTH, FORWARD, INVERSE, question
 from kgqa.recipes.names.kinds import NOUNS, PERSON, title_kinds
 from kgqa.recipes.names.statements import CLOSED
@@ -72,8 +73,8 @@ def templates_of(relations: pa.Table, settings: MusiqueSettings) -> dict[str, Te
 
 def graph_questions(
     tables: Mapping[str, pa.Table], settings: MusiqueSettings, *, source: str, seed: int
-) -> tuple[pa.Table, pa.Table, pa.Table, list[FunnelRow]]:
-    """``single_hop``, ``paragraphs`` and ``stated`` (see ``pool.py``) from the workspace's tables; S1's funnel.
+) -> tuple[pa.Table, pa.Table, pa.Table, list[FunnelRow], list[SilentRelation]]:
+    """``single_hop``, ``paragraphs`` and ``stated`` (see ``pool.py``) from a workspace's tables; S1's funnel; relations without a question.
 
     A fact is asked for its tail, its head or, together with a second one of the same head, for that; only where the graph knows one answer.
     """
@@ -94,12 +95,14 @@ def graph_questions(
             _both(asked, facts, settings, templates, seed),
         ]
     )
+    tried = {"stated": asked["template"].unique().to_list(), "unique": _templates(candidates.filter("unique"))}
     possible = candidates.height
     candidates = candidates.filter("unique").drop("unique")
     rows.append(_row("questions", "several", possible - candidates.height, candidates.height, "musique.single_hop.max_objects"))
     possible = candidates.height
     candidates = candidates.filter("functional").drop("functional")
     rows.append(_row("questions", "incomplete", possible - candidates.height, candidates.height, "musique.single_hop.functional"))
+    tried["functional"] = _templates(candidates)
     questions = _with_spans(candidates, tables, rows)
     questions = _worded(questions, tables, templates, source, rows, seed=seed if settings.forms else None)
     questions = questions.with_columns(read=_read_of(questions, facts))
@@ -108,7 +111,15 @@ def graph_questions(
         questions, rivals = _with_rivals(questions, asked, rows)
     single_hop, paragraphs = _as_tables(questions, documents, rivals)
     told = asked.select("template", "head", "tail", paragraph="document").filter(pl.col("paragraph").is_in(paragraphs["id"].to_pylist()))
-    return single_hop, paragraphs, arrow(told.unique().sort(told.columns)).cast(STATED), rows
+    silent = silent_relations(tables, settings, templates, tried, _templates(questions))
+    if silent:
+        rows.append(FunnelRow(stage=STAGE, what="relations", reason=in_short(silent), removed=None, left=None, setting="musique.templates"))
+    return single_hop, paragraphs, arrow(told.unique().sort(told.columns)).cast(STATED), rows, silent
+
+
+def _templates(questions: pl.DataFrame) -> list[str]:
+    """The templates of some questions."""
+    return questions["templates"].explode(empty_as_null=False).unique().to_list() if questions.height else []
 
 
 def _row(what: str, reason: str, removed: int, left: int, setting: str = "") -> FunnelRow:

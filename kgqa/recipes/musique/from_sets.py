@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import polars as pl
 import pyarrow as pa
 
-from kgqa.arrays.words import length
+from kgqa.arrays.words import composed, length
 from kgqa.formats.decomposition import REFERENCE
 from kgqa.formats.question_set import QuestionSet
 from kgqa.metrics.normalize import normalize
@@ -141,8 +141,8 @@ def set_questions(
 
 
 def _plain(text: str) -> str:
-    """With single spaces, so that two copies of a text that are set in other lines are one."""
-    return " ".join(text.split())
+    """With single spaces and composed letters, so that two copies of a text that are set in other lines, or coded otherwise, are one."""
+    return " ".join(composed(text).split())
 
 
 def _own_paragraph(instance: Instance) -> Paragraph | None:

@@ -52,7 +52,7 @@ def evenness(instances: Sequence[Instance]) -> Evenness:
     """Of one split."""
     some = [instance for instance in instances if instance.decomposition]
     answers = Counter(_answer(instance) for instance in some)
-    relations = Counter(relation for instance in some for relation in _relations(instance))
+    relations = Counter(relation for instance in some for relation in relations_of(instance))
     hops = Counter(len(instance.decomposition or ()) for instance in some)
     return Evenness(
         questions=len(some),
@@ -69,7 +69,8 @@ def _most(counts: Counter[str]) -> float:
     return max(counts.values(), default=0) / max(1, counts.total())
 
 
-def _relations(instance: Instance) -> Iterator[str]:
+def relations_of(instance: Instance) -> Iterator[str]:
+    """The templates of all hops of a composed question, as its note has them."""
     note = everything(instance).get("compose", {})
     for of_hop in note.get("relations", ()) if isinstance(note, dict) else ():
         yield from of_hop

@@ -12,6 +12,7 @@ from kgqa.arrays.rows import paired
 from kgqa.arrays.texts import text_buffers
 from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.wording import ASKED
+from kgqa.recipes.names.english import are_english
 from kgqa.recipes.names.kinds import ADJECTIVE, END, NUMBERS, Kind, answer_kinds
 from kgqa.records import Paragraph
 from kgqa.settings.musique import PairSettings
@@ -36,8 +37,10 @@ AFTER_NAMES = END | {
 """Words that follow a name and no adjective."""
 MODIFIER_SHARE = 0.6
 """What stands before a noun in this share of its places, or what looks like one, is an adjective."""
-_CAPITAL_FIRST = r"^[^\p{L}\p{No}\p{Nl}]*[\p{Lu}\x{2160}-\x{216F}]"
-"""The first letter is a capital, or a Roman figure as one sign."""
+_CAPITAL_FIRST = r"^[^\p{L}\p{No}\p{Nl}]*[\p{Lu}\p{Lo}\x{2160}-\x{216F}]"
+"""The first letter is a capital, or one of a script without capitals, or a Roman figure as one sign."""
+LOOK = 1000
+"""By so many texts it is seen whether they are English."""
 _FIGURE = rf"[\p{{Nd}}\p{{No}}]|(?i:(?:^|\W)(?:{'|'.join(sorted(NUMBERS))})(?:\W|$))"
 """Something of figures, or a number as a word."""
 _SMALL_WORD = r"(?:^|[^\p{L}\p{N}_])[\p{Ll}\p{Lo}\p{Lm}\p{Nl}\p{So}]|\p{M}|^[^\p{L}\p{N}_]*$"
@@ -86,7 +89,8 @@ def _is_entity(kinds: list[Kind], answer: str) -> bool:
 def _name_like(names: pa.Array, texts: pa.ChunkedArray, capital_share: float) -> Bools:
     """For each name whether the texts write it as one: with a capital, and not before nouns, as an adjective ("the French army").
 
-    Of the places that begin a text or a sentence the capital is not counted; names that stand nowhere else are taken for names.
+    Of the places that begin a text or a sentence the capital is not counted; names that stand nowhere else are taken for names. What
+    follows a name and no adjective is known of English alone; in other languages no name is taken for an adjective.
     """
     places, group = find_names(names, texts.combine_chunks())
     size = int(group.max(initial=-1)) + 1
@@ -109,6 +113,7 @@ def _name_like(names: pa.Array, texts: pa.ChunkedArray, capital_share: float) ->
     every = np.bincount(places.name, minlength=size)
     modifies = np.bincount(places.name[follows & ~known], minlength=size)
     as_name = (seen == 0) | (capital >= capital_share * seen)
-    as_noun = (every < 3) | (modifies < MODIFIER_SHARE * every)
+    english = are_english(texts.take(np.unique(np.linspace(0, len(texts) - 1, LOOK).astype(np.int64))).to_pylist())
+    as_noun = (every < 3) | (modifies < MODIFIER_SHARE * every) | (not english)
     found: Bools = (group >= 0) & (as_name & as_noun)[np.maximum(group, 0)]
     return found

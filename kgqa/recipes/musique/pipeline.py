@@ -6,8 +6,8 @@ Raise a stage's ``version`` whenever its output changes for the same input: work
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 
 import numpy as np
@@ -40,6 +40,7 @@ from kgqa.recipes.musique.rivals import NO_RIVAL, Rivals
 from kgqa.recipes.musique.shapes import build_chains, hops_of
 from kgqa.recipes.musique.showing import Shown
 from kgqa.recipes.musique.sides import names_and_answers
+from kgqa.recipes.musique.silent import SilentRelation
 from kgqa.recipes.musique.spread import spread
 from kgqa.recipes.musique.tags import pipeline_version
 from kgqa.recipes.preparation import preparation
@@ -61,9 +62,10 @@ def single_hop_from_graph(run: Run) -> StageOutput:
     """Facts → single_hop, paragraphs (step S1)."""
     tables = run.tables("entities", "names", "relations", "facts", "documents", "mentions", "links")
     run.progress.start("Asking single-hop questions", tables["facts"].num_rows, "facts")
-    single_hop, paragraphs, stated, funnel = graph_questions(tables, _settings(run), source=run.domain.settings.name, seed=run.seed)
+    name = run.domain.settings.name
+    single_hop, paragraphs, stated, funnel, silent = graph_questions(tables, _settings(run), source=name, seed=run.seed)
     run.progress.advance(tables["facts"].num_rows)
-    return _single_hop(run, single_hop, paragraphs, REFUSED.empty_table(), funnel, stated)
+    return _single_hop(run, single_hop, paragraphs, REFUSED.empty_table(), funnel, stated, silent)
 
 
 def single_hop_from_sets(run: Run) -> StageOutput:
@@ -75,15 +77,16 @@ def single_hop_from_sets(run: Run) -> StageOutput:
 
 
 def _single_hop(
-    run: Run, single_hop: pa.Table, paragraphs: pa.Table, refused: pa.Table, funnel: list[FunnelRow], stated: pa.Table
-) -> StageOutput:
+    run: Run, single_hop: pa.Table, paragraphs: pa.Table, refused: pa.Table, funnel: list[FunnelRow], stated: pa.Table,
+    silent: Sequence[SilentRelation] = (),
+) -> StageOutput:  # fmt: skip
     made = {"single_hop": single_hop, "refused_single_hop": refused, "paragraphs": paragraphs}
     single_hop, refused = without_unread(made, funnel, _settings(run).single_hop.readers, run.progress)
     single_hop, paragraphs = _used_paragraphs(single_hop, paragraphs, stated)
     if not single_hop.num_rows:
         raise EmptyResult(f"no single-hop question is good: {reasons_of(funnel)}; give others, or change [musique.single_hop].")
     note = f"{single_hop.num_rows:,} questions on {paragraphs.num_rows:,} paragraphs"
-    report = {"questions": single_hop.num_rows, "paragraphs": paragraphs.num_rows}
+    report = {"questions": single_hop.num_rows, "paragraphs": paragraphs.num_rows, "silent": [asdict(each) for each in silent]}
     made = {"single_hop": single_hop, "paragraphs": paragraphs, "refused_single_hop": refused, "stated": stated}
     return StageOutput(tables=made, funnel=funnel, report=report, note=note)
 
@@ -368,7 +371,7 @@ UNWRITTEN = "show_paragraphs"
 COMPOSITION = (
     Stage(
         name="find_pairs",
-        version=2,
+        version=3,
         doing="Finding composable pairs",
         depends_on=_searched(lambda run: [_only("pairs")(run), _lengths(run), run.limit, *_tagger(run)]),
         run=find_pairs,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kgqa.arrays.words import begins, ends, folded, joined, stand
+from kgqa.arrays.words import begins, composed, ends, folded, joined, stand
 from kgqa.metrics.normalize import normalize
 from kgqa.records import Mention, Paragraph
 
@@ -57,6 +57,7 @@ def names(answers: Iterable[str]) -> tuple[Stated, ...]:
 @lru_cache(maxsize=1 << 15)
 def stated(answer: str) -> Stated | None:
     """What to look for to find ``answer``; None for yes, no, and what is punctuation and articles alone."""
+    answer = composed(answer)
     normalized, plain = normalize(answer), joined(answer, but=_ARTICLES)
     if normalized in CLOSED or not (normalized or plain):
         return None
@@ -73,7 +74,8 @@ class Text:
 
     def __init__(self, text: str, plain: bytes | None = None) -> None:
         """Nothing was looked for yet; ``plain`` is what :func:`_plain` makes of it, where that is known."""
-        self._text, self._plain = text, _plain(text) if plain is None else plain
+        self._text = composed(text)
+        self._plain = _plain(self._text) if plain is None else plain
         self._normalized = self._words = ""
 
     def states(self, wanted: Iterable[Stated]) -> bool:
@@ -126,7 +128,7 @@ def paragraph_states(paragraph: Paragraph, wanted: Iterable[Stated], entity: str
 
 def stating_places(paragraphs: Sequence[Paragraph], wanted: Sequence[Stated], entity: str | None = None) -> list[int]:
     """The places of the paragraphs of which :func:`paragraph_states` holds; what is made to look for one clue serves all that follows."""
-    texts = [title_and_text(paragraph) for paragraph in paragraphs]
+    texts = [composed(title_and_text(paragraph)) for paragraph in paragraphs]
     plain = [_plain(text) for text in texts]
     found = set()
     for clue in {name.clue for name in wanted}:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kgqa.formats.columns import SCHEMA
+from kgqa.formats.columns import MEANINGS, OF_RECIPES
+from kgqa.recipes import papers
 from kgqa.recipes.qangaroo.evidence_card import GRADES, PAPERS_RECIPE, beside_the_paper, relations_section
 from kgqa.recipes.qangaroo.instances import Hidden
 from kgqa.recipes.qangaroo.relation_figures import RelationFigures
@@ -13,20 +14,11 @@ from kgqa.runs.card import baseline_table, citation, escaped, fields, front_matt
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.domain import DomainSettings
 
-PAPER = """
-@article{welbl-etal-2018-constructing,
-  title = {Constructing Datasets for Multi-hop Reading Comprehension Across Documents},
-  author = {Welbl, Johannes and Stenetorp, Pontus and Riedel, Sebastian},
-  journal = {Transactions of the Association for Computational Linguistics},
-  volume = {6},
-  year = {2018}
-}"""
-
 
 def dataset_card(
     settings: DomainSettings, *, seed: int, counts: dict[str, int], funnel: Iterable[FunnelRow], baselines: dict[str, list[dict[str, Any]]],
     hidden: Hidden, digest: str, is_seed: bool, paths: Sequence[tuple[str, int, int]] = (), relations: Sequence[RelationFigures] = (),
-    plain: Mapping[str, int] | None = None,
+    plain: Mapping[str, int] | None = None, example: str = "",
 ) -> str:  # fmt: skip
     """The text of README.md; depends on data and settings alone, never on the clock.
 
@@ -40,7 +32,8 @@ def dataset_card(
         f"# {escaped(settings.title)}\n\n{_about(settings, is_seed=is_seed)}",
         "## Size\n\n" + table(["split", "samples"], [[split, f"{count:,}"] for split, count in counts.items()]),
         loading(counts, twins=("masked",)),
-        fields(SCHEMA),
+        fields(OF_RECIPES, MEANINGS),
+        *([example] if example else []),
         "## What was dropped, and why\n\n" + funnel_table(funnel),
         *([_paths(paths)] if paths else []),
         *([relations_section(relations)] if relations else []),
@@ -50,7 +43,7 @@ def dataset_card(
         f"## What the masked twin hides\n\n{_masked(hidden)}",
         f"## Limits\n\n{settings.limits}",
         licence(settings),
-        citation(PAPER),
+        citation(papers.WIKIHOP),
         f"## How it was made\n\nRecipe `qangaroo` with seed {seed}; content hash `{digest}`. "
         "All settings, inputs and versions are in [manifest.json](manifest.json).",
     ]

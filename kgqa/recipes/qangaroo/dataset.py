@@ -21,6 +21,7 @@ from kgqa.recipes.qangaroo.instances import Hidden, InstanceMaker, instance_ids,
 from kgqa.recipes.qangaroo.relation_figures import relation_figures
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import SPLITS
+from kgqa.runs.card import example
 from kgqa.runs.files import file_hashes, write_parquet
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run
@@ -104,7 +105,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     digest = content_digest(files)
     card = dataset_card(
         run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, baselines=baselines, hidden=hidden, digest=digest,
-        is_seed=run.domain.is_seed, paths=_paths(run, samples), **_evidence(run),
+        is_seed=run.domain.is_seed, paths=_paths(run, samples), example=example(folder, counts), **_evidence(run),
     )  # fmt: skip
     (folder / "README.md").write_text(card, "utf-8")
     return {"counts": counts, "content": digest, "files": files, "masked": asdict(hidden)}

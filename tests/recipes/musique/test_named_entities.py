@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
@@ -61,8 +62,9 @@ def is_name(question: str, answer: str, title: str, text: str) -> bool:
 
 
 def begins_large(answer: str) -> bool:
-    """Whether the first letter, or figure that is no digit, is a capital."""
-    return next((letter.isupper() for letter in answer if letter.isalnum() and not letter.isdecimal()), False)
+    """Whether the first letter, or figure that is no digit, is a capital, or one of a script without."""
+    first = next((letter for letter in answer if letter.isalnum() and not letter.isdecimal()), "")
+    return first.isupper() or unicodedata.category(first or " ") == "Lo"
 
 
 @given(st.lists(st.tuples(QUESTIONS, ANSWERS), min_size=1, max_size=8))
@@ -78,11 +80,35 @@ def test_every_answer_is_judged_as_if_it_was_alone(asked: list[tuple[str, str]])
 
 @pytest.mark.parametrize(
     ("answer", "is_one"),
-    [("York", True), ("york", False), ("Ⅷ", True), ("ⅷ Rom", False), ("(Ñu)", True), ("3 Rivers", True), ("東京", False)],
-)
+    [
+        ("York", True),
+        ("york", False),
+        ("Ⅷ", True),
+        ("ⅷ Rom", False),
+        ("(Ñu)", True),
+        ("3 Rivers", True),
+        ("東京", True),
+        ("둔바르", True),
+        ("カステル", True),
+        ("เชียงใหม่", True),
+        ("القاهرة", True),
+    ],
+)  # fmt: skip
 def test_a_name_begins_with_a_capital(answer: str, is_one: bool) -> None:
     facts = pool(("?", answer), kind="forward")
     assert entity_answers(facts, paragraphs([("", f"Here {answer} stood.")]), PairSettings()).tolist() == [is_one]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("The Arvik army came. The Arvik fleet fled, as the Arvik king said.", False),
+        ("Sie wohnte in Arvik und malte. Er ging nach Arvik zurück, weil Arvik schön war.", True),
+        ("Arvik şehrine gitti. Sonra Arvik yolundan ve Arvik köprüsünden döndü.", True),
+    ],
+)
+def test_only_english_tells_adjectives_by_what_follows(text: str, is_one: bool) -> None:
+    assert entity_answers(pool(("?", "Arvik"), kind="forward"), paragraphs([("", text)]), PairSettings()).tolist() == [is_one]
 
 
 @given(st.lists(st.tuples(QUESTIONS, st.sampled_from(("York", "york", "Ada", "Rhine"))), min_size=1, max_size=6), st.integers(0, 3))

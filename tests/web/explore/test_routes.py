@@ -447,7 +447,7 @@ def test_the_command_runs_until_it_is_stopped(seed_wikidata: Path) -> None:
             assert b"<h1>Portugal</h1>" in answer.read()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
-    assert (process.returncode, out, err) == (0, "Stopped.\n", "")
+    assert (process.returncode, out, err) == (130, "", "kgqa: stopped; run the same command again.\n")
 
 
 FROM_PYTHON = """
