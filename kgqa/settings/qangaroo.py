@@ -174,19 +174,40 @@ class PathSettings(Settings):
         return {**(QUALITIES.get(quality, {}) if isinstance(quality, str) else {}), **values}
 
 
+class PairSettings(Settings):
+    """Queries about pairs of which two texts state something with the same third entity (docs/medhop.md)."""
+
+    stated: Share = 0.3
+    """How probably a sentence must state a hop that is a fact of the graph."""
+    read: Share = 0.5
+    """How probably it must state one that is not."""
+    possible: Annotated[float, Field(ge=0, le=1)] = 0.25
+    """From this probability on a hop may be stated; a candidate to which two such hops lead may be true as well, and leaves."""
+    per_document: Positive = 8
+    """Queries whose answer's chain has the same document."""
+    per_answer: Positive = 12
+    """Queries with the same answer."""
+    per_bridge: Positive = 60
+    """Queries whose answer's chain leads over the same entity."""
+    per_entity: Positive = 80
+    """Documents and end points that are looked through for distractors over one entity."""
+
+
 class QangarooSettings(RecipeSettings):
     """The recipe of WikiHop and MedHop (Welbl et al. 2018)."""
 
-    queries: Literal["relations", "paths"] = "relations"
-    """What is asked about: relations whose facts no article of their subject states, or paths of two relations that two articles state."""
+    queries: Literal["relations", "paths", "pairs"] = "relations"
+    """What is asked about: relations whose facts no article of their subject states, paths of two relations that two articles state, or
+    relations between two entities of one kind of which two texts state something with the same third entity."""
     relations: tuple[str, ...] = ()
     """Relations that are asked about, and that paths are made of; empty: all."""
     both_directions: bool = True
     """Whether a symmetric fact is asked from both of its ends."""
     endpoint_kind: str = ""
     """End points: the entities of this kind; empty: those that are an object of the relation in a training fact."""
-    answer_stated: Literal["subject_document", "any_document"] = "subject_document"
-    """A fact is not asked if its answer is stated in the subject's own article, or together with the subject in any document."""
+    answer_stated: Literal["subject_document", "any_document", "chain_document"] = "subject_document"
+    """A fact is not asked if its answer is stated in the subject's own article, or together with the subject in any document, or in a
+    document of its chain, as all others are not shown (with ``queries = "pairs"``)."""
     min_candidates: Annotated[int, Field(ge=2)] = 2
     max_candidates: Positive = 100
     max_documents: Positive = 64
@@ -202,6 +223,7 @@ class QangarooSettings(RecipeSettings):
     splits: SplitSettings = SplitSettings()
     evidence: EvidenceSettings = EvidenceSettings()
     paths: PathSettings = PathSettings()
+    pairs: PairSettings = PairSettings()
 
     @property
     def entity_kinds(self) -> tuple[str, ...]:
@@ -219,6 +241,14 @@ class QangarooSettings(RecipeSettings):
     def _end_points_have_a_kind(self) -> QangarooSettings:
         if not self.traversal.through_end_points and not self.endpoint_kind:
             raise ValueError("traversal.through_end_points = false needs endpoint_kind, which says what chains may not lead through")
+        return self
+
+    @model_validator(mode="after")
+    def _pairs_have_a_kind(self) -> QangarooSettings:
+        if self.queries == "pairs" and not self.endpoint_kind:
+            raise ValueError('queries = "pairs" needs endpoint_kind, which says what is asked about and for')
+        if self.queries != "pairs" and self.answer_stated == "chain_document":
+            raise ValueError('answer_stated = "chain_document" needs queries = "pairs"')
         return self
 
     @model_validator(mode="after")

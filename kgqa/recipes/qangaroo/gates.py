@@ -99,7 +99,8 @@ def _in_subject_document(questions: Questions, articles: IntArray, stated: Adjac
 
 
 @kernel
-def _share_a_row(offsets, targets, first, second):  # type: ignore[no-untyped-def]
+def share_a_row(offsets, targets, first, second):  # type: ignore[no-untyped-def]
+    """For each pair of rows whether they have a target in common."""
     out = np.zeros(len(first), np.bool_)
     for i in range(len(first)):
         a, end_a = offsets[first[i]], offsets[first[i] + 1]
@@ -126,7 +127,7 @@ class AnswerStatedBesideSubject(QuestionGate):
 
     def rejected(self, questions: Questions) -> BoolArray:
         """Some document is in the rows of both."""
-        return _share_a_row(self.stating.offsets, self.stating.targets, questions.head, questions.answer)  # type: ignore[no-any-return]
+        return share_a_row(self.stating.offsets, self.stating.targets, questions.head, questions.answer)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
