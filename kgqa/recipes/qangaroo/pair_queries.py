@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, Rows, row_bounds
 from kgqa.errors import EmptyResult
-from kgqa.recipes.qangaroo.corpus import true_facts
+from kgqa.recipes.qangaroo.corpus import row_numbers, stated, true_facts
 from kgqa.recipes.qangaroo.gates import share_a_row
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.samples import CHAINS, GRADE, Questions, Samples
@@ -43,12 +44,35 @@ class PairTables:
 
     ends: npt.NDArray[np.bool_]
     """For each entity whether it is of the kind of the end points."""
+    used: npt.NDArray[np.bool_]
+    """For each document whether it takes part."""
     linked: Adjacency
-    """Document → entities that it mentions; documents that take no part have none."""
+    """Document → entities that it mentions."""
     named: Adjacency
     """Document → entities that its text names in any way."""
     mentions: pl.DataFrame
-    """``document, entity, count``: how often each document mentions each entity."""
+    """``document, entity, count``: how often each document that takes part mentions each entity."""
+
+
+def pair_tables(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> PairTables:
+    """From ``entities, documents, edges, links, occurrences``; only documents with an edge take part."""
+    documents = tables["documents"].num_rows
+    used = np.zeros(documents, np.bool_)
+    used[row_numbers(tables["edges"]["document"], tables["documents"]["id"])] = True
+    linked, occurring = stated(tables["links"], tables), stated(tables["occurrences"], tables)
+    mentions = pl.DataFrame(
+        {
+            "document": row_numbers(tables["links"]["document"], tables["documents"]["id"]),
+            "entity": row_numbers(tables["links"]["entity"], tables["entities"]["id"]), "count": tables["links"]["count"].combine_chunks().to_numpy(),
+        }
+    )  # fmt: skip
+    return PairTables(
+        ends=np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind)), used=used, linked=linked,
+        named=Adjacency.from_pairs(
+            np.concatenate([linked.sources(), occurring.sources()]), np.concatenate([linked.targets, occurring.targets]), documents
+        ),
+        mentions=mentions.filter(pl.Series(used[mentions["document"].to_numpy()], dtype=pl.Boolean)),
+    )  # fmt: skip
 
 
 class PairFinder:
@@ -64,7 +88,7 @@ class PairFinder:
         s = statements
         self._hops = pl.DataFrame(
             {"document": s.document, "end": s.before, "bridge": s.after, "role": s.role, "sure": s.probability, "fact": s.fact}
-        )
+        ).filter(pl.Series(pairs.used[s.document], dtype=pl.Boolean))
         true = true_facts(tables, settings)
         self._true = Adjacency.from_pairs(true.head, true.tail, self._entities)
 

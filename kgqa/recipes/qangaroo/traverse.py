@@ -29,6 +29,7 @@ from kgqa.recipes.qangaroo.gates import (
     TooManyDocuments,
 )
 from kgqa.recipes.qangaroo.mining import MINED, Mined, fact_graph, read_mined, training_facts
+from kgqa.recipes.qangaroo.pair_queries import PairFinder, pair_tables, require_samples
 from kgqa.recipes.qangaroo.path_queries import (
     PathFinder,
     PathQueries,
@@ -78,6 +79,8 @@ def traverse(run: Run) -> StageOutput:
     settings = run.domain.settings.section(QangarooSettings)
     if settings.queries == "paths":
         return traverse_paths(run)
+    if settings.queries == "pairs":
+        return traverse_pairs(run)
     tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "edges")
     every = Questions.from_table(run.table("questions"))
     roles = endpoint_roles(every, tables["entities"], settings, tables["relations"].num_rows)
@@ -160,6 +163,41 @@ def traverse_paths(run: Run) -> StageOutput:
         funnel=funnel,
         report={"samples": samples.questions.by_split(), "plain": {}},
         note=f"{len(samples):,} samples of {len(queries.questions):,} queries about {len(queries.paths):,} paths",
+    )
+
+
+def traverse_pairs(run: Run) -> StageOutput:
+    """Statements and mentions → samples about pairs, within the limits, and what was rejected."""
+    settings = run.domain.settings.section(QangarooSettings)
+    tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "links", "edges")
+    every = Questions.from_table(run.table("questions"))
+    questions, funnel = _first_try(run, every)
+    finder = PairFinder(
+        tables, pair_tables(tables, settings), Statements.from_table(run.table("statements")), fact_graph(tables), settings, seed=run.seed
+    )
+    run.progress.start("Traversing", 2, "steps")
+    queries, rows = finder.queries(questions)
+    run.progress.advance(1)
+    samples, more = finder.samples(questions, queries)
+    run.progress.advance(1)
+    entering = len(samples)
+    samples, rejections = pass_gates(
+        samples, [TooFewCandidates(minimum=settings.min_candidates), TooManyDocuments(maximum=settings.max_documents)]
+    )
+    funnel += [*rows, *gate_rows("traverse", entering, rejections), *more]
+    require_samples(funnel, samples)
+    none = np.zeros(tables["relations"].num_rows, np.int64)
+    return StageOutput(
+        tables={
+            "samples": samples.to_table(),
+            "plain": samples.select(np.zeros(len(samples), np.bool_)).to_table(),
+            "asked_relations": tables["relations"],
+            "rejected_traverse": rejected_table(rejections),
+            "implied_samples": pa.table({"before": none, "implied": none}),
+        },
+        funnel=funnel,
+        report={"samples": samples.questions.by_split(), "plain": {}},
+        note=f"{len(samples):,} samples of {len(queries):,} pairs",
     )
 
 
