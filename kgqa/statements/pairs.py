@@ -9,7 +9,7 @@ sentences between entities that no fact joins. Other mentions are seen by kind a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import mixed
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import IntArray, Offsets, find, paired
+from kgqa.arrays.rows import IntArray, Offsets
 from kgqa.arrays.sentences import sentence_starts
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import character_tables, tokenize
@@ -32,10 +32,13 @@ WINDOW = 4
 """Tokens before the first mention, and behind the second, that are features."""
 MOST = 6
 """Sentences and mentions of a pair that are looked at in a document: the first ones."""
-RIDGE = 1 / 0.003
-"""The weight of the squared weights against the loss of one sentence: large, as labels are facts and not what the sentence says."""
+LEAST = 2
+"""Contexts that a feature must be in."""
+RIDGE = 100.0
+"""The weight of the squared weights against the loss of one pair: large, as labels are facts and not what the sentence says."""
 STEPS = 100
-"""Of L-BFGS, at most."""
+"""Of L-BFGS, at most; it ends where a step changes the loss by less than the part ``ENOUGH``."""
+ENOUGH = 1e-5
 FloatArray = npt.NDArray[np.float64]
 _EDGE = 3
 """Stands for the beginning and the end of a sentence."""
@@ -89,38 +92,34 @@ def sentence_pairs(
     )  # fmt: skip
 
 
-def are_joined(pairs: SentencePairs, facts: Mapping[str, IntArray]) -> npt.NDArray[np.bool_]:
-    """For each pair whether a fact joins its ends, in either direction; ``facts`` has ``head`` and ``tail``."""
-    known = np.unique(np.concatenate([paired(facts["head"], facts["tail"]), paired(facts["tail"], facts["head"])]))
-    joined: npt.NDArray[np.bool_] = find(known, paired(pairs.one, pairs.other)) >= 0
-    return joined
+def cross_fit(pairs: SentencePairs, true: npt.NDArray[np.bool_], folds: Sequence[IntArray], learned: npt.NDArray[np.bool_]) -> FloatArray:
+    """The log-odds of each pair by models that have learned from the other folds: of its contexts the surest counts.
 
-
-def cross_fit(pairs: SentencePairs, true: npt.NDArray[np.bool_], fold: IntArray, learned: npt.NDArray[np.bool_]) -> FloatArray:
-    """The log-odds of each pair by a model that has learned from the other folds: of its contexts the surest counts.
-
-    ``fold`` is that of each pair; pairs that are not ``learned`` from are only scored. Pairs of which one end has no fact teach nothing, so
-    the caller leaves them out. One thread; the same bytes on any number of cores.
+    Each of ``folds`` is one division of the pairs; the mean of all is taken. Pairs that are not ``learned`` from are only scored; those of
+    which one end has no fact at all teach nothing, so the caller leaves them out. One thread; the same bytes on any number of cores.
     """
     table, owner = _matrix(pairs), np.repeat(np.arange(len(pairs)), np.diff(pairs.bounds))
     weight = 1 / np.diff(pairs.bounds)[owner]
-    scores = np.full(len(pairs), -np.inf)
-    for number in np.unique(fold):
-        rows = np.flatnonzero((learned & (fold != number))[owner])
-        here = np.flatnonzero((fold == number)[owner])
-        if true[owner[rows]].any() and not true[owner[rows]].all():
+    total = np.zeros(len(pairs))
+    for fold in folds:
+        scores = np.full(len(pairs), -np.inf)
+        for number in np.unique(fold):
+            rows = np.flatnonzero((learned & (fold != number))[owner])
+            here = np.flatnonzero((fold == number)[owner])
             weights = _fitted(table[rows], true[owner[rows]], weight[rows])
             np.maximum.at(scores, owner[here], table[here] @ weights)
-        else:
-            scores[owner[here]] = 0.0
-    return scores
+        total += scores
+    return total / len(folds)
 
 
 def _matrix(pairs: SentencePairs) -> csr_array:
     """Contexts × features, of 0 and 1, with a last column of ones."""
-    names, column = np.unique(pairs.features, return_inverse=True)
+    names, column, counts = np.unique(pairs.features, return_inverse=True, return_counts=True)
     contexts = len(pairs.feature_bounds) - 1
     row = np.repeat(np.arange(contexts), np.diff(pairs.feature_bounds))
+    kept = (counts >= LEAST)[column]
+    names, column = np.unique(column[kept], return_inverse=True)
+    row = row[kept]
     cells = np.unique(row.astype(np.int64) * (len(names) + 1) + column)
     ones = np.arange(contexts, dtype=np.int64) * (len(names) + 1) + len(names)
     cells = np.sort(np.concatenate([cells, ones]))
@@ -137,7 +136,7 @@ def _fitted(table: csr_array, true: npt.NDArray[np.bool_], weight: FloatArray) -
         slope = -weight * sign / (1 + np.exp(margin))
         return float(value), table.T @ slope + RIDGE * weights
 
-    found: FloatArray = minimize(loss, np.zeros(table.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x
+    found: FloatArray = minimize(loss, np.zeros(table.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "ftol": ENOUGH}).x
     return found
 
 
@@ -175,7 +174,7 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
         at, character = text_offsets[d], 0
         length = mention = 0
         sentence = sentence_offsets[d]
-        begin, begun = 0, 0
+        begin = begun = 0
         for t in range(count + 1):
             if t < count:
                 goal = text_offsets[d] + starts[t]
@@ -190,7 +189,7 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                             continue
                         left, right = min(place[x], place[z]), max(place[x], place[z])
                         order = np.uint64(1 + (x < z))
-                        features = grown(features, size + 4 * FAR + 6 * WINDOW + 32)
+                        features = grown(features, size + 4 * FAR + 6 * WINDOW + 40)
                         near = right - left - 1 <= FAR
                         for k in range(left + 1, right if near else left + 1):
                             features[size] = _named(1, token[k])
@@ -231,6 +230,18 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                             features[size] = _named(22 + kind, np.uint64(min(within, 5)))
                             features[size + 1] = _named(24 + kind, np.uint64(min(among, 3)))
                             size += 2
+                        # How many others of its kind stand nearer to the other end.
+                        nearer = farther = 0
+                        for other in range(begun, mention):
+                            if entities[base + other] in (entities[base + x], entities[base + z]):
+                                continue
+                            if first[entities[base + other]]:
+                                nearer += abs(place[other] - place[z]) < right - left
+                            else:
+                                farther += abs(place[other] - place[x]) < right - left
+                        features[size] = _named(27, np.uint64(min(nearer, 3)))
+                        features[size + 1] = _named(28, np.uint64(min(farther, 3)))
+                        size += 2
                         document, ones, others = grown(document, made + 1), grown(ones, made + 1), grown(others, made + 1)
                         document[made], ones[made], others[made] = d, entities[base + x], entities[base + z]
                         made += 1

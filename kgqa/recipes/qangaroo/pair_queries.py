@@ -223,14 +223,15 @@ class PairFinder:
         drawn = shuffling(both["id"].to_numpy(), both["rival"].to_numpy(), purpose="distractors", seed=self._seed) / 2.0**64
         # As many shared entities and mentions as the answer has, so that counting tells nothing; then what answers other queries.
         order = (
-            2.0 * (pl.Series(theirs) - pl.col("shared")).abs().clip(0, 3) + (pl.col("count").log(2) - pl.col("mine").log(2)).abs().round(1)
-            - pl.col("hop").fill_null(0.0) - (1.0 + pl.col("often").fill_null(0)).log(2) / 2 + pl.Series(drawn) / 2
+            2.0 * (pl.Series(theirs) - pl.col("shared")).abs().clip(0, 3) + (pl.col("count").log(2) - pl.col("mine").log(2)).abs()
+            - HOP * pl.col("hop").fill_null(0.0) - (1.0 + pl.col("often").fill_null(0)).log(2) / 2 + pl.Series(drawn) / 2
         )  # fmt: skip
         both = both.with_columns(order=order).sort("query", "rival", "order", "at", "bridge")
-        both = both.filter(pl.struct("query", "rival").is_first_distinct())
-        return both.select("query", "subject", "document", "bridge", "order", answer_document="at", answer="rival").with_columns(
-            pl.col("order") + 100.0
-        )
+        both = both.filter(pl.struct("query", "rival").is_first_distinct()).sort("query", "order", "rival")
+        # Those that are mentioned as often or more, and those that are mentioned less, take turns.
+        both = both.with_columns(more=pl.col("count") >= pl.col("mine"))
+        both = both.with_columns(order=pl.int_range(pl.len()).over("query", "more") + 0.5 * (~pl.col("more")).cast(float))
+        return both.select("query", "subject", "document", "bridge", "order", answer_document="at", answer="rival")
 
     def _joined_by_facts(self, one: IntArray, other: IntArray) -> npt.NDArray[np.bool_]:
         """For each pair whether facts join both to the same entity of another kind."""
@@ -240,6 +241,8 @@ class PairFinder:
         return share_a_row(joined.offsets, joined.targets, one, other)  # type: ignore[no-any-return]
 
 
+HOP = 2.0
+"""How much rather a distractor is taken that answers another query over the same document."""
 FACT = 0.25
 """So much more a hop counts that is a fact of the graph, when chains are chosen."""
 

@@ -22,6 +22,8 @@ from kgqa.statements.pairs import SentencePairs, cross_fit, sentence_pairs
 
 FOLDS = 3
 """Each pair is scored by a model that has learned nothing from sentences about its first entity."""
+ROUNDS = 2
+"""Divisions into folds."""
 TESTED = 200
 """Pairs on which probabilities are fitted, and as many on which they are tested; with fewer nothing can be said."""
 
@@ -89,8 +91,9 @@ def stated_by_words(
     some[pairs.one[true]] = some[pairs.other[true]] = True
     known = some[pairs.one] & some[pairs.other]
     learned = known if learned is None else known & learned
-    half = (hashes >> np.uint64(32) & np.uint64(1)).astype(np.bool_)[pairs.one]
+    half = (hashes >> np.uint64(48) & np.uint64(1)).astype(np.bool_)[pairs.one]
     if min((learned & half).sum(), (learned & ~half).sum()) < TESTED:
         return true.astype(np.float32), np.zeros(len(pairs), np.bool_)
-    scores = cross_fit(pairs, true, (hashes % np.uint64(FOLDS)).astype(np.int32)[pairs.one], learned)
+    shares = [((hashes >> np.uint64(16 * number)) % np.uint64(FOLDS)).astype(np.int32)[pairs.one] for number in range(ROUNDS)]
+    scores = cross_fit(pairs, true, shares, learned)
     return Calibration.fitted(scores[learned & half], true[learned & half]).of(scores), learned & ~half
