@@ -177,11 +177,11 @@ class PathSettings(Settings):
 class PairSettings(Settings):
     """Queries about pairs of which two texts state something with the same third entity (docs/medhop.md)."""
 
-    stated: Share = 0.3
+    stated: Share = 0.5
     """How probably a sentence must state a hop that is a fact of the graph."""
-    read: Share = 0.5
+    read: Share = 0.65
     """How probably it must state one that is not."""
-    possible: Annotated[float, Field(ge=0, le=1)] = 0.25
+    possible: Annotated[float, Field(ge=0, le=1)] = 0.35
     """From this probability on a hop may be stated; a candidate to which two such hops lead may be true as well, and leaves."""
     per_document: Positive = 8
     """Queries whose answer's chain has the same document."""
@@ -189,7 +189,7 @@ class PairSettings(Settings):
     """Queries with the same answer."""
     per_bridge: Positive = 60
     """Queries whose answer's chain leads over the same entity."""
-    per_entity: Positive = 80
+    per_entity: Positive = 400
     """Documents and end points that are looked through for distractors over one entity."""
 
 

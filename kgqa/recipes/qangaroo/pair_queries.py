@@ -224,7 +224,7 @@ class PairFinder:
         # As many shared entities and mentions as the answer has, so that counting tells nothing; then what answers other queries.
         order = (
             2.0 * (pl.Series(theirs) - pl.col("shared")).abs().clip(0, 3) + (pl.col("count").log(2) - pl.col("mine").log(2)).abs()
-            - HOP * pl.col("hop").fill_null(0.0) - (1.0 + pl.col("often").fill_null(0)).log(2) / 2 + pl.Series(drawn) / 2
+            - HOP * pl.col("hop").fill_null(0.0) - BESIDE * (pl.col("other") > 0).cast(float) - (1.0 + pl.col("often").fill_null(0)).log(2) / 2 + pl.Series(drawn) / 2
         )  # fmt: skip
         both = both.with_columns(order=order).sort("query", "rival", "order", "at", "bridge")
         both = both.filter(pl.struct("query", "rival").is_first_distinct()).sort("query", "order", "rival")
@@ -241,6 +241,8 @@ class PairFinder:
         return share_a_row(joined.offsets, joined.targets, one, other)  # type: ignore[no-any-return]
 
 
+BESIDE = 1.5
+"""How much rather one is taken that stands in one sentence with what joins it to the subject's document, as the answer does."""
 HOP = 2.0
 """How much rather a distractor is taken that answers another query over the same document."""
 FACT = 0.25

@@ -17,7 +17,7 @@ from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.qangaroo import QangarooSettings
-from kgqa.statements.calibration import Calibration, tenths
+from kgqa.statements.calibration import logistic, tenths
 from kgqa.statements.pairs import SentencePairs, cross_fit, sentence_pairs
 
 FOLDS = 3
@@ -96,4 +96,4 @@ def stated_by_words(
         return true.astype(np.float32), np.zeros(len(pairs), np.bool_)
     shares = [((hashes >> np.uint64(16 * number)) % np.uint64(FOLDS)).astype(np.int32)[pairs.one] for number in range(ROUNDS)]
     scores = cross_fit(pairs, true, shares, learned)
-    return Calibration.fitted(scores[learned & half], true[learned & half]).of(scores), learned & ~half
+    return logistic(scores[learned & half], true[learned & half], scores), learned & ~half
