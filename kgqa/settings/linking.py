@@ -48,6 +48,9 @@ class LinkingSettings(Settings):
     """Whether a name may be followed by a hyphen and a digit ("IL" in "IL-2")."""
     list_pages: str = ""
     """How an article begins that only lists what its title may mean, as a regular expression: what it is about has no name; empty: none."""
+    spellings: bool = False
+    """Whether names are also found as the texts spell them otherwise, with other hyphens, spaces, brackets or Greek letters ("5-HT(1A)" for
+    5HT1A)."""
     shared: SharedNameSettings = SharedNameSettings()
     exclude_names: tuple[str, ...] = ()
     """Names that never match, in any case."""
