@@ -106,7 +106,7 @@ class PairFinder:
             sure.select("document", "bridge", subject="end", first="role", one="sure", known="fact")
             .join(sure.select("bridge", answer_document="document", answer="end", second="role", other="sure", too="fact"), on="bridge")
             .join(asked, on=["subject", "answer"])
-            .filter(pl.col("document") != pl.col("answer_document"))
+            .filter((pl.col("document") != pl.col("answer_document")) & (pl.col("known").cast(int) + pl.col("too").cast(int) >= settings.facts))
         )
         rows = [_row(STATED, None, len(both), "qangaroo.pairs.stated")]
 
@@ -125,10 +125,14 @@ class PairFinder:
             leave_out(~together, TOGETHER, "qangaroo.answer_stated")
         # A fact that is stated is surer than what the words alone say.
         both = both.with_columns(confidence=pl.col("one") * pl.col("other"), facts=pl.col("known").cast(int) + pl.col("too").cast(int))
+        counts = self._pairs.mentions
+        both = both.join(counts, left_on=["document", "subject"], right_on=["document", "entity"], how="left").join(
+            counts, left_on=["answer_document", "answer"], right_on=["document", "entity"], how="left"
+        ).with_columns(pl.col("count", "count_right").fill_null(1))  # fmt: skip
         # The two directions of a chain stand side by side.
         both = both.with_columns(
             low=pl.min_horizontal("subject", "answer"), high=pl.max_horizontal("subject", "answer"),
-            surely=pl.col("confidence") * (1 + FACT * pl.col("facts")), one=pl.min_horizontal("document", "answer_document"),
+            surely=pl.col("confidence") * (1 + FACT * pl.col("facts")) * pl.max_horizontal("count", "count_right").pow(-OFTEN_NAMED), one=pl.min_horizontal("document", "answer_document"),
             two=pl.max_horizontal("document", "answer_document"),
         ).sort("surely", "low", "high", "bridge", "one", "two", "id", descending=[True, *[False] * 6])  # fmt: skip
         _, pair = np.unique(both.select("low", "high").to_numpy(), axis=0, return_inverse=True) if len(both) else (None, np.zeros(0, int))
@@ -243,8 +247,10 @@ class PairFinder:
 
 BESIDE = 1.5
 """How much rather one is taken that stands in one sentence with what joins it to the subject's document, as the answer does."""
-HOP = 2.0
+HOP = 3.0
 """How much rather a distractor is taken that answers another query over the same document."""
+OFTEN_NAMED = 0.15
+"""How much rather a document is taken that does not mention its end often, as few distractors are: a power of the number of mentions."""
 FACT = 0.25
 """So much more a hop counts that is a fact of the graph, when chains are chosen."""
 
@@ -265,25 +271,28 @@ def _taken(  # type: ignore[no-untyped-def]
     taken, again = np.zeros(len(pair), np.bool_), np.zeros(len(pair), np.bool_)
     done = np.zeros(pair.max() + 1 if len(pair) else 1, np.bool_)
     served, answers, over = np.zeros(documents, np.int64), np.zeros(entities, np.int64), np.zeros(entities, np.int64)
-    for i in range(len(pair)):
-        if done[pair[i]]:
-            again[i] = True
-            continue
-        # The other direction of the same chain comes next: that one is asked whose answer is asked for less.
-        at = i
-        if i + 1 < len(pair) and pair[i + 1] == pair[i] and bridge[i + 1] == bridge[i] and document[i + 1] == answer_document[i]:
-            at += answers[answer[i + 1]] < answers[answer[i]]
-        if (
-            served[document[at]] >= per_document or served[answer_document[at]] >= per_document or answers[answer[at]] >= per_answer
-            or over[bridge[at]] >= per_bridge
-        ):  # fmt: skip
-            continue
-        taken[at] = True
-        done[pair[at]] = True
-        served[document[at]] += 1
-        served[answer_document[at]] += 1
-        answers[answer[at]] += 1
-        over[bridge[at]] += 1
+    # Documents that serve few queries first, so that no document gives its answer away: the limit doubles from round to round.
+    limit = 0
+    while limit < per_document:
+        limit = min(max(2, 2 * limit), per_document)
+        for i in range(len(pair)):
+            if done[pair[i]]:
+                continue
+            # The other direction of the same chain comes next: that one is asked whose answer is asked for less.
+            at = i
+            if i + 1 < len(pair) and pair[i + 1] == pair[i] and bridge[i + 1] == bridge[i] and document[i + 1] == answer_document[i]:
+                at += answers[answer[i + 1]] < answers[answer[i]]
+            if (
+                served[document[at]] >= limit or served[answer_document[at]] >= limit or answers[answer[at]] >= per_answer
+                or over[bridge[at]] >= per_bridge
+            ):  # fmt: skip
+                continue
+            taken[at] = done[pair[i]] = True
+            served[document[at]] += 1
+            served[answer_document[at]] += 1
+            answers[answer[at]] += 1
+            over[bridge[at]] += 1
+    again[:] = done[pair]
     return taken, again & ~taken
 
 
