@@ -65,6 +65,8 @@ class BiasSettings(Settings):
     its standard error."""
     shortcut_share: Share = 1.0
     """Samples are dropped until no baseline that reads nothing is right in more than this share of a split, or than chance; 1: none."""
+    untrained_share: Share = 1.0
+    """``shortcut_share`` of the baselines that learn nothing from train: masking does not stop them."""
     named_answer: bool = True
     """Whether samples are dropped whose query, or (with ``answer_stated = "subject_document"``) whose subject's own article, has any form
     of any name of the answer."""
@@ -177,21 +179,21 @@ class PathSettings(Settings):
 class PairSettings(Settings):
     """Queries about pairs of which two texts state something with the same third entity (docs/medhop.md)."""
 
-    stated: Share = 0.3
+    stated: Share = 0.4
     """How probably a sentence must state a hop that is a fact of the graph."""
-    read: Share = 0.6
+    read: Share = 0.65
     """How probably it must state one that is not."""
     facts: Annotated[int, Field(ge=0, le=2)] = 1
     """Hops of the answer's chain that must be facts of the graph."""
-    possible: Annotated[float, Field(ge=0, le=1)] = 0.35
+    possible: Annotated[float, Field(ge=0, le=1)] = 0.4
     """From this probability on a hop may be stated; a candidate to which two such hops lead may be true as well, and leaves."""
-    per_document: Positive = 8
+    per_document: Positive = 12
     """Queries whose answer's chain has the same document."""
-    per_answer: Positive = 12
+    per_answer: Positive = 20
     """Queries with the same answer."""
-    per_bridge: Positive = 60
+    per_bridge: Positive = 120
     """Queries whose answer's chain leads over the same entity."""
-    per_entity: Positive = 400
+    per_entity: Positive = 1000
     """Documents and end points that are looked through for distractors over one entity."""
 
 

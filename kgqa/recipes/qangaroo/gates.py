@@ -552,6 +552,8 @@ class ShortcutSuffices(SampleGate):
     setting: ClassVar[str] = "qangaroo.bias.shortcut_share"
     share: float
     baselines: Baselines
+    untrained: float = 1.0
+    """``share`` of the baselines that learn nothing from train, which masking does not stop."""
     least: int = 100
     """A split of fewer samples is left as it is: what is above chance there cannot be told from it."""
 
@@ -572,13 +574,14 @@ class ShortcutSuffices(SampleGate):
             train = samples.select((samples.questions.split == 0) & ~result)
             here = samples.select(samples.questions.split == split)
             right = np.stack([chosen_right(here, self.baselines.candidate_scores(name, train, here)) for name in names])
-            share = np.maximum(self.share, (1 / here.candidates.counts()).mean())
+            shares = np.array([self.share if name in FITTED else min(self.share, self.untrained) for name in names])
+            share = np.maximum(shares, (1 / here.candidates.counts()).mean())
             result[rows] = _brought_down(right, share, _doubt(here), here.questions.id)
         return result
 
 
-def _brought_down(right: BoolArray, share: float, doubt: npt.NDArray[np.float32], ids: npt.NDArray[np.uint64]) -> BoolArray:
-    """Which columns of ``right`` (baselines × samples) leave, so that no row is true for more than a ``share`` of those that stay."""
+def _brought_down(right: BoolArray, share: npt.NDArray[np.float64], doubt: npt.NDArray[np.float32], ids: npt.NDArray[np.uint64]) -> BoolArray:
+    """Which columns of ``right`` (baselines × samples) leave, so that no row is true for more than its ``share`` of those that stay."""
     gone = np.zeros(right.shape[1], np.bool_)
     while (~gone).sum() > 1:
         left = ~gone

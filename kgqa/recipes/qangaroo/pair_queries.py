@@ -26,7 +26,8 @@ from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.samples import CHAINS, GRADE, Questions, Samples
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
-from kgqa.settings.qangaroo import PairSettings, QangarooSettings
+from kgqa.settings.qangaroo import QangarooSettings
+from kgqa.sources.tables import frame
 
 STATED = "two documents state that subject and answer have to do with the same entity"
 SHOWN = "a document of the chain names subject and answer"
@@ -60,12 +61,16 @@ def pair_tables(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> P
     used = np.zeros(documents, np.bool_)
     used[row_numbers(tables["edges"]["document"], tables["documents"]["id"])] = True
     linked, occurring = stated(tables["links"], tables), stated(tables["occurrences"], tables)
+    # As a reader counts them: every name of what may be a candidate, also where it made no mention.
+    read = frame(tables["occurrences"]).group_by("document", "entity").agg(read=pl.col("start").n_unique())
+    counts = frame(tables["links"]).join(read, on=["document", "entity"], how="left", maintain_order="left")
     mentions = pl.DataFrame(
         {
             "document": row_numbers(tables["links"]["document"], tables["documents"]["id"]),
-            "entity": row_numbers(tables["links"]["entity"], tables["entities"]["id"]), "count": tables["links"]["count"].combine_chunks().to_numpy(),
+            "entity": row_numbers(tables["links"]["entity"], tables["entities"]["id"]),
+            "count": counts.select(pl.max_horizontal("count", pl.col("read").fill_null(0).cast(pl.Int64))).to_series(),
         }
-    )  # fmt: skip
+    )
     return PairTables(
         ends=np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind)), used=used, linked=linked,
         named=Adjacency.from_pairs(
