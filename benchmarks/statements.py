@@ -2,9 +2,8 @@
 
 DrugProt (Miranda et al. 2021) says of the chemicals and genes of an abstract which are in which relation. The development abstracts are
 among those of ``medline``; a model learns from the facts and all other abstracts, then scores the pairs of a drug and a protein that a
-sentence of a development abstract mentions. A pair is right if the abstract has any relation between two gold mentions that ours overlap. It
-is
-asked for where DrugProt has both ends as a chemical and a gene, and apart also where it has not, which counts as wrong then.
+sentence of a development abstract mentions. A pair is right if two gold mentions that ours overlap are in any relation. Pairs of which
+DrugProt has an end as no chemical or no gene cannot be right; a second row counts them as wrong.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgqa.domains import load_domain
 from benchmarks.measure import Section, Table, absent, data_folder
 from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.sentences import sentence_starts
+from kgqa.domains import load_domain
 from kgqa.linking.link import link_mentions
 from kgqa.recipes.qangaroo.corpus import possible_candidates, row_numbers
 from kgqa.recipes.qangaroo.mining import fact_graph

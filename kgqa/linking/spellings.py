@@ -79,7 +79,9 @@ def _begun(known: pl.DataFrame) -> pl.DataFrame:
 def _found(runs: pl.DataFrame, begun: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
     """``key, name``: what the texts have that is spelt like a name."""
     runs = runs.with_row_index("at").with_columns(pl.col("at").cast(pl.Int64))
-    following = runs.select(pl.col("at") - 1, next_run="run", next_same="same", next_text="text", next_after="after", next_ends="ends", gap="before")
+    following = runs.select(
+        pl.col("at") - 1, next_run="run", next_same="same", next_text="text", next_after="after", next_ends="ends", gap="before"
+    )
     now = runs.filter("starts").select("at", "text", key="same", name="run")
     found = []
     for place in range(MOST):

@@ -51,7 +51,7 @@ def logistic(scores: npt.NDArray[np.floating], true: npt.NDArray[np.bool_], want
 
     Needs some ``true`` scores and some that are not.
     """
-    slope, base = 1.0, 0.0
+    slope, base = np.float64(1.0), np.float64(0.0)
     for _ in range(NEWTON):
         chance = 1 / (1 + np.exp(-(slope * scores + base)))
         wrong, spread = chance - true, chance * (1 - chance)
@@ -59,7 +59,8 @@ def logistic(scores: npt.NDArray[np.floating], true: npt.NDArray[np.bool_], want
         mixed = (spread * scores).sum()
         second = np.array([[(spread * scores**2).sum(), mixed], [mixed, spread.sum()]]) + 1e-6 * np.eye(2)
         slope, base = np.array([slope, base]) - np.linalg.solve(second, first)
-    return (1 / (1 + np.exp(-(slope * wanted + base)))).astype(np.float32)
+    probabilities: npt.NDArray[np.float32] = (1 / (1 + np.exp(-(slope * wanted + base)))).astype(np.float32)
+    return probabilities
 
 
 def tenths(probabilities: npt.NDArray[np.floating], true: npt.NDArray[np.bool_]) -> list[dict[str, float]]:

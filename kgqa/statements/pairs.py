@@ -222,7 +222,7 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                         features[size + 1] = _named(19 + order, _two(one, last))
                         features[size + 2] = _named(22, np.uint64(min((right - left - 1) // 2, 15)))
                         size += 3
-                        for kind in (1, 2):
+                        for kind in (np.int8(1), np.int8(2)):
                             within = among = 0
                             for k in range(begin, length):
                                 within += kinds[k] == kind

@@ -580,7 +580,9 @@ class ShortcutSuffices(SampleGate):
         return result
 
 
-def _brought_down(right: BoolArray, share: npt.NDArray[np.float64], doubt: npt.NDArray[np.float32], ids: npt.NDArray[np.uint64]) -> BoolArray:
+def _brought_down(
+    right: BoolArray, share: npt.NDArray[np.float64], doubt: npt.NDArray[np.float32], ids: npt.NDArray[np.uint64]
+) -> BoolArray:
     """Which columns of ``right`` (baselines × samples) leave, so that no row is true for more than its ``share`` of those that stay."""
     gone = np.zeros(right.shape[1], np.bool_)
     while (~gone).sum() > 1:

@@ -29,6 +29,14 @@ from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.sources.tables import frame
 
+BESIDE = 1.5
+"""How much rather one is taken that stands in one sentence with what joins it to the subject's document, as the answer does."""
+HOP = 3.0
+"""How much rather a distractor is taken that answers another query over the same document."""
+OFTEN_NAMED = 0.15
+"""How much rather a document is taken that does not mention its end often, as few distractors are: a power of the number of mentions."""
+FACT = 0.25
+"""So much more a hop counts that is a fact of the graph, when chains are chosen."""
 STATED = "two documents state that subject and answer have to do with the same entity"
 SHOWN = "a document of the chain names subject and answer"
 TOGETHER = "some document names subject and answer"
@@ -101,9 +109,7 @@ class PairFinder:
         """One row a query: ``question`` (its place in ``questions``), ``subject, document, bridge, answer_document, answer``, the roles and
         how surely both hops are stated."""
         settings, hops = self._settings, self._hops
-        sure = hops.filter(
-            (pl.col("fact") & (pl.col("sure") >= settings.stated)) | (~pl.col("fact") & (pl.col("sure") >= settings.read))
-        )
+        sure = hops.filter((pl.col("fact") & (pl.col("sure") >= settings.stated)) | (~pl.col("fact") & (pl.col("sure") >= settings.read)))
         asked = pl.DataFrame(
             {"subject": questions.head, "answer": questions.answer, "question": np.arange(len(questions)), "id": questions.id}
         )  # fmt: skip
@@ -111,7 +117,9 @@ class PairFinder:
             sure.select("document", "bridge", subject="end", first="role", one="sure", known="fact")
             .join(sure.select("bridge", answer_document="document", answer="end", second="role", other="sure", too="fact"), on="bridge")
             .join(asked, on=["subject", "answer"])
-            .filter((pl.col("document") != pl.col("answer_document")) & (pl.col("known").cast(int) + pl.col("too").cast(int) >= settings.facts))
+            .filter(
+                (pl.col("document") != pl.col("answer_document")) & (pl.col("known").cast(int) + pl.col("too").cast(int) >= settings.facts)
+            )
         )
         rows = [_row(STATED, None, len(both), "qangaroo.pairs.stated")]
 
@@ -137,13 +145,17 @@ class PairFinder:
         # The two directions of a chain stand side by side.
         both = both.with_columns(
             low=pl.min_horizontal("subject", "answer"), high=pl.max_horizontal("subject", "answer"),
-            surely=pl.col("confidence") * (1 + FACT * pl.col("facts")) * pl.max_horizontal("count", "count_right").pow(-OFTEN_NAMED), one=pl.min_horizontal("document", "answer_document"),
+            surely=pl.col("confidence") * (1 + FACT * pl.col("facts")) * pl.max_horizontal("count", "count_right").pow(-OFTEN_NAMED),
+            one=pl.min_horizontal("document", "answer_document"),
             two=pl.max_horizontal("document", "answer_document"),
         ).sort("surely", "low", "high", "bridge", "one", "two", "id", descending=[True, *[False] * 6])  # fmt: skip
         _, pair = np.unique(both.select("low", "high").to_numpy(), axis=0, return_inverse=True) if len(both) else (None, np.zeros(0, int))
+        subject, answer, document, answer_document, bridge = (
+            both[name].to_numpy() for name in ("subject", "answer", "document", "answer_document", "bridge")
+        )
         taken, again = _taken(
-            pair.ravel().astype(np.int64), *(both[name].to_numpy() for name in ("subject", "answer", "document", "answer_document", "bridge")),
-            self._entities, len(named.offsets) - 1, settings.per_document, settings.per_answer, settings.per_bridge,
+            pair.ravel().astype(np.int64), subject, answer, document, answer_document, bridge, self._entities, len(named.offsets) - 1,
+            settings.per_document, settings.per_answer, settings.per_bridge,
         )  # fmt: skip
         rows.append(_row(OFTEN, int((~taken & ~again).sum()), int((taken | again).sum()), "qangaroo.pairs.per_document"))
         rows.append(_row(ONCE, int(again.sum()), int(taken.sum()), "qangaroo.pairs"))
@@ -152,22 +164,19 @@ class PairFinder:
     def samples(self, questions: Questions, queries: pl.DataFrame) -> tuple[Samples, list[FunnelRow]]:
         """A sample for each of ``queries``, with at most ``qangaroo.balance.candidates`` candidates, each of one chain of two documents."""
         rivals, rows = self._rivals(questions, queries)
-        own = queries.select(
-            "subject", "document", "bridge", "answer_document", "answer", query=pl.int_range(pl.len()), order=pl.lit(-1.0)
-        )
+        own = queries.select("subject", "document", "bridge", "answer_document", "answer", query=pl.int_range(pl.len()), order=pl.lit(-1.0))
         every = pl.concat([own, rivals.select(own.columns)]).sort("query", "order", "answer")
         most = self._all.balance.candidates or self._all.max_candidates
         place = every.select(pl.int_range(pl.len()).over("query")).to_series()
         rows.append(_candidates(MANY, int((place >= most).sum()), "qangaroo.balance"))
         every = every.filter(place < most).sort("query", "answer")
         chain = every.select("subject", "document", "bridge", "answer_document", "answer").cast(pl.Int32).to_numpy()
-        candidates = Rows(
-            offsets=row_bounds(every["query"].to_numpy(), len(queries)), targets=every["answer"].cast(pl.Int32).to_numpy()
-        )
+        candidates = Rows(offsets=row_bounds(every["query"].to_numpy(), len(queries)), targets=every["answer"].cast(pl.Int32).to_numpy())
         samples = Samples(
             questions=questions.select(queries["question"].to_numpy()), candidates=candidates,
             chains=Rows.numbering(np.ones(len(chain), np.int64), *CHAINS),
-            nodes=Rows.from_counts(np.full(len(chain), chain.shape[1]), chain.ravel()), documents=Rows.from_counts(np.zeros(len(queries), int), np.zeros(0, np.int32)),
+            nodes=Rows.from_counts(np.full(len(chain), chain.shape[1]), chain.ravel()),
+            documents=Rows.from_counts(np.zeros(len(queries), np.int64), np.zeros(0, np.int32)),
         ).with_documents()  # fmt: skip
         grades = np.zeros(len(chain), GRADE)
         for name in ("first", "second", "third", "implied"):
@@ -180,7 +189,14 @@ class PairFinder:
     def _rivals(self, questions: Questions, queries: pl.DataFrame) -> tuple[pl.DataFrame, list[FunnelRow]]:
         """Distractors: ``query, subject, document, bridge, answer_document, answer, order``, those that should stay first."""
         pairs, settings = self._pairs, self._settings
-        q = queries.select("subject", "document", "answer", "answer_document", query=pl.int_range(pl.len()), id=pl.Series(questions.id[queries["question"].to_numpy()]))
+        q = queries.select(
+            "subject",
+            "document",
+            "answer",
+            "answer_document",
+            query=pl.int_range(pl.len()),
+            id=pl.Series(questions.id[queries["question"].to_numpy()]),
+        )
         hops = self._hops.select("document", "end", "bridge", "sure", "fact")
         shown = pairs.mentions.select("document", "entity")
         bridges = shown.filter(pl.Series(~pairs.ends[shown["entity"].to_numpy()], dtype=pl.Boolean)).rename({"entity": "bridge"})
@@ -194,7 +210,7 @@ class PairFinder:
         other = said.select("bridge", "count", rival="end", at="document", other="sure")
         # Of an entity that hundreds of documents name, some serve.
         drawn = shuffling(
-            questions.id[:1].repeat(len(other)), (other["at"].to_numpy().astype(np.int64) * 65537 + other["rival"].to_numpy()) & 0x7FFFFFFF,
+            np.zeros(len(other), np.uint64), (other["at"].to_numpy().astype(np.int64) * 65537 + other["rival"].to_numpy()) & 0x7FFFFFFF,
             purpose="rivals", seed=self._seed,
         )  # fmt: skip
         other = other.with_columns(drawn=drawn).sort("bridge", "drawn", "at", "rival")
@@ -205,7 +221,9 @@ class PairFinder:
         )  # fmt: skip
         subject, rival, at = (both[name].to_numpy() for name in ("subject", "rival", "at"))
         named = pairs.named
-        told = named.contains(at, subject) | named.contains(both["document"].to_numpy(), rival) | named.contains(at, both["answer"].to_numpy())
+        told = (
+            named.contains(at, subject) | named.contains(both["document"].to_numpy(), rival) | named.contains(at, both["answer"].to_numpy())
+        )
         told |= named.contains(both["answer_document"].to_numpy(), rival)
         both = both.filter(pl.Series(~told & ~self._true.contains(subject, rival), dtype=pl.Boolean))
         rows = [_candidates(NAMED, None, "qangaroo.pairs.per_entity", left=both.select("query", "rival").n_unique())]
@@ -214,14 +232,23 @@ class PairFinder:
         both = both.with_columns(may=may.any().over("query", "rival", "at"))
         joined = self._joined_by_facts(both["subject"].to_numpy(), both["rival"].to_numpy())
         true_too = both["may"].to_numpy() | joined
-        rows.append(_candidates(TRUE_TOO, both.filter(pl.Series(true_too, dtype=pl.Boolean)).select("query", "rival").n_unique(), "qangaroo.pairs.possible"))
+        rows.append(
+            _candidates(
+                TRUE_TOO, both.filter(pl.Series(true_too, dtype=pl.Boolean)).select("query", "rival").n_unique(), "qangaroo.pairs.possible"
+            )
+        )
         both = both.filter(pl.Series(~true_too, dtype=pl.Boolean))
         return self._ordered(queries, q, both), rows
 
     def _ordered(self, queries: pl.DataFrame, q: pl.DataFrame, both: pl.DataFrame) -> pl.DataFrame:
         """The rivals of each query, each with one chain, in the order in which they should stay."""
         pairs = self._pairs
-        own = q.join(pairs.mentions.select("document", answer="entity", mine="count"), left_on=["answer_document", "answer"], right_on=["document", "answer"], how="left")
+        own = q.join(
+            pairs.mentions.select("document", answer="entity", mine="count"),
+            left_on=["answer_document", "answer"],
+            right_on=["document", "answer"],
+            how="left",
+        )
         shared = _shared(pairs.linked.offsets, pairs.linked.targets, own["document"].to_numpy(), own["answer_document"].to_numpy())
         own = own.select("query", mine=pl.col("mine").fill_null(1), shared=pl.Series(shared))
         both = both.join(own, on="query")
@@ -233,7 +260,8 @@ class PairFinder:
         # As many shared entities and mentions as the answer has, so that counting tells nothing; then what answers other queries.
         order = (
             2.0 * (pl.Series(theirs) - pl.col("shared")).abs().clip(0, 3) + (pl.col("count").log(2) - pl.col("mine").log(2)).abs()
-            - HOP * pl.col("hop").fill_null(0.0) - BESIDE * (pl.col("other") > 0).cast(float) - (1.0 + pl.col("often").fill_null(0)).log(2) / 2 + pl.Series(drawn) / 2
+            - HOP * pl.col("hop").fill_null(0.0) - BESIDE * (pl.col("other") > 0).cast(float)
+            - (1.0 + pl.col("often").fill_null(0)).log(2) / 2 + pl.Series(drawn) / 2
         )  # fmt: skip
         both = both.with_columns(order=order).sort("query", "rival", "order", "at", "bridge")
         both = both.filter(pl.struct("query", "rival").is_first_distinct()).sort("query", "order", "rival")
@@ -248,16 +276,6 @@ class PairFinder:
         bridges = ~self._pairs.ends[target]
         joined = Adjacency.from_pairs(source[bridges], target[bridges], self._entities)
         return share_a_row(joined.offsets, joined.targets, one, other)  # type: ignore[no-any-return]
-
-
-BESIDE = 1.5
-"""How much rather one is taken that stands in one sentence with what joins it to the subject's document, as the answer does."""
-HOP = 3.0
-"""How much rather a distractor is taken that answers another query over the same document."""
-OFTEN_NAMED = 0.15
-"""How much rather a document is taken that does not mention its end often, as few distractors are: a power of the number of mentions."""
-FACT = 0.25
-"""So much more a hop counts that is a fact of the graph, when chains are chosen."""
 
 
 def _row(reason: str, removed: int | None, left: int, setting: str) -> FunnelRow:

@@ -29,7 +29,7 @@ TESTED = 200
 
 
 def read_pairs(run: Run) -> StageOutput:
-    """Sentences and facts → statements of pairs: how probably a fact joins two entities of which a sentence says this, by the words alone."""
+    """Sentences and facts → statements of pairs: how probably a fact joins two entities, by the words of a sentence alone."""
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions")
     ends = np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind))
@@ -63,7 +63,7 @@ def read_pairs(run: Run) -> StageOutput:
 
 
 def pairs_in_sentences(tables: Mapping[str, pa.Table], ends: npt.NDArray[np.bool_]) -> SentencePairs:
-    """The pairs of an entity that ``ends`` holds for and another one, in all documents of ``tables`` (``documents, entities, mentions``)."""
+    """The pairs of an entity that ``ends`` holds for and another one, in ``tables`` (``documents, entities, mentions``)."""
     mentions = places(tables["mentions"], tables)
     return sentence_pairs(tables["documents"]["text"], (mentions.offsets, mentions.entity, mentions.start, mentions.end), ends)
 

@@ -70,6 +70,8 @@ LIFTED: dict[str, float | int] = {
     "per_hop": 1_000_000, "alike": 0.0, "min_alike": 1,
 }  # fmt: skip
 """Limits of ``qangaroo.paths`` that a small set does without."""
+LIFTED_OF_PAIRS: dict[str, float | int] = {"facts": 0, "per_document": 1_000_000, "per_answer": 1_000_000, "per_bridge": 1_000_000}
+"""Limits of ``qangaroo.pairs`` that a small set does without."""
 CHOICE = 4
 """Balancing chooses its candidates among so many times as many, drawn by hash."""
 
@@ -172,19 +174,27 @@ def traverse_pairs(run: Run) -> StageOutput:
     tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "links", "edges")
     every = Questions.from_table(run.table("questions"))
     questions, funnel = _first_try(run, every)
-    finder = PairFinder(
-        tables, pair_tables(tables, settings), Statements.from_table(run.table("statements")), fact_graph(tables), settings, seed=run.seed
-    )
-    run.progress.start("Traversing", 2, "steps")
-    queries, rows = finder.queries(questions)
+    pairs, facts, statements = pair_tables(tables, settings), fact_graph(tables), Statements.from_table(run.table("statements"))
+
+    def found(settings: QangarooSettings) -> tuple[Samples, list[RejectedQuestions], list[FunnelRow]]:
+        finder = PairFinder(tables, pairs, statements, facts, settings, seed=run.seed)
+        queries, rows = finder.queries(questions)
+        samples, more = finder.samples(questions, queries)
+        entering = len(samples)
+        limits = [TooFewCandidates(minimum=settings.min_candidates), TooManyDocuments(maximum=settings.max_documents)]
+        samples, rejections = pass_gates(samples, limits)
+        return samples, rejections, [*rows, *gate_rows("traverse", entering, rejections), *more]
+
+    run.progress.start("Traversing", 1, "steps")
+    samples, rejections, rows = found(settings)
+    if len(samples) < SMALL:
+        lifted = settings.pairs.model_copy(update=LIFTED_OF_PAIRS)
+        samples, rejections, rows = found(settings.model_copy(update={"pairs": lifted, "min_candidates": 2}))
+        names = ", ".join(["qangaroo.min_candidates", *(f"qangaroo.pairs.{name}" for name in LIFTED_OF_PAIRS)])
+        reason = f"the limits left fewer than {SMALL:,} samples, so these were lifted: {names}"
+        rows.append(FunnelRow(stage="traverse", what="samples", reason=reason, removed=None, left=None, setting="qangaroo.pairs"))
     run.progress.advance(1)
-    samples, more = finder.samples(questions, queries)
-    run.progress.advance(1)
-    entering = len(samples)
-    samples, rejections = pass_gates(
-        samples, [TooFewCandidates(minimum=settings.min_candidates), TooManyDocuments(maximum=settings.max_documents)]
-    )
-    funnel += [*rows, *gate_rows("traverse", entering, rejections), *more]
+    funnel += rows
     require_samples(funnel, samples)
     none = np.zeros(tables["relations"].num_rows, np.int64)
     return StageOutput(
@@ -197,7 +207,7 @@ def traverse_pairs(run: Run) -> StageOutput:
         },
         funnel=funnel,
         report={"samples": samples.questions.by_split(), "plain": {}},
-        note=f"{len(samples):,} samples of {len(queries):,} pairs",
+        note=f"{len(samples):,} samples of {len(questions):,} questions",
     )
 
 
