@@ -179,11 +179,11 @@ class PathSettings(Settings):
 class PairSettings(Settings):
     """Queries about pairs of which two texts state something with the same third entity (docs/medhop.md)."""
 
-    stated: Share = 0.4
+    stated: Share = 0.3
     """How probably a sentence must state a hop that is a fact of the graph."""
     read: Share = 0.65
     """How probably it must state one that is not."""
-    facts: Annotated[int, Field(ge=0, le=2)] = 1
+    facts: Annotated[int, Field(ge=0, le=2)] = 2
     """Hops of the answer's chain that must be facts of the graph."""
     possible: Annotated[float, Field(ge=0, le=1)] = 0.4
     """From this probability on a hop may be stated; a candidate to which two such hops lead may be true as well, and leaves."""
