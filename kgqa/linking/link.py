@@ -18,6 +18,7 @@ from kgqa.linking.dictionary import Dictionary, build_dictionary
 from kgqa.linking.matcher import Matches, Spans, match
 from kgqa.linking.measures import word_flags
 from kgqa.linking.resolve import resolve
+from kgqa.linking.spellings import spellings
 from kgqa.linking.usage import Usage, usage
 from kgqa.settings.linking import LinkingSettings
 from kgqa.settings.source import DocumentSettings
@@ -67,6 +68,10 @@ def link_mentions(
     Raises EmptyResult where no name is found in any text, UnknownId where ``documents.exclude_about`` names an unknown entity.
     """
     unused = unused_documents(tables, documents)
+    if linking.spellings:
+        names = frame(tables["names"])
+        more = spellings(names, frame(tables["documents"].select(["text"]))["text"])
+        tables = {**tables, "names": arrow(pl.concat([names, more.select(names.columns).cast(dict(names.schema))]))}  # type: ignore[arg-type]
     dictionary = build_dictionary(
         tables["names"], tables["entities"], linking, candidates, documents=tables["documents"], facts=tables.get("facts")
     )

@@ -48,6 +48,8 @@ class LinkingSettings(Settings):
     """Allow a hyphen and a digit after a name ("IL" in "IL-2")."""
     list_pages: str = ""
     """How a disambiguation page begins, as a regular expression. Its entity gets no name; empty: none."""
+    spellings: bool = False
+    """Also find names with a number in other spellings: hyphens, spaces, brackets, Greek letters ("5-HT(1A)" for 5HT1A)."""
     shared: SharedNameSettings = SharedNameSettings()
     exclude_names: tuple[str, ...] = ()
     """Names that never match, in any case."""

@@ -70,6 +70,8 @@ class BiasSettings(Settings):
     error."""
     shortcut_share: Share = 1.0
     """Maximum accuracy of any shortcut baseline on a split, or chance if that is higher; drop samples above it; 1: drop none."""
+    untrained_share: Share = 1.0
+    """``shortcut_share`` for the baselines that learn nothing from train, which masking does not stop."""
     named_answer: bool = True
     """Drop samples whose query has any form of any name of the answer. With ``answer_stated = "subject_document"``, the same holds for the
     subject's own article."""
@@ -129,7 +131,7 @@ class EvidenceSettings(Settings):
 
 QUALITIES: dict[str, dict[str, float | int]] = {
     "large": {
-        "stated": 0.2, "read": 0.45, "lift": 0.5, "functional": 0.3, "first_functional": 0.1, "common": 50, "answer_share": 0.7,
+        "stated": 0.2, "read": 0.35, "lift": 0.5, "functional": 0.3, "first_functional": 0.1, "common": 50, "answer_share": 0.7,
         "per_documents": 8, "per_hop": 80,
     },
     "balanced": {},
@@ -148,7 +150,7 @@ class PathSettings(Settings):
     """Preset for the limits below that the domain does not set itself: ``large`` for more samples, ``strict`` for more reliable ones."""
     stated: Share = 0.3
     """Minimum probability that a text states a hop that is a fact of the graph."""
-    read: Share = 0.6
+    read: Share = 0.45
     """Minimum probability that a text states a hop that is not a fact of the graph."""
     lift: Annotated[float, Field(ge=0)] = 1.0
     """Minimum increase of a hop's log-odds from the words of the text, over the other facts of its entities."""
@@ -182,20 +184,42 @@ class PathSettings(Settings):
         return {**(QUALITIES.get(quality, {}) if isinstance(quality, str) else {}), **values}
 
 
+class PairSettings(Settings):
+    """Queries about pairs that two texts relate to the same third entity (docs/medhop.md)."""
+
+    stated: Share = 0.3
+    """Minimum probability that a sentence states a hop that is a fact of the graph."""
+    read: Share = 0.65
+    """Minimum probability that a sentence states a hop that is not a fact of the graph."""
+    facts: Annotated[int, Field(ge=0, le=2)] = 2
+    """Minimum hops of the answer's chain that are facts of the graph."""
+    possible: Annotated[float, Field(ge=0, le=1)] = 0.4
+    """Probability from which a hop may be stated. A candidate that two such hops reach may be true as well, and is dropped."""
+    per_document: Positive = 12
+    """Maximum queries whose answer's chain has the same document."""
+    per_answer: Positive = 20
+    """Maximum queries with the same answer."""
+    per_bridge: Positive = 120
+    """Maximum queries whose answer's chain leads over the same entity."""
+    per_entity: Positive = 1000
+    """Maximum documents and end points to search for distractors over one entity."""
+
+
 class QangarooSettings(RecipeSettings):
     """The recipe of WikiHop and MedHop (Welbl et al. 2018)."""
 
-    queries: Literal["relations", "paths"] = "relations"
-    """Kind of query: ``relations`` of the graph that no article of their subject states, or ``paths`` of two relations that two articles
-    state."""
+    queries: Literal["relations", "paths", "pairs"] = "relations"
+    """Kind of query: ``relations`` of the graph that no article of their subject states, ``paths`` of two relations that two articles
+    state, or ``pairs`` of two entities of one kind that two texts relate to the same third entity."""
     relations: tuple[str, ...] = ()
     """Relations to ask about, and to build paths from; empty: all."""
     both_directions: bool = True
     """Ask a symmetric fact from both of its ends."""
     endpoint_kind: str = ""
     """Kind of entity that can be an end point; empty: any object of the relation in a training fact."""
-    answer_stated: Literal["subject_document", "any_document"] = "subject_document"
-    """Do not ask a fact if the subject's own article states its answer, or if any document states subject and answer together."""
+    answer_stated: Literal["subject_document", "any_document", "chain_document"] = "subject_document"
+    """Do not ask a fact if the subject's own article states its answer, if any document states subject and answer together, or, with
+    ``pairs``, if a document of the chain does (``chain_document``; no other document is shown)."""
     min_candidates: Annotated[int, Field(ge=2)] = 2
     """Minimum candidates of a sample, including the answer."""
     max_candidates: Positive = 100
@@ -214,6 +238,7 @@ class QangarooSettings(RecipeSettings):
     splits: SplitSettings = SplitSettings()
     evidence: EvidenceSettings = EvidenceSettings()
     paths: PathSettings = PathSettings()
+    pairs: PairSettings = PairSettings()
 
     @property
     def entity_kinds(self) -> tuple[str, ...]:
@@ -231,6 +256,14 @@ class QangarooSettings(RecipeSettings):
     def _end_points_have_a_kind(self) -> QangarooSettings:
         if not self.traversal.through_end_points and not self.endpoint_kind:
             raise ValueError("traversal.through_end_points = false needs endpoint_kind, which says what chains may not lead through")
+        return self
+
+    @model_validator(mode="after")
+    def _pairs_have_a_kind(self) -> QangarooSettings:
+        if self.queries == "pairs" and not self.endpoint_kind:
+            raise ValueError('queries = "pairs" needs endpoint_kind, which says what is asked about and for')
+        if self.queries != "pairs" and self.answer_stated == "chain_document":
+            raise ValueError('answer_stated = "chain_document" needs queries = "pairs"')
         return self
 
     @model_validator(mode="after")

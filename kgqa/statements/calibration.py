@@ -1,4 +1,5 @@
-"""Scores become probabilities: isotonic regression (Zadrozny and Elkan 2002) on pairs that the model has not learned from."""
+"""Scores become probabilities: isotonic regression (Zadrozny and Elkan 2002), or a logistic curve where pairs are few, on pairs that the
+model has not learned from."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ import numpy.typing as npt
 
 BINS = 100
 """Scores are put into so many bins of equal size before they are fitted."""
+NEWTON = 20
+"""Steps to the logistic curve."""
 Numbers = npt.NDArray[np.float64]
 
 
@@ -41,6 +44,23 @@ class Calibration:
         """The probabilities of ``scores``."""
         probabilities: npt.NDArray[np.float32] = np.interp(scores, self.scores, self.probabilities).astype(np.float32)
         return probabilities
+
+
+def logistic(scores: npt.NDArray[np.floating], true: npt.NDArray[np.bool_], wanted: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+    """The probabilities of ``wanted`` by a logistic curve through ``scores`` (Platt 2000), which keeps their order where pairs are few.
+
+    Needs some ``true`` scores and some that are not.
+    """
+    slope, base = np.float64(1.0), np.float64(0.0)
+    for _ in range(NEWTON):
+        chance = 1 / (1 + np.exp(-(slope * scores + base)))
+        wrong, spread = chance - true, chance * (1 - chance)
+        first = np.array([(wrong * scores).sum(), wrong.sum()])
+        mixed = (spread * scores).sum()
+        second = np.array([[(spread * scores**2).sum(), mixed], [mixed, spread.sum()]]) + 1e-6 * np.eye(2)
+        slope, base = np.array([slope, base]) - np.linalg.solve(second, first)
+    probabilities: npt.NDArray[np.float32] = (1 / (1 + np.exp(-(slope * wanted + base)))).astype(np.float32)
+    return probabilities
 
 
 def tenths(probabilities: npt.NDArray[np.floating], true: npt.NDArray[np.bool_]) -> list[dict[str, float]]:

@@ -58,8 +58,8 @@ def filter_samples(run: Run) -> StageOutput:
     gates = _bias_gates(settings, plain, mentions)
     run.progress.start("Filtering and measuring shortcuts", len(gates) + 1, "steps")
     baselines = Baselines(data, graded=recipe.queries == "relations")
-    if settings.shortcut_share < 1:
-        gates.append(ShortcutSuffices(share=settings.shortcut_share, baselines=baselines))
+    if min(settings.shortcut_share, settings.untrained_share) < 1:
+        gates.append(ShortcutSuffices(share=settings.shortcut_share, untrained=settings.untrained_share, baselines=baselines))
     rng = np.random.default_rng(run.seed)
     measured = {}
     if len(plain) and samples.grades is not None:

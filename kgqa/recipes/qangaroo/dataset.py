@@ -124,7 +124,7 @@ def _paths(run: Run, samples: Samples) -> list[tuple[str, int, int]]:
 def _evidence(run: Run) -> dict[str, Any]:
     """What the card says of sets whose chains must imply their answer."""
     settings = run.domain.settings.section(QangarooSettings)
-    if not settings.evidence.use or settings.queries == "paths":
+    if not settings.evidence.use or settings.queries != "relations":
         return {}
     record = run.workspace.finished("filter_samples")
     assert record is not None, "the dataset is written from what the last stage left"

@@ -99,7 +99,8 @@ def _in_subject_document(questions: Questions, articles: IntArray, stated: Adjac
 
 
 @kernel
-def _share_a_row(offsets, targets, first, second):  # type: ignore[no-untyped-def]
+def share_a_row(offsets, targets, first, second):  # type: ignore[no-untyped-def]
+    """For each pair of rows whether they have a target in common."""
     out = np.zeros(len(first), np.bool_)
     for i in range(len(first)):
         a, end_a = offsets[first[i]], offsets[first[i] + 1]
@@ -126,7 +127,7 @@ class AnswerStatedBesideSubject(QuestionGate):
 
     def rejected(self, questions: Questions) -> BoolArray:
         """Some document is in the rows of both."""
-        return _share_a_row(self.stating.offsets, self.stating.targets, questions.head, questions.answer)  # type: ignore[no-any-return]
+        return share_a_row(self.stating.offsets, self.stating.targets, questions.head, questions.answer)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -551,6 +552,8 @@ class ShortcutSuffices(SampleGate):
     setting: ClassVar[str] = "qangaroo.bias.shortcut_share"
     share: float
     baselines: Baselines
+    untrained: float = 1.0
+    """``share`` of the baselines that learn nothing from train, which masking does not stop."""
     least: int = 100
     """A split of fewer samples is left as it is: what is above chance there cannot be told from it."""
 
@@ -571,13 +574,16 @@ class ShortcutSuffices(SampleGate):
             train = samples.select((samples.questions.split == 0) & ~result)
             here = samples.select(samples.questions.split == split)
             right = np.stack([chosen_right(here, self.baselines.candidate_scores(name, train, here)) for name in names])
-            share = np.maximum(self.share, (1 / here.candidates.counts()).mean())
+            shares = np.array([self.share if name in FITTED else min(self.share, self.untrained) for name in names])
+            share = np.maximum(shares, (1 / here.candidates.counts()).mean())
             result[rows] = _brought_down(right, share, _doubt(here), here.questions.id)
         return result
 
 
-def _brought_down(right: BoolArray, share: float, doubt: npt.NDArray[np.float32], ids: npt.NDArray[np.uint64]) -> BoolArray:
-    """Which columns of ``right`` (baselines × samples) leave, so that no row is true for more than a ``share`` of those that stay."""
+def _brought_down(
+    right: BoolArray, share: npt.NDArray[np.float64], doubt: npt.NDArray[np.float32], ids: npt.NDArray[np.uint64]
+) -> BoolArray:
+    """Which columns of ``right`` (baselines × samples) leave, so that no row is true for more than its ``share`` of those that stay."""
     gone = np.zeros(right.shape[1], np.bool_)
     while (~gone).sum() > 1:
         left = ~gone

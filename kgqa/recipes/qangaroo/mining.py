@@ -52,7 +52,7 @@ def mine_rules(run: Run) -> StageOutput:
     """Facts, edges and mentions → text_hops, path_rules, implied, role_measures."""
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions", "edges")
-    if not settings.evidence.use and settings.queries == "relations":
+    if settings.queries == "pairs" or (not settings.evidence.use and settings.queries == "relations"):
         return StageOutput(tables=_tables(_nothing(tables)), note="no evidence is asked for")
     run.progress.start("Mining rules", 3, "steps")
     hops = text_hops(graph_from_edges(tables["edges"], tables["entities"], tables["documents"]), tables)

@@ -86,7 +86,7 @@ STAGES = (
         name="read_texts",
         version=3,
         doing="Reading texts",
-        depends_on=lambda run: _settings(run).model_dump(mode="json", include={"queries", "paths"}),
+        depends_on=lambda run: _settings(run).model_dump(mode="json", include={"queries", "paths", "pairs", "endpoint_kind"}),
         run=read_texts,
     ),
     Stage(name="traverse", version=6, doing="Traversing", depends_on=_traversed, run=traverse),

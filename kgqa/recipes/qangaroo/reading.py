@@ -14,6 +14,7 @@ from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.rows import IntArray, find, paired, spread
 from kgqa.recipes.qangaroo.corpus import article_of, places, subject_of
 from kgqa.recipes.qangaroo.mining import fact_graph, training_facts, training_graph
+from kgqa.recipes.qangaroo.pair_reading import read_pairs
 from kgqa.recipes.qangaroo.samples import Questions
 from kgqa.rules.roles import TEXT_ROLES, RoleGraph
 from kgqa.runs.funnel import FunnelRow
@@ -60,6 +61,8 @@ def read_texts(run: Run) -> StageOutput:
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions", "questions", "text_hops")
     run.progress.start("Reading texts", 3, "steps")
+    if settings.queries == "pairs":
+        return read_pairs(run)
     if settings.queries != "paths":
         return StageOutput(tables={"statements": _table(tables, tables["text_hops"].slice(0, 0))}, note="nothing is asked about paths")
     questions = Questions.from_table(tables["questions"])

@@ -30,6 +30,7 @@ from kgqa.recipes.qangaroo.gates import (
     TooManyDocuments,
 )
 from kgqa.recipes.qangaroo.mining import MINED, Mined, fact_graph, read_mined, training_facts
+from kgqa.recipes.qangaroo.pair_queries import PairFinder, pair_tables, require_samples
 from kgqa.recipes.qangaroo.path_queries import (
     PathFinder,
     PathQueries,
@@ -68,6 +69,8 @@ LIFTED: dict[str, float | int] = {
     "per_hop": 1_000_000, "alike": 0.0, "min_alike": 1,
 }  # fmt: skip
 """Limits of ``qangaroo.paths`` that a small set does without."""
+LIFTED_OF_PAIRS: dict[str, float | int] = {"facts": 0, "per_document": 1_000_000, "per_answer": 1_000_000, "per_bridge": 1_000_000}
+"""Limits of ``qangaroo.pairs`` that a small set does without."""
 CHOICE = 4
 """Balancing chooses its candidates among so many times as many, drawn by hash."""
 
@@ -77,6 +80,8 @@ def traverse(run: Run) -> StageOutput:
     settings = run.domain.settings.section(QangarooSettings)
     if settings.queries == "paths":
         return traverse_paths(run)
+    if settings.queries == "pairs":
+        return traverse_pairs(run)
     tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "edges")
     every = Questions.from_table(run.table("questions"))
     roles = endpoint_roles(every, tables["entities"], settings, tables["relations"].num_rows)
@@ -159,6 +164,49 @@ def traverse_paths(run: Run) -> StageOutput:
         funnel=funnel,
         report={"samples": samples.questions.by_split(), "plain": {}},
         note=f"{len(samples):,} samples of {len(queries.questions):,} queries about {len(queries.paths):,} paths",
+    )
+
+
+def traverse_pairs(run: Run) -> StageOutput:
+    """Statements and mentions → samples about pairs, within the limits, and what was rejected."""
+    settings = run.domain.settings.section(QangarooSettings)
+    tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "links", "edges")
+    every = Questions.from_table(run.table("questions"))
+    questions, funnel = _first_try(run, every)
+    pairs, facts, statements = pair_tables(tables, settings), fact_graph(tables), Statements.from_table(run.table("statements"))
+
+    def found(settings: QangarooSettings) -> tuple[Samples, list[RejectedQuestions], list[FunnelRow]]:
+        finder = PairFinder(tables, pairs, statements, facts, settings, seed=run.seed)
+        queries, rows = finder.queries(questions)
+        samples, more = finder.samples(questions, queries)
+        entering = len(samples)
+        limits = [TooFewCandidates(minimum=settings.min_candidates), TooManyDocuments(maximum=settings.max_documents)]
+        samples, rejections = pass_gates(samples, limits)
+        return samples, rejections, [*rows, *gate_rows("traverse", entering, rejections), *more]
+
+    run.progress.start("Traversing", 1, "steps")
+    samples, rejections, rows = found(settings)
+    if len(samples) < SMALL:
+        lifted = settings.pairs.model_copy(update=LIFTED_OF_PAIRS)
+        samples, rejections, rows = found(settings.model_copy(update={"pairs": lifted, "min_candidates": 2}))
+        names = ", ".join(["qangaroo.min_candidates", *(f"qangaroo.pairs.{name}" for name in LIFTED_OF_PAIRS)])
+        reason = f"the limits left fewer than {SMALL:,} samples, so these were lifted: {names}"
+        rows.append(FunnelRow(stage="traverse", what="samples", reason=reason, removed=None, left=None, setting="qangaroo.pairs"))
+    run.progress.advance(1)
+    funnel += rows
+    require_samples(funnel, samples)
+    none = np.zeros(tables["relations"].num_rows, np.int64)
+    return StageOutput(
+        tables={
+            "samples": samples.to_table(),
+            "plain": samples.select(np.zeros(len(samples), np.bool_)).to_table(),
+            "asked_relations": tables["relations"],
+            "rejected_traverse": rejected_table(rejections),
+            "implied_samples": pa.table({"before": none, "implied": none}),
+        },
+        funnel=funnel,
+        report={"samples": samples.questions.by_split(), "plain": {}},
+        note=f"{len(samples):,} samples of {len(questions):,} questions",
     )
 
 

@@ -173,7 +173,7 @@ def test_the_splits_of_a_seed_domain_share_nothing_and_have_about_their_shares(d
         questions = ask(made, settings, seed=seed)
         groups: dict[object, set[int]] = {}
         for (head, _, answer), split in zip(triples(questions), questions.split.tolist(), strict=True):
-            groups.setdefault(head if settings.splits.by == "head" else frozenset((head, answer)), set()).add(split)
+            groups.setdefault(head if settings.splits.by != "pair" else frozenset((head, answer)), set()).add(split)
         assert all(len(splits) == 1 for splits in groups.values())
         counts += np.bincount(questions.split, minlength=3)
     assert np.allclose(counts / counts.sum(), [settings.splits.train, settings.splits.dev, settings.splits.test], atol=0.03)
