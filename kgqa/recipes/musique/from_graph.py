@@ -17,6 +17,7 @@ from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import paired
 from kgqa.arrays.sentences import sentence_starts
 from kgqa.arrays.words import length, lengths
+from kgqa.formats.decomposition import REFERENCE
 from kgqa.recipes.musique.composers.forms import NO_RELATION
 from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP, STATED
@@ -455,8 +456,11 @@ def _worded(
     made = made.with_columns(id=pl.Series([f"f{value:016x}" for value in hashes.tolist()], dtype=pl.String))
     asked_well = made.filter(pl.Series(proper, dtype=pl.Boolean))
     rows.append(_row("questions", "improper", made.height - asked_well.height, asked_well.height))
-    kept = asked_well.filter(~pl.Series(_names_itself(asked_well))).unique("id", keep="first", maintain_order=True)
-    rows.append(_row("questions", "named", asked_well.height - kept.height, kept.height))
+    unlike = asked_well.filter(~pl.Series(_names_itself(asked_well)))
+    rows.append(_row("questions", "named", asked_well.height - unlike.height, unlike.height))
+    refers = pl.Series([bool(REFERENCE.search(text)) for text in unlike["question"].to_list()], dtype=pl.Boolean)
+    kept = unlike.filter(~refers).unique("id", keep="first", maintain_order=True)
+    rows.append(_row("questions", "reference", unlike.height - kept.height, kept.height))
     return kept.sort("id")
 
 

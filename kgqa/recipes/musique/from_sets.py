@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.words import length
+from kgqa.formats.decomposition import REFERENCE
 from kgqa.formats.question_set import QuestionSet
 from kgqa.metrics.normalize import normalize
 from kgqa.recipes.musique.from_graph import STAGE
@@ -77,6 +78,7 @@ class _Collected:
             "span": not normalize(answer) or not everywhere(_plain(shown.text), answer),
             "bound": _names_nothing(instance.question, shown),
             "named": bool(everywhere(_plain(instance.question).lower(), answer.lower())),
+            "reference": bool(REFERENCE.search(instance.question)),
         }
         return next((reason for reason, is_so in found.items() if is_so), "")
 

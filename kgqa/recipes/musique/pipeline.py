@@ -409,7 +409,7 @@ FROM_GRAPH = (
     *map(_in_workspace, preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False)),
     Stage(
         name="single_hop",
-        version=8,
+        version=9,
         doing="Asking single-hop questions",
         depends_on=_asked("templates", "forms", "neutral", "unasked", "single_hop", "contexts"),
         run=single_hop_from_graph,
@@ -417,7 +417,7 @@ FROM_GRAPH = (
     *COMPOSITION,
 )
 FROM_SETS = (
-    Stage(name="single_hop", version=4, doing="Reading single-hop questions", depends_on=_asked("single_hop"), run=single_hop_from_sets),
+    Stage(name="single_hop", version=5, doing="Reading single-hop questions", depends_on=_asked("single_hop"), run=single_hop_from_sets),
     *COMPOSITION,
 )
 

@@ -54,6 +54,7 @@ REASONS = {
     "improper": "the name of a profession is none, or stands where none can",
     "bound": "the question names nothing, so that only its paragraph says what it is about",
     "named": "the answer stands in the question",
+    "reference": "the question has a number sign and a figure (#2), which in a decomposition is the answer to an earlier one",
     "unanswered": "the question has no answer, or one that is no span",
     "repeated": "the same question with the same answer and paragraph is there already",
     "unread": "no reader finds any of the answer",
