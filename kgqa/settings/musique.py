@@ -84,13 +84,16 @@ class TemplateSettings(Settings):
 
 
 class ReadingSettings(Settings):
-    """Facts that are read out of articles (step S1); what the graph knows shows which words state what."""
+    """What texts state, by a model that is learned from the facts (step S1)."""
 
     use: bool = True
-    precision: Share = 0.6
-    """The lower bound of the share of a pattern's places that state a fact of the graph, which lacks part of what texts state."""
-    least: Positive = 6
-    """Subjects that a pattern was seen with, at least."""
+    """Whether facts that the graph lacks are read, too."""
+    stated: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """How probably a text must state a fact of the graph; 0: it counts that the text names both."""
+    read: Share = 0.6
+    """How probably it must state one that the graph lacks."""
+    precision: Share = 0.9
+    """Of what is as probable, for heads of which the graph has a fact of the relation, so many must be facts: the lower bound of it."""
 
 
 class SingleHopSettings(Settings):
