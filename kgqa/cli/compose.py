@@ -30,7 +30,8 @@ def compose(
     filter: Annotated[  # noqa: A002 - what it is called
         str | None,
         Option(
-            help="Who finds questions that need no chain: readers (trained, hours on a CPU), lexical (seconds, weaker), none; else readers."
+            help="Who finds questions that need no chain: lexical (log-linear readers, a minute), readers (networks, hours on a CPU), none; else "
+            "what the domain says, which is lexical."
         ),
     ] = None,
     composer: Annotated[
@@ -94,8 +95,6 @@ def _print(console: Terminal, made: Composition, *, verbose: bool) -> None:
             totals.update(shape_counts)
         console.say("Reasoning graphs: " + ", ".join(f"{name} {count:,}" for name, count in sorted(totals.items())))
         print_notes(console, made.funnel)
-    if made.filter == "lexical":
-        console.print("Filtered by counting readers, which is weaker than trained ones (--filter readers).", style="yellow")
     if made.filter == "none":
         console.print("Not filtered: part of the questions can be answered without all of their hops.", style="yellow")
     if made.empty:

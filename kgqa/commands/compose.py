@@ -44,9 +44,7 @@ from kgqa.store.neo4j.questions import check_can_put
 from kgqa.training.extra import NETWORKS, require_readers
 
 FILTERS = ("readers", "lexical", "none")
-SAYS_TO = {
-    "head_reader": ("readers",), "tail_reader": ("readers",), "lexical_head_reader": ("lexical",), "lexical_tail_reader": ("lexical",),
-}  # fmt: skip
+SAYS_TO = {name: ("readers",) for name in ("head_reader", "tail_reader", "settings", "training")}
 """Setting of the filter → the filters that it says something to, if not both."""
 OF_GRAPHS = frozenset({"templates", "neutral", "unasked"})
 SINGLE_HOP_OF_GRAPHS = frozenset({"max_objects", "functional", "by_chance", "documents", "clauses", "min_both"})
@@ -334,7 +332,7 @@ def _check_readers(settings: MusiqueSettings) -> None:
     if used.use == "none":
         return
     if any(reader.steps for reader in readers_of(used).values()):
-        require_readers("The filter by trained readers, for which --filter lexical is a weaker stand-in,")
+        require_readers("The filter by trained readers, for which --filter lexical is a quick stand-in,")
 
 
 def _in_order(sets: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:

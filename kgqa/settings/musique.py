@@ -14,7 +14,7 @@ SHAPES = ("2hop", "3hop1", "3hop2", "4hop1", "4hop2", "4hop3")
 """The six reasoning graphs (table 1), as MuSiQue's ids name them."""
 FILTERS = {
     "readers": "trained readers, cross-fitted (the paper's disconnection filter)",
-    "lexical": "readers that count words, for a quick look: weaker than the paper's filter",
+    "lexical": "log-linear readers of words, trained and cross-fitted in seconds",
 }
 """How disconnected pairs are found → what that is."""
 COMPOSERS = {
@@ -150,14 +150,12 @@ class PairSettings(Settings):
 class DisconnectionSettings(Settings):
     """Which pairs are connected (step S3)."""
 
-    use: Literal["readers", "lexical", "none"] = "readers"
-    """Readers that are trained, or such that count words: quick, and weaker."""
+    use: Literal["readers", "lexical", "none"] = "lexical"
+    """Networks that are trained, or log-linear readers of words, which are trained too, and quick."""
     head_reader: str = "question-only"
-    """Answers heads without a paragraph; so does ``lexical_head_reader`` with ``use = "lexical"``."""
+    """With ``use = "readers"``: answers heads without a paragraph."""
     tail_reader: str = "ee"
     """Answers tails whose bridge is masked, from their paragraph among others."""
-    lexical_head_reader: str = "prior"
-    lexical_tail_reader: str = "tf-idf"
     head_below: Share = 0.5
     """A head is kept if its mean answer F1 is below this."""
     tail_at_most: Annotated[float, Field(ge=0, le=1)] = 0.25
@@ -166,6 +164,8 @@ class DisconnectionSettings(Settings):
     tail_without_support: Annotated[float, Field(ge=0, le=1)] = 0.75
     distractors: Positive = 9
     """Paragraphs beside the tail's own."""
+    rivals: Annotated[int, Field(ge=0, le=100)] = 4
+    """So many of them at most answer a question like the tail, as in contexts."""
     folds: Annotated[int, Field(ge=3, le=20)] = 5
     seeds: Annotated[int, Field(ge=1, le=20)] = 2
     settings: Mapping[str, Any] = {}

@@ -49,7 +49,6 @@ UNTOLD = (
     "They know supporting paragraphs no better than guesses do, so that tails went by their answers alone "
     "(`musique.disconnection.tail_at_most`)."
 )
-WEAKER = "**Filtered by readers that count words. This is weaker than the paper's filter, which trained readers do: `--filter readers`.**"
 
 
 def dataset_card(
@@ -72,7 +71,7 @@ def dataset_card(
     """The text of README.md; depends on data and settings alone, never on the clock."""
     own = settings.section(MusiqueSettings)
     used = own.disconnection.use
-    warning = {"lexical": f"\n\n{WEAKER}", "none": f"\n\n{UNFILTERED}"}.get(used, "")
+    warning = f"\n\n{UNFILTERED}" if used == "none" else ""
     splits = "" if own.split.leak_free else "\n\n**Split at random, for comparison only: splits share questions, answers and paragraphs.**"
     sections = [
         front_matter(settings, dict(counts), digest, tasks=("question-answering",), twins=("full",)),
