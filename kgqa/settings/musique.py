@@ -92,7 +92,7 @@ class ReadingSettings(Settings):
     """How probably a text must state a fact of the graph; 0: it counts that the text names both."""
     read: Share = 0.6
     """How probably it must state one that the graph lacks."""
-    precision: Share = 0.9
+    precision: Share = 0.8
     """Of what is as probable, for heads of which the graph has a fact of the relation, so many must be facts: the lower bound of it."""
 
 

@@ -44,6 +44,8 @@ EPOCHS = 2
 WORDS = 38
 """Of a question at most."""
 FAR = 1000
+HITS = 512
+"""Places of a paragraph at most that have a word of the question."""
 STOP = frozenset((
     "the", "a", "an", "of", "in", "to", "is", "was", "are", "were", "by", "and", "on", "at",
     "for", "from", "as", "it", "its", "that", "with", "be", "has", "had", "did", "does", "do",
@@ -227,21 +229,22 @@ def _step_of(distance):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _with_question(out, at, place, words, content, sides, tokens, begin, end, first, last, around, shares):  # type: ignore[no-untyped-def]
+def _with_question(out, at, place, words, sides, which, where, hits, first, last, around, shares):  # type: ignore[no-untyped-def]
     """Features of one place with the question: its words with each of ``around``, and how near they stand."""
     for word in words:
         for feature in around[:CROSSED]:
             out[place, at] = _place_of(word ^ (feature * np.uint64(3)))
             at += 1
     nearest, near, inside = np.full(2, FAR), np.zeros(2, np.int64), 0
-    for x in range(len(content)):
+    h = 0
+    for x in range(len(sides)):
         distance = FAR
-        for y in range(begin, end):
-            if tokens[y] == content[x]:
-                if first <= y <= last:
-                    inside = 1
-                else:
-                    distance = min(distance, abs(y - first), abs(y - last))
+        while h < hits and which[h] == x:
+            if first <= where[h] <= last:
+                inside = 1
+            else:
+                distance = min(distance, abs(where[h] - first), abs(where[h] - last))
+            h += 1
         nearest[sides[x]] = min(nearest[sides[x]], distance)
         near[sides[x]] += distance <= 10
     one, other = _step_of(nearest[0]), _step_of(nearest[1])
@@ -256,31 +259,36 @@ def _with_question(out, at, place, words, content, sides, tokens, begin, end, fi
 
 
 @kernel
-def _shares(content, sides, tokens, begin, end):  # type: ignore[no-untyped-def]
-    """Which part of the question's words the paragraph has, in quarters, of both sides."""
+def _found(content, sides, tokens, begin, end, which, where):  # type: ignore[no-untyped-def]
+    """Where a paragraph has the question's words, by word, how many places that are, and which part of the words, in quarters, of both
+    sides; the places that fit."""
     found, whole = np.zeros(2, np.int64), np.zeros(2, np.int64)
+    hits = 0
     for x in range(len(content)):
         whole[sides[x]] += 1
+        before = hits
         for y in range(begin, end):
-            if tokens[y] == content[x]:
-                found[sides[x]] += 1
-                break
-    return 4 * found // np.maximum(whole, 1)
+            if tokens[y] == content[x] and hits < len(which):
+                which[hits], where[hits] = x, y
+                hits += 1
+        found[sides[x]] += hits > before
+    return hits, 4 * found // np.maximum(whole, 1)
 
 
 @kernel
 def _features(words, content, sides, shown, tokens, token_offsets, names, offsets, around, context_only, out, which, paragraph, counts):  # type: ignore[no-untyped-def]
     """Fill in the features of all places in the paragraphs ``shown``; how many places there are."""
     n = 0
+    hit, where = np.empty(HITS, np.int64), np.empty(HITS, np.int64)
     for k in range(len(shown)):
         row = shown[k]
         begin, end = token_offsets[row], token_offsets[row + 1]
-        shares = _shares(content, sides, tokens, begin, end)
+        hits, shares = (0, np.zeros(2, np.int64)) if context_only else _found(content, sides, tokens, begin, end, hit, where)
         for m in range(offsets[row], offsets[row + 1]):
             which[n], paragraph[n], at = m, k, 0
             if not context_only:
                 first, last = begin + names[m, 1], begin + names[m, 2]
-                at = _with_question(out, at, n, words, content, sides, tokens, begin, end, first, last, around[m], shares)
+                at = _with_question(out, at, n, words, sides, hit, where, hits, first, last, around[m], shares)
             for feature in around[m]:
                 out[n, at] = _place_of(feature)
                 at += 1
