@@ -12,7 +12,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Protocol
 
@@ -89,6 +90,8 @@ class Places:
     said: list[str]
     plain: list[str]
     """The same as scorers compare it; its number is that of ``names``."""
+    known: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict)
+    """Question's id → its paragraphs, and the numbers of what its answer says."""
 
     @classmethod
     def of(cls, instances: Iterable[Instance]) -> Places:
@@ -121,6 +124,15 @@ class Places:
             around=_hashes(around).reshape(-1, max(1, each)), said=said, plain=list(numbers),
         )  # fmt: skip
 
+
+    def of_question(self, instance: Instance) -> tuple[list[int], list[int]]:
+        """See ``known``."""
+        if instance.id not in self.known:
+            rows = [self.row[paragraph.id] for paragraph in instance.paragraphs]
+            wanted = {normalize(answer) for answer in instance.answers} if instance.answerable else set()
+            said = np.unique(np.concatenate([self.names[self.offsets[row] : self.offsets[row + 1], 0] for row in rows])) if rows else []
+            self.known[instance.id] = rows, [number for number in map(int, said) if self.plain[number] in wanted]
+        return self.known[instance.id]
 
     def paragraph(self, place: int) -> str:
         """The id of the one that a place is in."""
@@ -171,8 +183,8 @@ class LogLinear:
         """Of each question the best place, and the probability that nothing answers."""
         places = self._places
         asked = [_asked("" if self._context_only else each.question) for each in instances]
-        shown = [[places.row[paragraph.id] for paragraph in each.paragraphs] for each in instances]
-        right = [self._right(each, rows) if learn and each.answerable else [] for each, rows in zip(instances, shown, strict=True)]
+        known = [places.of_question(each) for each in instances]
+        shown, right = [rows for rows, _ in known], [numbers if learn else [] for _, numbers in known]
         longest = max((sum(int(places.offsets[row + 1] - places.offsets[row]) for row in rows) for rows in shown), default=0)
         best, none = np.full(len(instances), -1), np.ones(len(instances))
         _read(
@@ -184,13 +196,6 @@ class LogLinear:
         )  # fmt: skip
         return best, none
 
-    def _right(self, instance: Instance, rows: Sequence[int]) -> list[int]:
-        """The numbers of what the answer says."""
-        wanted = {normalize(answer) for answer in instance.answers}
-        offsets, plain, names = self._places.offsets, self._places.plain, self._places.names
-        found = {int(number) for row in rows for number in names[offsets[row] : offsets[row + 1], 0]}
-        return sorted(number for number in found if plain[number] in wanted)
-
 
 def _ragged(rows: Sequence[Sequence[int] | npt.NDArray[np.generic]], kind: type[np.generic]) -> tuple[Numbers, npt.NDArray[np.generic]]:
     """Offsets and values."""
@@ -199,6 +204,7 @@ def _ragged(rows: Sequence[Sequence[int] | npt.NDArray[np.generic]], kind: type[
     return offsets, np.concatenate([np.zeros(0, kind), *rows]).astype(kind)
 
 
+@lru_cache(maxsize=1 << 16)
 def _asked(question: str) -> tuple[Hashes, Hashes, list[int]]:
     """The question's words, those that are no stop words, and whether these stand in the brackets (the first hop's) or not."""
     words: dict[str, None] = {}
