@@ -44,7 +44,7 @@ from kgqa.store.neo4j.questions import check_can_put
 from kgqa.training.extra import NETWORKS, require_readers
 
 FILTERS = ("readers", "lexical", "none")
-SAYS_TO = {name: ("readers",) for name in ("head_reader", "tail_reader", "settings", "training")}
+SAYS_TO = dict.fromkeys(("head_reader", "tail_reader", "settings", "training"), ("readers",))
 """Setting of the filter → the filters that it says something to, if not both."""
 OF_GRAPHS = frozenset({"templates", "neutral", "unasked"})
 SINGLE_HOP_OF_GRAPHS = frozenset({"max_objects", "functional", "by_chance", "documents", "clauses", "min_both"})
@@ -109,8 +109,8 @@ def compose(
 
     ``sets`` are single-hop question sets of any format, in any order; without them the facts of a ``domain``, with its ``source`` as for
     :func:`kgqa.generate`, are asked. With sets, ``domain`` may be a TOML file that extends ``questions``. ``name`` is the dataset's, by
-    default ``musique``. ``filter`` finds pairs that can be answered disconnected: ``readers`` are trained, and take hours on a CPU;
-    ``lexical`` ones count words, in seconds, and find fewer; ``none`` is for comparison. ``limit`` takes only so many pairs. With
+    default ``musique``. ``filter`` finds pairs that can be answered disconnected: ``lexical``, the default, are
+    log-linear readers, which take a minute; ``readers`` are networks, and take hours on a CPU; ``none`` is for comparison. ``limit`` takes only so many pairs. With
     ``readers``, folders of :func:`kgqa.train`, a single-hop question is good only if one of them answers it.
 
     ``composer`` writes the questions: ``rules``; ``model``, whose run's folder is ``model``; ``llm``, the ``model`` of a chat-completions

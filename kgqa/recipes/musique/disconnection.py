@@ -70,7 +70,7 @@ class Judged:
 
 
 def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
-    """``head`` and ``tail`` → the trained reader, where the filter has them. Raises SettingsError where it cannot be told what the settings say."""
+    """``head`` and ``tail`` → the network, where the filter has them. Raises SettingsError where it cannot be told what the settings say."""
     if settings.use != "readers":
         return {}
     names = {"head": settings.head_reader, "tail": settings.tail_reader}
@@ -121,7 +121,8 @@ def tail_questions(
     stating = Stating.of(single_hop, paragraphs)
     needed, first = _rivals(hops[:, 0].tolist(), ids, single_hop, paragraphs, stated, stating, settings, seed=seed)
     shown = build_contexts(
-        queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=hashes, workers=workers, stating=stating, needed=needed, first=first
+        queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=hashes, workers=workers, stating=stating,
+        needed=needed, first=first,
     )  # fmt: skip
     texts, titles, names = (paragraphs[name].to_pylist() for name in ("text", "title", "id"))
     made = []

@@ -81,7 +81,14 @@ def graph_questions(
     facts, rows = _asked_facts(tables, templates)
     tables = _cut(tables, settings.single_hop, rows)
     documents = _good_documents(tables, settings.single_hop, rows)
-    texts, _ = read_texts(facts, tables, documents, everywhere=settings.single_hop.documents == "any", precision=settings.single_hop.reading.precision, seed=seed)
+    texts, _ = read_texts(
+        facts,
+        tables,
+        documents,
+        everywhere=settings.single_hop.documents == "any",
+        precision=settings.single_hop.reading.precision,
+        seed=seed,
+    )
     facts = _with_read(facts, texts, tables, settings.single_hop.reading, rows)
     facts = _named(facts, tables)
     stated = _stated(facts, tables, documents, settings.single_hop)

@@ -124,7 +124,6 @@ class Places:
             around=_hashes(around).reshape(-1, max(1, each)), said=said, plain=list(numbers),
         )  # fmt: skip
 
-
     def of_question(self, instance: Instance) -> tuple[list[int], list[int]]:
         """See ``known``."""
         if instance.id not in self.known:
@@ -173,7 +172,9 @@ class LogLinear:
         best, none = self._run(instances, np.arange(len(instances)), learn=False)
         return [
             Prediction(
-                id=each.id, answer=self._places.said[place] if place >= 0 else "", answerable=not self._declines or share < 0.5,
+                id=each.id,
+                answer=self._places.said[place] if place >= 0 else "",
+                answerable=not self._declines or share < 0.5,
                 supporting=(self._places.paragraph(place),) if place >= 0 else (),
             )
             for each, place, share in zip(instances, best.tolist(), none.tolist(), strict=True)

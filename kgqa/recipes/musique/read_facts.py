@@ -32,7 +32,15 @@ TESTED = 200
 """Pairs of either half from which on the model is believed."""
 KNOWN_KIND = 0.03
 """Of a relation's heads, or tails, this share must be of a kind; else another thing of this kind is none."""
-SCHEMA = {"document": pl.String, "head": pl.String, "template": pl.String, "tail": pl.String, "probability": pl.Float32, "fact": pl.Boolean, "sure": pl.Boolean}
+SCHEMA = {
+    "document": pl.String,
+    "head": pl.String,
+    "template": pl.String,
+    "tail": pl.String,
+    "probability": pl.Float32,
+    "fact": pl.Boolean,
+    "sure": pl.Boolean,
+}
 
 
 def read_texts(
@@ -100,7 +108,8 @@ def read_texts(
 
 
 def _sure(made: pl.DataFrame, known: pl.DataFrame, held_out: npt.NDArray[np.bool_], precision: float) -> pl.Series:
-    """By each relation's own threshold: the lowest probability from which on so many are facts (partial completeness; Galárraga et al. 2013)."""
+    """By each relation's own threshold, the lowest probability from which on so many are facts (partial completeness; Galárraga et al.
+    2013)."""
     rows = made.with_row_index("row")
     tried = rows.filter(pl.Series(held_out)).join(known.select("head", "template").unique(), on=["head", "template"], how="semi")
     tried = tried.sort("template", pl.col("probability"), "row", descending=[False, True, False])

@@ -146,8 +146,12 @@ def _drawn(table: pl.DataFrame, column: str, first: str, single_hop: pa.Table, s
     take turns, so that none of a common answer has all places."""
     ids = text_hashes(single_hop["id"])[table[column].to_numpy()]
     draws = shuffling(ids, table["group"].to_numpy(), purpose=f"{column}s of a bridge", seed=seed)
-    asked = frame(single_hop.select(["kind", "relations"])).select(of=pl.concat_str("kind", pl.col("relations").list.join(" "), separator=" "))
-    ordered = table.with_columns(drawn=pl.Series(draws), of=asked["of"].gather(table[column])).sort("group", ~pl.col(first), "drawn", column)
+    asked = frame(single_hop.select(["kind", "relations"])).select(
+        of=pl.concat_str("kind", pl.col("relations").list.join(" "), separator=" ")
+    )
+    ordered = table.with_columns(drawn=pl.Series(draws), of=asked["of"].gather(table[column])).sort(
+        "group", ~pl.col(first), "drawn", column
+    )
     ordered = ordered.with_columns(place=pl.int_range(pl.len()).over("group", first, "of")).sort(
         "group", ~pl.col(first), "place", "drawn", column
     )

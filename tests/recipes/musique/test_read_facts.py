@@ -33,7 +33,8 @@ def tables(more: dict[str, str]) -> tuple[dict[str, pa.Table], pl.DataFrame, pl.
 
 
 @pytest.mark.parametrize(
-    ("text", "read"), [("Mr X is a singer. He was born in Town3.", True), ("Mr X is a singer. He was born far away. He sang in Town3.", False)]
+    ("text", "read"),
+    [("Mr X is a singer. He was born in Town3.", True), ("Mr X is a singer. He was born far away. He sang in Town3.", False)],
 )
 def test_what_is_read(text: str, read: bool) -> None:
     given, facts, good = tables({"X": text})
