@@ -30,8 +30,8 @@ def compose(
     filter: Annotated[  # noqa: A002 - what it is called
         str | None,
         Option(
-            help="Who finds questions that need no chain: lexical (log-linear readers, a minute), readers (networks, hours on a CPU), none; "
-            "else what the domain says, which is lexical."
+            help="Who finds questions that need no chain: lexical (log-linear readers, a minute), readers (networks, hours on a CPU), none;"
+            " else what the domain says, which is lexical."
         ),
     ] = None,
     composer: Annotated[

@@ -109,9 +109,10 @@ def compose(
 
     ``sets`` are single-hop question sets of any format, in any order; without them the facts of a ``domain``, with its ``source`` as for
     :func:`kgqa.generate`, are asked. With sets, ``domain`` may be a TOML file that extends ``questions``. ``name`` is the dataset's, by
-    default ``musique``. ``filter`` finds pairs that can be answered disconnected: ``lexical``, the default, are
-    log-linear readers, which take a minute; ``readers`` are networks, and take hours on a CPU; ``none`` is for comparison. ``limit`` takes only so many pairs. With
-    ``readers``, folders of :func:`kgqa.train`, a single-hop question is good only if one of them answers it.
+    default ``musique``. ``filter`` finds pairs that can be answered disconnected: ``lexical``, the
+    default, are log-linear readers, which take a minute; ``readers`` are networks, and take hours on a CPU; ``none`` is for
+    comparison. ``limit`` takes only so many pairs. With ``readers``, folders of :func:`kgqa.train`, a single-hop question is good only if
+    one of them answers it.
 
     ``composer`` writes the questions: ``rules``; ``model``, whose run's folder is ``model``; ``llm``, the ``model`` of a chat-completions
     ``endpoint`` (else ``OPENAI_BASE_URL`` says where; the key is ``OPENAI_API_KEY``), whose recorded answers may cost ``max_cost`` in all;

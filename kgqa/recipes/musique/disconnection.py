@@ -70,7 +70,7 @@ class Judged:
 
 
 def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
-    """``head`` and ``tail`` → the network, where the filter has them. Raises SettingsError where it cannot be told what the settings say."""
+    """``head`` and ``tail`` → the network, where the filter has them. Raises SettingsError where the settings say what it has not."""
     if settings.use != "readers":
         return {}
     names = {"head": settings.head_reader, "tail": settings.tail_reader}
