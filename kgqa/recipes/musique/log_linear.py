@@ -129,8 +129,8 @@ class Places:
         if instance.id not in self.known:
             rows = [self.row[paragraph.id] for paragraph in instance.paragraphs]
             wanted = {normalize(answer) for answer in instance.answers} if instance.answerable else set()
-            said = np.unique(np.concatenate([self.names[self.offsets[row] : self.offsets[row + 1], 0] for row in rows])) if rows else []
-            self.known[instance.id] = rows, [number for number in map(int, said) if self.plain[number] in wanted]
+            said = {int(number) for row in rows for number in self.names[self.offsets[row] : self.offsets[row + 1], 0]}
+            self.known[instance.id] = rows, sorted(number for number in said if self.plain[number] in wanted)
         return self.known[instance.id]
 
     def paragraph(self, place: int) -> str:

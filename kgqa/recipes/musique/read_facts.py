@@ -78,9 +78,9 @@ def read_texts(
     about = good.filter(pl.col("own").is_not_null())
     subjects[about["row"].to_numpy()] = about["own"].to_numpy()
     document, before, after = (pairs[name].to_numpy().astype(np.int32) for name in ("row", "one", "other"))
-    places = [mentions[name].to_numpy().astype(np.int32) for name in ("number", "start", "end")]
+    named, start, end = (mentions[name].to_numpy().astype(np.int32) for name in ("number", "start", "end"))
     found = contexts(
-        tables["documents"]["text"], (row_bounds(mentions["row"].to_numpy(), rows.height), *places), subjects, (document, before, after),
+        tables["documents"]["text"], (row_bounds(mentions["row"].to_numpy(), rows.height), named, start, end), subjects, (document, before, after),
         workers=workers,
     )  # fmt: skip
     drawn = text_hashes(pa.array(entities.to_list(), pa.string()), seed=seed)

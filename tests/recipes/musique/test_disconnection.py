@@ -123,7 +123,7 @@ def test_the_filter_knows_its_readers_by_their_files(tmp_path: Path, tiny_encode
         reader.write_text(f'reader = "ee"\n[settings]\nencoder = "{place}"\nstride = {stride}\n', "utf-8")
         toml.write_text(
             f'extends = "questions"\n[musique.disconnection]\nuse = "readers"\ntail_reader = "{reader}"\n'
-            f'settings = {{{{ encoder = "{place}" }}}}\n'
+            f'settings = {{ encoder = "{place}" }}\n'
         )
         domain, place_of_run = load_domain(toml, made_by="musique"), Workspace(tmp_path / "w")
         return stage.depends_on(Run(domain=domain, workspace=place_of_run, seed=0, workers=1, limit=None, progress=Silent()))
