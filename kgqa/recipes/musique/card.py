@@ -23,7 +23,8 @@ ABOUT = (
 )
 FACTS_LIMITS = (
     "Single-hop questions are made from facts by templates. That a paragraph states a fact is what a model says that is learned from the "
-    "facts, and that a question has one answer from the graph, which is taken to be complete and is not: others may have what a question asks for, "
+    "facts, and that a question has one answer from the graph, which is taken to be complete and is not: others may have what a question "
+    "asks for, "
     "though relations that mostly have several answers are not asked about (`musique.single_hop.functional`, `by_chance`). "
     "Part of the facts is read out "
     "of articles by a model that is learned from the facts (`musique.single_hop.reading`); each question's provenance says which."

@@ -80,8 +80,8 @@ def read_texts(
     document, before, after = (pairs[name].to_numpy().astype(np.int32) for name in ("row", "one", "other"))
     named, start, end = (mentions[name].to_numpy().astype(np.int32) for name in ("number", "start", "end"))
     found = contexts(
-        tables["documents"]["text"], (row_bounds(mentions["row"].to_numpy(), rows.height), named, start, end), subjects, (document, before, after),
-        workers=workers,
+        tables["documents"]["text"], (row_bounds(mentions["row"].to_numpy(), rows.height), named, start, end), subjects,
+        (document, before, after), workers=workers,
     )  # fmt: skip
     drawn = text_hashes(pa.array(entities.to_list(), pa.string()), seed=seed)
     held_out = drawn % np.uint64(HELD_OUT) == 0
