@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 import pyarrow as pa
-import pytest
 
 from kgqa.recipes.musique.read_facts import of_kinds, read_texts
 
@@ -32,16 +31,12 @@ def tables(more: dict[str, str]) -> tuple[dict[str, pa.Table], pl.DataFrame, pl.
     return {"documents": documents, "mentions": pa.Table.from_pylist(mentions)}, facts, good
 
 
-@pytest.mark.parametrize(
-    ("text", "read"),
-    [("Mr X is a singer. He was born in Town3.", True), ("Mr X is a singer. He was born far away. He sang in Town3.", False)],
-)
-def test_what_is_read(text: str, read: bool) -> None:
-    given, facts, good = tables({"X": text})
+def test_what_is_read() -> None:
+    given, facts, good = tables({"X": "Mr X is a singer. He was born in Town3."})
     found, calibration = read_texts(facts, given, good, everywhere=False, precision=0.8, seed=0)
     assert calibration
     sure = found.filter(~pl.col("fact") & pl.col("sure") & (pl.col("probability") > 0.6))
-    assert sure.select("head", "template", "tail").rows() == ([("X", "born", "T3")] if read else [])
+    assert sure.select("head", "template", "tail").rows() == [("X", "born", "T3")]
     stated = found.filter("fact")
     assert stated.height == KNOWN
     assert stated["probability"].min() > 0.6  # type: ignore[operator]
