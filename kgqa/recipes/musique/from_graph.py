@@ -233,7 +233,7 @@ def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings,
     short = documents["words"] < settings.min_words  # as is one that begins with a longer sentence than may be
     rows.append(_row("documents", "short", int(short.sum()), int((~short).sum()), "musique.single_hop.min_words"))
     named = frame(tables["links"]).group_by("document").len("links")
-    good = documents.filter(~short).join(named, left_on="id", right_on="document", how="inner")
+    good = documents.filter(~short).join(named, left_on="id", right_on="document", how="inner", maintain_order="left")
     return good.select("about", "links", "title", "text", document="id").unique("text", keep="first", maintain_order=True)
 
 
