@@ -30,7 +30,10 @@ def compose(
     name: Annotated[str | None, Option(help=f"Name of the dataset; by default {COMPOSED}.")] = None,
     filter: Annotated[  # noqa: A002 - what it is called
         str | None,
-        Option(help="Disconnection filter: readers (the default: trained, hours on a CPU), lexical (seconds, weaker) or none."),
+        Option(
+            help="Disconnection filter: lexical (log-linear readers, a minute), readers (networks, hours on a CPU) or none; "
+            "by default the domain's setting (lexical)."
+        ),
     ] = None,
     composer: Annotated[
         str | None, Option(help="Who writes the questions: rules, model, llm or people; by default the domain's setting (rules).")
@@ -93,8 +96,6 @@ def _print(console: Terminal, made: Composition, *, verbose: bool) -> None:
             totals.update(shape_counts)
         console.say("Reasoning graphs: " + ", ".join(f"{name} {count:,}" for name, count in sorted(totals.items())))
         print_notes(console, made.funnel)
-    if made.filter == "lexical":
-        console.print("Filtered by lexical baselines, which are weaker than trained readers (--filter readers).", style="yellow")
     if made.filter == "none":
         console.print("Not filtered: some questions can be answered without all of their hops.", style="yellow")
     if made.empty:

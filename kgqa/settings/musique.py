@@ -14,7 +14,7 @@ SHAPES = ("2hop", "3hop1", "3hop2", "4hop1", "4hop2", "4hop3")
 """The six reasoning graphs (table 1), as MuSiQue's ids name them."""
 FILTERS = {
     "readers": "trained readers, cross-fitted (the paper's disconnection filter)",
-    "lexical": "readers that count words, for a quick look: weaker than the paper's filter",
+    "lexical": "log-linear readers of words, trained and cross-fitted in seconds",
 }
 """Disconnection filter → its description."""
 COMPOSERS = {
@@ -86,14 +86,16 @@ class TemplateSettings(Settings):
 
 
 class ReadingSettings(Settings):
-    """Facts extracted from articles (step S1), with patterns learned from the facts of the graph."""
+    """Facts that texts state, by a model that is learned from the facts of the graph (step S1)."""
 
     use: bool = True
     """Extract additional facts from articles."""
-    precision: Share = 0.6
-    """Minimum precision of a pattern against the graph, lower bound. The graph is incomplete, so the true precision is higher."""
-    least: Positive = 6
-    """Minimum subjects seen with an extraction pattern."""
+    stated: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """Minimum probability that a text states a fact of the graph; 0: it is enough that the text names both entities."""
+    read: Share = 0.6
+    """Minimum probability that a text states a fact that the graph lacks."""
+    precision: Share = 0.8
+    """Minimum precision, as a lower bound, of facts read with the same probability or more, on heads with known facts of the relation."""
 
 
 class SingleHopSettings(Settings):
@@ -152,16 +154,12 @@ class PairSettings(Settings):
 class DisconnectionSettings(Settings):
     """Filter of disconnected pairs (step S3)."""
 
-    use: Literal["readers", "lexical", "none"] = "readers"
-    """``readers``: trained readers; ``lexical``: baselines that count words, fast and weaker; ``none``."""
+    use: Literal["readers", "lexical", "none"] = "lexical"
+    """``lexical``: log-linear readers of words, trained in a minute; ``readers``: networks; ``none``."""
     head_reader: str = "question-only"
-    """Reader that answers heads without a paragraph."""
+    """With ``use = "readers"``: reader that answers heads without a paragraph."""
     tail_reader: str = "ee"
-    """Reader that answers tails with the bridge masked, from their paragraph and distractors."""
-    lexical_head_reader: str = "prior"
-    """``head_reader`` for ``use = "lexical"``."""
-    lexical_tail_reader: str = "tf-idf"
-    """``tail_reader`` for ``use = "lexical"``."""
+    """With ``use = "readers"``: reader that answers tails with the bridge masked, from their paragraph and distractors."""
     head_below: Share = 0.5
     """Keep a head if its mean answer F1 is below this."""
     tail_at_most: Annotated[float, Field(ge=0, le=1)] = 0.25
@@ -171,6 +169,8 @@ class DisconnectionSettings(Settings):
     """See ``tail_at_most``."""
     distractors: Positive = 9
     """Distractors in a tail's context."""
+    rivals: Annotated[int, Field(ge=0, le=100)] = 4
+    """Maximum distractors that answer a question like the tail, as in contexts."""
     folds: Annotated[int, Field(ge=3, le=20)] = 5
     """Folds of the cross-fitting; one of them decides when to stop."""
     seeds: Annotated[int, Field(ge=1, le=20)] = 2

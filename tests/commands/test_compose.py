@@ -115,12 +115,11 @@ def test_how_it_is_searched_must_make_sense(tmp_path: Path, cli: Cli) -> None:
 def test_the_shipped_domain(tmp_path: Path, cli: Cli) -> None:
     done = cli("compose", "--domain", "wikidata", "--filter", "lexical", "--workspace", tmp_path / "w")
     assert done.status == 0, done.err
-    assert "weaker than trained readers" in done.out
     dataset = tmp_path / "w" / "datasets" / "musique"
     cli("export", dataset, "--to", "musique", "--out", tmp_path / "out")
     check_export(tmp_path / "out", twins=0)  # a question that is alone in its split has none
     card = (dataset / "README.md").read_text("utf-8")
-    assert "weaker than the paper's filter" in card
+    assert "log-linear readers of words, trained and cross-fitted" in card
     assert "Leakage certificate" in card
     assert "before the filter" in card
 
@@ -206,16 +205,14 @@ def test_what_says_nothing_to_the_filter_is_refused(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     for name, said, named in (
         ("lexical", "head_reader = 'prior'", "musique.disconnection.head_reader has no effect with the filter lexical"),
-        ("readers", "lexical_tail_reader = 'tf-idf'", "musique.disconnection.lexical_tail_reader has no effect with the filter readers"),
-        ("lexical", "training = { epochs = 1 }", "musique.disconnection.training is for trained readers, but prior and tf-idf only count"),
-        ("lexical", "lexical_tail_reader = 'no such'", "reader 'no such' is not known"),
+        ("lexical", "training = { epochs = 1 }", "musique.disconnection.training has no effect with the filter lexical"),
         ("readers", "tail_reader = 'prior'\nsettings = { no_such = 1 }", "the setting 'no_such' is not known"),
     ):
         own.write_text(f'extends = "questions"\n[musique.disconnection]\n{said}\n')
         with pytest.raises(SettingsError, match=named):
             kgqa.compose(source, domain=own, filter=name, workspace=tmp_path / "w")
     assert not (tmp_path / "w").exists()
-    own.write_text('extends = "questions"\n[musique.disconnection]\nfolds = 3\nlexical_head_reader = "majority"\n')
+    own.write_text('extends = "questions"\n[musique.disconnection]\nfolds = 3\nrivals = 2\n')
     assert kgqa.compose(source, domain=own, filter="lexical", workspace=tmp_path / "w").filter == "lexical"
 
 

@@ -46,6 +46,19 @@ def _read(text: str) -> tuple[frozenset[str], list[_Run]]:
     ]
 
 
+def name_places(text: str) -> list[tuple[int, int]]:
+    """Where such runs are in one text, whatever is asked; a word that it has in small letters too begins none."""
+    words = list(_WORD.finditer(text))
+    small = {match[0] for match in words if match[0].islower()}
+    found = []
+    for run in _runs(text, words):
+        while run and run[0][0].lower() in small:
+            run = run[1:]  # noqa: PLW2901 - what is left of it
+        if run:
+            found.append((run[0].start(), run[-1].end()))
+    return found
+
+
 def _folded(text: str) -> list[str]:
     return [match[0].lower() for match in _WORD.finditer(text)]
 

@@ -24,11 +24,12 @@ ABOUT = (
     "question once more with its unanswerable twin, in whose context one hop has no answer. `rejected.parquet` lists what was left out."
 )
 FACTS_LIMITS = (
-    "Single-hop questions are made from facts by templates. That a paragraph states a fact is concluded from its naming both entities, and "
-    "that a question has one answer from the graph, which is taken to be complete and is not: others may have what a question asks for, "
+    "Single-hop questions are made from facts by templates. That a paragraph states a fact is what a model says that is learned from the "
+    "facts, and that a question has one answer from the graph, which is taken to be complete and is not: others may have what a question "
+    "asks for, "
     "though relations that mostly have several answers are not asked about (`musique.single_hop.functional`, `by_chance`). "
     "Part of the facts is read out "
-    "of articles by patterns of words (`musique.single_hop.reading`); each question's provenance says which."
+    "of articles by a model that is learned from the facts (`musique.single_hop.reading`); each question's provenance says which."
 )
 """What the card of a graph's questions says where the domain's own file says nothing."""
 SEED = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
@@ -43,7 +44,6 @@ UNTOLD = (
     "They know supporting paragraphs no better than guesses do, so that tails went by their answers alone "
     "(`musique.disconnection.tail_at_most`)."
 )
-WEAKER = "**Filtered by readers that count words. This is weaker than the paper's filter, which trained readers do: `--filter readers`.**"
 
 
 def dataset_card(
@@ -69,7 +69,7 @@ def dataset_card(
     """The text of README.md; depends on data and settings alone, never on the clock."""
     own = settings.section(MusiqueSettings)
     used = own.disconnection.use
-    warning = {"lexical": f"\n\n{WEAKER}", "none": f"\n\n{UNFILTERED}"}.get(used, "")
+    warning = f"\n\n{UNFILTERED}" if used == "none" else ""
     splits = "" if own.split.leak_free else "\n\n**Split at random, for comparison only: splits share questions, answers and paragraphs.**"
     sections = [
         front_matter(settings, dict(counts), digest, tasks=("question-answering",), twins=("full",)),

@@ -6,6 +6,7 @@ saw no question of their group. Who is answered all the same goes, with all pair
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,11 +23,14 @@ from kgqa.progress import Progress, Silent, Within
 from kgqa.readers.pretrained import pretrained_key
 from kgqa.readers.scores import answer_score, support_score
 from kgqa.readers.specification import Specification, specification
-from kgqa.recipes.musique.contexts import build_contexts, same_name, without
+from kgqa.recipes.musique.contexts import Rows2, Stating, build_contexts, same_name, without
+from kgqa.recipes.musique.log_linear import LogLinear, Places, QuestionOnly, cross_fitted
+from kgqa.recipes.musique.pool import STATED
+from kgqa.recipes.musique.rivals import Rivals, padded
 from kgqa.records import Instance, Paragraph
 from kgqa.runs.files import key_of
 from kgqa.runs.funnel import FunnelRow
-from kgqa.settings.musique import DisconnectionSettings
+from kgqa.settings.musique import ContextSettings, DisconnectionSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.sources.tables import frame
 from kgqa.training.cross_fit import cross_fit
@@ -66,12 +70,10 @@ class Judged:
 
 
 def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
-    """``head`` and ``tail`` → the reader. Raises SettingsError where it cannot be told what the settings say."""
-    lexical = settings.use == "lexical"
-    names = {
-        "head": settings.lexical_head_reader if lexical else settings.head_reader,
-        "tail": settings.lexical_tail_reader if lexical else settings.tail_reader,
-    }
+    """``head`` and ``tail`` → the network, where the filter has them. Raises SettingsError where the settings say what it has not."""
+    if settings.use != "readers":
+        return {}
+    names = {"head": settings.head_reader, "tail": settings.tail_reader}
     plain = {part: specification(name, settings={}, training={}) for part, name in names.items()}
     trained = [part for part in names if plain[part].steps]
     idle = [name for name in ("settings", "training") if getattr(settings, name)]
@@ -99,11 +101,13 @@ def head_questions(heads: npt.NDArray[np.integer], single_hop: pa.Table) -> list
 
 
 def tail_questions(
-    tails: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, settings: DisconnectionSettings, *, seed: int, workers: int
-) -> list[Instance]:
+    tails: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, settings: DisconnectionSettings, *, seed: int, workers: int,
+    stated: pa.Table | None = None,
+) -> list[Instance]:  # fmt: skip
     """The tails (``tail``, ``start``, ``end``), each with its bridge masked, and its paragraph among distractors for what is left.
 
-    Variants of one question are of one group.
+    Variants of one question are of one group. ``stated``: of a graph's facts, by which distractors rival the answer as in contexts (step
+    S6): some answer a question of the same kind, and some have what else the question asks by.
     """
     rows = single_hop.take(pa.array(tails["tail"].to_numpy())).to_pylist()
     starts = tails["start"].to_list()
@@ -114,7 +118,12 @@ def tail_questions(
     hops = tails["tail"].to_numpy().astype(np.int32)[:, None]
     hashes = text_hashes(pa.array(ids, pa.string()))
     count = settings.distractors + 1
-    shown = build_contexts(queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=hashes, workers=workers)
+    stating = Stating.of(single_hop, paragraphs)
+    needed, first = _rivals(hops[:, 0].tolist(), ids, single_hop, paragraphs, stated, stating, settings, seed=seed)
+    shown = build_contexts(
+        queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=hashes, workers=workers, stating=stating,
+        needed=needed, first=first,
+    )  # fmt: skip
     texts, titles, names = (paragraphs[name].to_pylist() for name in ("text", "title", "id"))
     made = []
     for number, row in enumerate(rows):
@@ -125,6 +134,25 @@ def tail_questions(
         )
         made.append(_instance(ids[number], row["id"], asked[number], context, row))
     return made
+
+
+def _rivals(
+    rows: Sequence[int], ids: Sequence[str], single_hop: pa.Table, paragraphs: pa.Table, stated: pa.Table | None, stating: Stating,
+    settings: DisconnectionSettings, *, seed: int,
+) -> tuple[Rows2, Rows2]:  # fmt: skip
+    """For each tail the paragraphs of others that have what it asks by, and some of those that answer a question of its kind."""
+    rivals = Rivals.of(single_hop, paragraphs, STATED.empty_table() if stated is None else stated, stating)
+    kinds = [f"{kind} {' '.join(of)}" for kind, of in zip(*(single_hop[name].to_pylist() for name in ("kind", "relations")), strict=True)]
+    own, like = single_hop["paragraph"].to_pylist(), defaultdict[str, set[int]](set)
+    for kind, of, paragraph in zip(kinds, single_hop["relations"].to_pylist(), own, strict=True):
+        if of:  # of what somebody asked in words nobody knows the kind
+            like[kind].add(paragraph)
+    every, shown = np.ones(len(paragraphs), np.bool_), ContextSettings(bridges=0, rivals=settings.rivals)
+    needed, first = [], []
+    for name, row in zip(ids, rows, strict=True):
+        needed.append(rivals.needed(name, [row], every, seed=seed))
+        first.append(rivals.first(name, [row], like[kinds[row]], every, shown, seed=seed))
+    return padded(needed), padded(first)
 
 
 def _instance(id: str, group: str, question: str, paragraphs: tuple[Paragraph, ...], row: Mapping[str, object]) -> Instance:  # noqa: A002
@@ -148,6 +176,7 @@ def judge(
     paragraphs: pa.Table,
     settings: DisconnectionSettings,
     *,
+    stated: pa.Table,
     place: Path,
     seed: int,
     workers: int,
@@ -161,14 +190,20 @@ def judge(
     tails = table.select("tail", "start", "end").unique().sort("tail", "start")
     asked = {
         "head": head_questions(heads, single_hop),
-        "tail": tail_questions(tails, single_hop, paragraphs, settings, seed=seed, workers=workers),
+        "tail": tail_questions(tails, single_hop, paragraphs, settings, seed=seed, workers=workers, stated=stated),
     }
     fewest = min(len(heads), tails["tail"].n_unique())
     if fewest < settings.folds:  # of a small set; there are enough for FEWEST_FOLDS (``can_judge``)
         settings = settings.model_copy(update={"folds": max(FEWEST_FOLDS, fewest)})
     if any(reader.steps for reader in readers.values()):
         _estimate(readers, asked, settings, progress)
-    scores = {part: _scores(part, readers[part], asked[part], settings, place, seed, progress) for part in asked}
+    if readers:
+        scores = {part: _scores(part, readers[part], asked[part], settings, place, seed, progress) for part in asked}
+    else:
+        progress.start("Log-linear readers answer heads and tails", None, "questions")
+        places, seeds = Places.of(asked["tail"]), tuple(range(seed, seed + settings.seeds))
+        makers = {"head": lambda drawn: QuestionOnly(seed=drawn), "tail": lambda drawn: LogLinear(places, seed=drawn)}
+        scores = {part: cross_fitted(asked[part], makers[part], folds=settings.folds, seeds=seeds, workers=workers) for part in asked}
     return Judged(
         heads=pl.DataFrame({"head": heads, "answer": scores["head"][0]}),
         tails=tails.select("tail", "start").with_columns(answer=pl.Series(scores["tail"][0]), support=pl.Series(scores["tail"][1])),

@@ -21,14 +21,14 @@ from kgqa.formats.decomposition import REFERENCE
 from kgqa.recipes.musique.composers.forms import NO_RELATION
 from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP, STATED
-from kgqa.recipes.musique.read_facts import read_facts
+from kgqa.recipes.musique.read_facts import kinds_of, of_kinds, read_texts
 from kgqa.recipes.musique.silent import SilentRelation, in_short, silent_relations
 from kgqa.recipes.musique.wording import BOTH, FORWARD, INVERSE, question
 from kgqa.recipes.names.kinds import NOUNS, PERSON, title_kinds
 from kgqa.recipes.names.statements import CLOSED
 from kgqa.rules.roles import SYMMETRIC
 from kgqa.runs.funnel import FunnelRow
-from kgqa.settings.musique import MusiqueSettings, SingleHopSettings, TemplateSettings
+from kgqa.settings.musique import MusiqueSettings, ReadingSettings, SingleHopSettings, TemplateSettings
 from kgqa.sources.tables import arrow, frame
 
 STAGE = "single-hop"
@@ -82,12 +82,23 @@ def graph_questions(
     facts, rows = _asked_facts(tables, templates)
     tables = _cut(tables, settings.single_hop, rows)
     documents = _good_documents(tables, settings.single_hop, rows)
-    facts = _with_read(facts, tables, documents, settings.single_hop, rows)
+    texts, _ = read_texts(
+        facts,
+        tables,
+        documents,
+        everywhere=settings.single_hop.documents == "any",
+        precision=settings.single_hop.reading.precision,
+        seed=seed,
+    )
+    facts = _with_read(facts, texts, tables, settings.single_hop.reading, rows)
     facts = _named(facts, tables)
     stated = _stated(facts, tables, documents, settings.single_hop)
     asked = facts.join(stated, on=["head", "tail"], how="inner")
-    left = facts.join(stated.select("head", "tail").unique(), on=["head", "tail"], how="semi").height
-    rows.append(_row("facts", "unstated", facts.height - left, left, "musique.single_hop.documents"))
+    named = asked.select("head", "template", "tail").unique().height
+    rows.append(_row("facts", "unnamed", facts.height - named, named, "musique.single_hop.documents"))
+    asked = _told(asked, facts, texts, settings.single_hop.reading)
+    left = asked.select("head", "template", "tail").unique().height
+    rows.append(_row("facts", "unstated", named - left, left, "musique.single_hop.reading.stated"))
     candidates = pl.concat(
         [
             _forward(asked, facts, settings, templates),
@@ -147,16 +158,33 @@ def _asked_facts(tables: Mapping[str, pa.Table], templates: Mapping[str, Templat
 
 
 def _with_read(
-    facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, settings: SingleHopSettings, rows: list[FunnelRow]
+    facts: pl.DataFrame, texts: pl.DataFrame, tables: Mapping[str, pa.Table], settings: ReadingSettings, rows: list[FunnelRow]
 ) -> pl.DataFrame:
-    """Adds ``read``, and facts that articles state and the graph lacks."""
+    """Adds ``read``, and facts that ``texts`` state and the graph lacks. Of a head and a relation of which it has one none is read."""
     known = facts.with_columns(read=pl.lit(value=False))
-    if not settings.reading.use:
+    if not settings.use:
         return known
-    found = read_facts(facts, tables, documents, settings.reading).with_columns(read=pl.lit(value=True))
-    told = f"{found.height:,} facts are read out of articles, of which the graph has none"
-    rows.append(FunnelRow(stage=STAGE, what="facts", reason=told, removed=None, left=known.height + found.height, setting=READING))
-    return pl.concat([known, found]).sort("head", "template", "tail")
+    fresh = texts.filter(~pl.col("fact") & pl.col("sure") & (pl.col("probability") >= settings.read))
+    fresh = fresh.join(facts, on=["head", "template"], how="anti").select("head", "template", "tail").unique()
+    fresh = of_kinds(fresh, facts, kinds_of(tables))
+    told = f"{fresh.height:,} facts are read out of texts, of which the graph has none"
+    rows.append(FunnelRow(stage=STAGE, what="facts", reason=told, removed=None, left=known.height + fresh.height, setting=READING))
+    return pl.concat([known, fresh.with_columns(read=pl.lit(value=True))]).sort("head", "template", "tail")
+
+
+def _told(asked: pl.DataFrame, facts: pl.DataFrame, texts: pl.DataFrame, settings: ReadingSettings) -> pl.DataFrame:
+    """Those facts and documents of which the model says that the one states the other surely enough.
+
+    Of a tail that nobody else has in the relation it says nothing, and that the document names both counts.
+    """
+    if not texts.height:
+        return asked
+    where = ["document", "head", "template", "tail"]
+    said = asked.join(texts.select(*where, "probability"), on=where, how="left", maintain_order="left")
+    others = facts.group_by("template", "tail").agg(having=pl.col("head").n_unique())
+    said = said.join(others, on=["template", "tail"], how="left", maintain_order="left")
+    sure = (pl.col("probability") >= settings.stated) | (pl.col("probability").is_null() & (pl.col("having") < 2))
+    return said.filter(sure | (settings.stated == 0)).drop("probability", "having")
 
 
 def _turned(facts: pl.DataFrame, templates: Mapping[str, TemplateSettings]) -> pl.DataFrame:
@@ -216,7 +244,7 @@ def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings,
     short = documents["words"] < settings.min_words  # as is one that begins with a longer sentence than may be
     rows.append(_row("documents", "short", int(short.sum()), int((~short).sum()), "musique.single_hop.min_words"))
     named = frame(tables["links"]).group_by("document").len("links")
-    good = documents.filter(~short).join(named, left_on="id", right_on="document", how="inner")
+    good = documents.filter(~short).join(named, left_on="id", right_on="document", how="inner", maintain_order="left")
     return good.select("about", "links", "title", "text", document="id").unique("text", keep="first", maintain_order=True)
 
 

@@ -132,7 +132,7 @@ def _limited(pairs: pa.Table, single_hop: pa.Table, limit: int, seed: int) -> pa
 def filter_pairs(run: Run) -> StageOutput:
     """pairs → connected, judged_heads, judged_tails (step S3)."""
     settings = _settings(run).disconnection
-    tables = run.tables("single_hop", "paragraphs", "pairs")
+    tables = run.tables("single_hop", "paragraphs", "stated", "pairs")
     if settings.use == "none":
         row = FunnelRow(
             stage="disconnection", what="pairs", reason="all pairs stay, as no filter is used", removed=0, left=tables["pairs"].num_rows,
@@ -147,8 +147,8 @@ def filter_pairs(run: Run) -> StageOutput:
         )  # fmt: skip
         return StageOutput(tables={"connected": tables["pairs"]}, funnel=[row], report={"filter": "none"}, note="too few to filter")
     judged = judge(
-        tables["pairs"], tables["single_hop"], tables["paragraphs"], settings, place=run.workspace.path / READERS, seed=run.seed,
-        workers=run.workers, progress=run.progress,
+        tables["pairs"], tables["single_hop"], tables["paragraphs"], settings, stated=tables["stated"],
+        place=run.workspace.path / READERS, seed=run.seed, workers=run.workers, progress=run.progress,
     )  # fmt: skip
     kept, funnel = connected(tables["pairs"], judged, settings)
     if not kept.num_rows:
@@ -349,7 +349,7 @@ def _tagger(run: Run) -> list[object]:
 def _judges(run: Run) -> list[object]:
     """The filter's readers themselves, of which settings say names and places."""
     settings = _settings(run).disconnection
-    return [] if settings.use == "none" else [identity(reader) for reader in readers_of(settings).values()]
+    return [identity(reader) for reader in readers_of(settings).values()]
 
 
 def _lengths(run: Run) -> object:
@@ -378,7 +378,7 @@ COMPOSITION = (
     ),
     Stage(
         name="filter_pairs",
-        version=3,
+        version=4,
         doing="Filtering disconnected pairs",
         depends_on=lambda run: [_only("disconnection")(run), *_judges(run)],
         run=filter_pairs,

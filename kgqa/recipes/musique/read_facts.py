@@ -1,9 +1,7 @@
-"""Facts that articles state and the graph lacks: patterns of words that known facts have shown to state a relation (part of step S1).
+"""Which facts texts state, by the model of :mod:`kgqa.statements`: those of the graph, and others that it lacks (part of step S1).
 
-A pattern is what stands between the beginning of a sentence about the article's subject and a name, its last words: "was born in". How
-often it states a relation is counted over subjects of which the graph knows what they have (distant supervision, Mintz et al. 2009): a
-fact that the graph lacks counts against a pattern, so that its precision is no less than what is counted. Whatever the language is, its
-patterns are learned; only where a sentence goes on with a pronoun are its words (``SUBJECTS``) those of English.
+The model is learned from the facts themselves and knows no relation by name. A fact is looked for in the article about its head, wherever
+that names the tail, in sentences of the article about its tail that name the head, and, where a domain says so, in sentences of any text.
 """
 
 from __future__ import annotations
@@ -11,128 +9,185 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 from scipy.stats import beta
 
-from kgqa.arrays.rows import paired
+from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.rows import paired, row_bounds
 from kgqa.arrays.sentences import sentence_starts
-from kgqa.recipes.names.kinds import title_kinds
-from kgqa.settings.musique import ReadingSettings
+from kgqa.recipes.names.kinds import LEAD, title_kinds
+from kgqa.rules.roles import RoleGraph
 from kgqa.sources.tables import frame
+from kgqa.statements.calibration import Calibration, tenths
+from kgqa.statements.contexts import contexts
+from kgqa.statements.model import Profiles, learn, score
 
-SUBJECTS = ("he", "she", "it", "they")
-LONGEST = 5
-"""Words of a pattern at most."""
-BEFORE = 160
-"""Letters before a name that are looked at; a name further on in its sentence is not."""
+HELD_OUT = 4
+"""Of so many heads one is not learned from; half of these calibrate the model, the other half shows how well."""
 LOWER = 0.05
-"""The part of the posterior of a pattern's precision below the bound that must be high enough."""
-COMMON = 30
-"""So many of the commonest words say nothing by themselves: "at the" stands before a school and before a contest."""
+"""The part of the posterior of a relation's precision below its bound."""
+TESTED = 200
+"""Pairs of either half from which on the model is believed."""
 KNOWN_KIND = 0.03
 """Of a relation's heads, or tails, this share must be of a kind; else another thing of this kind is none."""
-_DATE = r"month \d+ , \d+|\d+ month \d+|month \d+|\d{4}"
-_MONTH = r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+SCHEMA = {
+    "document": pl.String,
+    "head": pl.String,
+    "template": pl.String,
+    "tail": pl.String,
+    "probability": pl.Float32,
+    "fact": pl.Boolean,
+    "sure": pl.Boolean,
+}
 
 
-def read_facts(facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, settings: ReadingSettings) -> pl.DataFrame:
-    """``head``, ``template``, ``tail`` of facts that are not among ``facts`` (the same columns), each read in the article about its head.
+def read_texts(
+    facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, *, everywhere: bool, precision: float, seed: int,
+    workers: int | None = None,
+) -> tuple[pl.DataFrame, list[dict[str, float]]]:  # fmt: skip
+    """``document``, ``head``, ``template``, ``tail``, ``probability``, ``fact`` (whether it is one of ``facts``, which have ``head``,
+    ``template`` and ``tail``) and ``sure`` of all that the texts may state; and how the model is calibrated. Empty where there is too
+    little to learn. ``sure``: as probable statements are facts in ``precision`` of the cases, for heads of which the graph has a fact of
+    the relation; the lower bound of it.
 
-    ``documents``: ``document`` and ``about`` of those that may be read. Of a head and a relation of which the graph has a fact none is
-    read: that one would be right, or a mistake. O(mentions). Memory: ``LONGEST`` patterns for each mention.
+    ``documents``: ``document`` and ``about`` of those that are read; ``everywhere``: also for what they are not about. A tail is one by
+    what the facts of others say. O(mentions), everywhere O(pairs in one sentence). Memory: some 200 bytes for each of them.
     """
-    places = _places(tables, documents)
-    if not places.height or not facts.height:
-        return facts.select("head", "template", "tail").clear()
-    known = facts.select("head", "template").unique()
-    right = facts.select("head", "template", "tail").unique().with_columns(right=pl.lit(True))
-    patterns = (
-        places.select("row", "head", "tail", pattern=_patterns())
-        .explode("pattern")
-        .with_columns(length=pl.col("pattern").str.count_matches(" "))
+    none = pl.DataFrame(schema=SCHEMA)
+    names = facts["template"].unique().sort()
+    entities = pl.concat([facts["head"], facts["tail"], frame(tables["documents"])["about"].drop_nulls()]).unique().sort()
+    number = pl.DataFrame({"entity": entities}).with_row_index("number")
+    relation = pl.DataFrame({"template": names}).with_row_index("relation")
+    rows = frame(tables["documents"]).select(document="id").with_row_index("row")
+    good = rows.join(documents.select("document", "about"), on="document", maintain_order="left")
+    good = good.join(number.rename({"entity": "about", "number": "own"}), on="about", how="left", maintain_order="left")
+    mentions = frame(tables["mentions"]).join(rows, on="document").join(number, on="entity").sort("row", "start", "end", "number")
+    known = facts.select("head", "template", "tail").unique()
+    known = known.join(number.rename({"entity": "head", "number": "one"}), on="head").join(relation, on="template")
+    known = known.join(number.rename({"entity": "tail", "number": "other"}), on="tail").sort("one", "other", "relation")
+    graph = _graph(known, len(entities), len(names))
+    kinds = kinds_of(tables)
+    profiles = _possible(Profiles.of(graph), known, kinds.join(number, on="entity"))
+    tails = pl.DataFrame({"other": np.flatnonzero(np.diff(profiles.offsets)).astype(np.uint32)})
+    pairs = _pairs(good, mentions, tables, known, tails, everywhere=everywhere)
+    if not pairs.height:
+        return none, []
+    subjects = np.full(rows.height, -1, np.int32)
+    about = good.filter(pl.col("own").is_not_null())
+    subjects[about["row"].to_numpy()] = about["own"].to_numpy()
+    document, before, after = (pairs[name].to_numpy().astype(np.int32) for name in ("row", "one", "other"))
+    named, start, end = (mentions[name].to_numpy().astype(np.int32) for name in ("number", "start", "end"))
+    found = contexts(
+        tables["documents"]["text"], (row_bounds(mentions["row"].to_numpy(), rows.height), named, start, end), subjects,
+        (document, before, after), workers=workers,
+    )  # fmt: skip
+    drawn = text_hashes(pa.array(entities.to_list(), pa.string()), seed=seed)
+    held_out = drawn % np.uint64(HELD_OUT) == 0
+    weights = learn(found, (before, after), _only(graph, ~held_out), profiles, ~held_out[before])
+    stated = score(found, (before, after), graph, profiles, weights, workers=workers)
+    keys = (known["one"].cast(pl.Int64) * len(entities) + known["other"].cast(pl.Int64)) * len(names) + known["relation"].cast(pl.Int64)
+    one, other = before[stated.pair].astype(np.int64), after[stated.pair].astype(np.int64)
+    true = np.isin((one * len(entities) + other) * len(names) + stated.role, keys.to_numpy())
+    # What the graph lacks counts as false, so that probabilities are too low rather than too high.
+    tested = held_out[before[stated.pair]] & (np.diff(graph.offsets)[before[stated.pair]] > 0)
+    half = ((drawn // np.uint64(HELD_OUT)) & np.uint64(1)).astype(np.bool_)[before[stated.pair]]
+    if min((tested & half).sum(), (tested & ~half).sum()) < TESTED:
+        return none, []
+    probability = Calibration.fitted(stated.probability[tested & half], true[tested & half]).of(stated.probability)
+    made = pl.DataFrame(
+        {
+            "document": rows["document"].gather(document[stated.pair]), "head": entities.gather(before[stated.pair]),
+            "template": names.gather(stated.role), "tail": entities.gather(after[stated.pair]), "probability": probability, "fact": true,
+        },
+        schema={name: kind for name, kind in SCHEMA.items() if name != "sure"},
+    )  # fmt: skip
+    made = made.with_columns(sure=_sure(made, known, held_out[before[stated.pair]], precision))
+    return made, tenths(probability[tested & ~half], true[tested & ~half])
+
+
+def _sure(made: pl.DataFrame, known: pl.DataFrame, held_out: npt.NDArray[np.bool_], precision: float) -> pl.Series:
+    """By each relation's own threshold, the lowest probability from which on so many are facts (partial completeness; Galárraga et al.
+    2013)."""
+    rows = made.with_row_index("row")
+    tried = rows.filter(pl.Series(held_out)).join(known.select("head", "template").unique(), on=["head", "template"], how="semi")
+    tried = tried.sort("template", pl.col("probability"), "row", descending=[False, True, False])
+    tried = tried.with_columns(
+        hits=pl.col("fact").cast(pl.Int64).cum_sum().over("template"), seen=pl.int_range(1, pl.len() + 1).over("template")
     )
-    learned = _learned(patterns.filter(_says_something(patterns)), known, right, settings)
-    # Of a mention's patterns the longest that was seen often enough decides, for each relation.
-    found = patterns.join(learned, on="pattern").sort("row", "template", "length", descending=[False, False, True])
-    found = found.unique(["row", "template"], keep="first", maintain_order=True).filter(pl.col("bound") >= settings.precision)
-    found = found.sort("row", pl.col("bound"), "template", descending=[False, True, False]).unique("row", keep="first", maintain_order=True)
-    fresh = found.join(known, on=["head", "template"], how="anti").select("head", "template", "tail").unique()
-    fresh = _of_kinds(fresh, facts, tables)
-    return fresh.sort("head", "template", "tail")
+    hits, seen = (tried[name].to_numpy().astype(np.float64) for name in ("hits", "seen"))
+    good = tried.filter(pl.Series(beta.ppf(LOWER, hits + 1, seen - hits + 1) >= precision))
+    least = good.group_by("template").agg(least=pl.col("probability").min())
+    found = made.join(least, on="template", how="left", maintain_order="left")
+    return found.select((pl.col("probability") >= pl.col("least")).fill_null(value=False)).to_series()
 
 
-def _places(tables: Mapping[str, pa.Table], documents: pl.DataFrame) -> pl.DataFrame:
-    """``row``, ``head``, ``tail``, ``before``: names in sentences about the subject of their article, and what stands before them."""
-    starts = sentence_starts(tables["documents"]["text"])
-    texts = frame(tables["documents"]).select("text", "title", document="id").with_row_index("number")
-    good = texts.join(
-        documents.filter(pl.col("about").is_not_null()).select("document", head="about"), on="document", maintain_order="left"
-    )
-    named = (
-        frame(tables["mentions"]).join(good.select("document", "number", "head"), on="document").sort("number", "start", "end", "entity")
-    )
-    at = paired(named["number"].to_numpy(), named["start"].to_numpy())
-    every = paired(starts.sources(), starts.targets)
-    sentence = np.searchsorted(every, at, side="right") - 1
-    begin = starts.targets[sentence]
-    first = pl.Series(starts.offsets[:-1][named["number"].to_numpy()] == sentence)
-    named = named.with_columns(begin=pl.Series(begin), first=first)
-    # The sentence begins with the subject, with a pronoun, or is the first one.
-    own = named.filter((pl.col("entity") == pl.col("head")) & (pl.col("start") - pl.col("begin") <= len("the ")))
-    own = own.select("number", "begin").unique().with_columns(own=pl.lit(True))
-    named = named.join(own, on=["number", "begin"], how="left", maintain_order="left")
-    named = named.filter((pl.col("entity") != pl.col("head")) & (pl.col("start") - pl.col("begin") <= BEFORE))
-    named = named.join(texts.select("number", "text"), on="number", maintain_order="left")
-    before = pl.col("text").str.slice("begin", pl.col("start") - pl.col("begin")).str.to_lowercase()
-    named = named.with_columns(before=before).drop("text")
-    begins = pl.col("before").str.contains(rf"^(?:{'|'.join(SUBJECTS)})\b")
-    named = named.filter(pl.col("first") | pl.col("own").fill_null(value=False) | begins)
-    return named.unique(["number", "start"], keep="none", maintain_order=True).select("head", "before", tail="entity").with_row_index("row")
+def _graph(known: pl.DataFrame, entities: int, relations: int) -> RoleGraph:
+    """The facts from head to tail alone, by ``one``, ``other`` and ``relation``, by which they are sorted."""
+    one, other, relation = (known[name].to_numpy().astype(np.int32) for name in ("one", "other", "relation"))
+    return RoleGraph(offsets=row_bounds(one, entities), targets=other, roles=relation, relations=relations)
 
 
-def _patterns() -> pl.Expr:
-    """For each place its last words, from one to ``LONGEST``; figures and dates are alike."""
-    plain = pl.col("before").str.replace_all(_MONTH, "month").str.replace_all(r"([^\w\s])", " $1 ").str.replace_all(r"\s+", " ")
-    words = plain.str.replace_all(_DATE, "date").str.replace_all(r"\d+", "0").str.strip_chars().str.split(" ")
-    return pl.concat_list([words.list.tail(count).list.join(" ") for count in range(1, LONGEST + 1)]).list.unique(maintain_order=True)
+def _only(graph: RoleGraph, kept: npt.NDArray[np.bool_]) -> RoleGraph:
+    """Without the facts of the heads that are not kept."""
+    own = kept[graph.sources()]
+    offsets = row_bounds(graph.sources()[own], graph.entities)
+    return RoleGraph(offsets=offsets, targets=graph.targets[own], roles=graph.roles[own], relations=graph.relations)
 
 
-def _says_something(patterns: pl.DataFrame) -> pl.Expr:
-    """Whether a pattern has a word that is none of the commonest."""
-    words = patterns.filter(pl.col("length") == 0)["pattern"].value_counts().sort(["count", "pattern"], descending=[True, False])
-    common = words["pattern"].head(COMMON)
-    return pl.col("pattern").str.split(" ").list.eval(~pl.element().is_in(common.implode())).list.any()
-
-
-def _learned(patterns: pl.DataFrame, known: pl.DataFrame, right: pl.DataFrame, settings: ReadingSettings) -> pl.DataFrame:
-    """``pattern``, ``template``, ``bound``: the lower bound of the share of its places that state a fact of the relation."""
-    tried = patterns.join(known, on="head").join(right, on=["head", "template", "tail"], how="left")
-    counts = tried.group_by("pattern", "template").agg(
-        seen=pl.col("head").n_unique(), hits=pl.col("head").filter(pl.col("right")).n_unique()
-    )
-    counts = counts.filter(pl.col("seen") >= settings.least).sort("pattern", "template")
-    hits, seen = (counts[name].to_numpy().astype(np.float64) for name in ("hits", "seen"))
-    return counts.select("pattern", "template", bound=pl.Series(beta.ppf(LOWER, hits + 1, seen - hits + 1)))
-
-
-def _of_kinds(found: pl.DataFrame, facts: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFrame:
-    """Those whose head and tail are of kinds that heads and tails of the relation mostly are; a head of no known kind is none."""
-    ends = pl.concat([found["head"], found["tail"], facts["head"], facts["tail"]]).unique()
-    told = frame(tables["documents"]).filter(pl.col("about").is_in(ends.implode())).unique("about", keep="first", maintain_order=True)
-    rows = [
-        (about, (title_kinds(title, text) or [("",)])[0][0]) for about, title, text in told.select("about", "title", "text").iter_rows()
+def _pairs(
+    good: pl.DataFrame, mentions: pl.DataFrame, tables: Mapping[str, pa.Table], known: pl.DataFrame, tails: pl.DataFrame, *,
+    everywhere: bool,
+) -> pl.DataFrame:  # fmt: skip
+    """``row`` (of a document), ``one`` and ``other``: what may be head and tail of a fact there; sorted."""
+    heads = known.select("one").unique()
+    named = mentions.join(good.select("row", "own"), on="row").select("row", "own", "number").unique()
+    named = named.filter((pl.col("own") != pl.col("number")).fill_null(value=True))
+    told = named.filter(pl.col("own").is_not_null())
+    found = [
+        told.select("row", one="own", other="number").join(tails, on="other", how="semi"),
+        told.select("row", one="number", other="own").join(tails, on="other", how="semi").join(heads, on="one", how="semi"),
     ]
-    kinds = pl.DataFrame(rows, schema={"entity": pl.String, "kind": pl.String}, orient="row")
-    for side in ("head", "tail"):
-        of = facts.join(kinds.rename({"entity": side}), on=side).group_by("template", "kind").len()
-        good = of.filter(pl.col("len") >= KNOWN_KIND * pl.col("len").sum().over("template")).select("template", "kind")
-        good = good.filter(pl.col("kind") != "") if side == "head" else good
-        typed = found.join(kinds.rename({"entity": side}), on=side, how="left").with_columns(pl.col("kind").fill_null(""))
-        seen = facts.select("template", side).unique()  # whoever was a head or tail of the relation can be one again
-        found = (
-            pl.concat([typed.join(good, on=["template", "kind"], how="semi"), typed.join(seen, on=["template", side], how="semi")])
-            .drop("kind")
-            .unique()
-        )
-    return found
+    if everywhere:
+        starts = sentence_starts(tables["documents"]["text"])
+        at = paired(mentions["row"].to_numpy(), mentions["start"].to_numpy())
+        sentence = np.searchsorted(paired(starts.sources(), starts.targets), at, side="right")
+        said = mentions.select("row", "number").with_columns(sentence=pl.Series(sentence)).unique().join(good, on="row", how="semi")
+        ones = said.rename({"number": "one"}).join(heads, on="one", how="semi")
+        both = ones.join(said.select("sentence", other="number").join(tails, on="other", how="semi"), on="sentence")
+        found.append(both.filter(pl.col("one") != pl.col("other")).select("row", "one", "other"))
+    return pl.concat(found).unique().sort("row", "one", "other")
+
+
+def _possible(profiles: Profiles, known: pl.DataFrame, kinds: pl.DataFrame) -> Profiles:
+    """With the relations added of which tails mostly are of an entity's kind, each as if one more had it: whoever can be a director may be
+    one of whom the graph knows no film."""
+    of = known.select("relation", number="other").join(kinds, on="number").group_by("relation", "kind").len()
+    good = of.filter(pl.col("len") >= KNOWN_KIND * pl.col("len").sum().over("relation"))
+    able = kinds.join(good, on="kind").select(entity="number", role="relation")
+    entities = len(profiles.offsets) - 1
+    sources = np.repeat(np.arange(entities), np.diff(profiles.offsets))
+    seen = pl.DataFrame({"entity": sources.astype(np.uint32), "role": profiles.roles.astype(np.uint32), "count": profiles.counts})
+    able = able.with_columns(count=pl.lit(1, pl.Int32)).select(seen.columns)
+    every = pl.concat([seen, able]).group_by("entity", "role").agg(pl.col("count").sum()).sort("entity", "role")
+    return Profiles(
+        offsets=row_bounds(every["entity"].to_numpy(), entities), roles=every["role"].to_numpy().astype(np.int32),
+        counts=every["count"].to_numpy().astype(np.int32), totals=profiles.totals, common=profiles.common,
+    )  # fmt: skip
+
+
+def kinds_of(tables: Mapping[str, pa.Table]) -> pl.DataFrame:
+    """``entity``, ``kind``: of those with an article that says what they are."""
+    told = frame(tables["documents"]).filter(pl.col("about").is_not_null()).unique("about", keep="first", maintain_order=True)
+    every = zip(told["about"].to_list(), told["title"].to_list(), told["text"].str.slice(0, LEAD).to_list(), strict=True)
+    rows = [(about, kinds[0][0]) for about, title, text in every if (kinds := title_kinds(title, text)) and kinds[0][0]]
+    return pl.DataFrame(rows, schema={"entity": pl.String, "kind": pl.String}, orient="row")
+
+
+def of_kinds(found: pl.DataFrame, facts: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
+    """Those facts whose head is of a kind that heads of the relation mostly are; one of no known kind is none."""
+    kinds = kinds.rename({"entity": "head"})
+    of = facts.join(kinds, on="head").group_by("template", "kind").len()
+    good = of.filter(pl.col("len") >= KNOWN_KIND * pl.col("len").sum().over("template")).select("template", "kind")
+    return found.join(kinds, on="head").join(good, on=["template", "kind"], how="semi").drop("kind")

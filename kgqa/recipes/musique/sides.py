@@ -22,6 +22,7 @@ from kgqa.recipes.musique.named_entities import Bools, entity_answers
 from kgqa.recipes.musique.pool import tokens_of
 from kgqa.recipes.musique.wording import ASKED
 from kgqa.settings.musique import PairSettings, ShapeSettings
+from kgqa.sources.tables import frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +142,20 @@ class Sides:
 
 
 def _drawn(table: pl.DataFrame, column: str, first: str, single_hop: pa.Table, seed: int) -> pl.DataFrame:
-    """Adds ``turn``: the place in the group, those for which ``first`` holds before the others, as drawn by the question's id."""
+    """Adds ``turn``: the place in the group, those for which ``first`` holds before the others, as drawn by the question's id. Relations
+    take turns, so that none of a common answer has all places."""
     ids = text_hashes(single_hop["id"])[table[column].to_numpy()]
     draws = shuffling(ids, table["group"].to_numpy(), purpose=f"{column}s of a bridge", seed=seed)
-    ordered = table.with_columns(drawn=pl.Series(draws)).sort("group", ~pl.col(first), "drawn", column)
-    return ordered.with_columns(turn=pl.int_range(pl.len()).over("group")).drop("drawn")
+    asked = frame(single_hop.select(["kind", "relations"])).select(
+        of=pl.concat_str("kind", pl.col("relations").list.join(" "), separator=" ")
+    )
+    ordered = table.with_columns(drawn=pl.Series(draws), of=asked["of"].gather(table[column])).sort(
+        "group", ~pl.col(first), "drawn", column
+    )
+    ordered = ordered.with_columns(place=pl.int_range(pl.len()).over("group", first, "of")).sort(
+        "group", ~pl.col(first), "place", "drawn", column
+    )
+    return ordered.with_columns(turn=pl.int_range(pl.len()).over("group")).drop("drawn", "of", "place")
 
 
 def _stands_alone(named: Mentions, questions: pa.ChunkedArray) -> Bools:

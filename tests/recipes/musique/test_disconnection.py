@@ -121,7 +121,10 @@ def test_the_filter_knows_its_readers_by_their_files(tmp_path: Path, tiny_encode
     def told(stride: int = 64) -> object:
         reader = tmp_path / "reader.toml"
         reader.write_text(f'reader = "ee"\n[settings]\nencoder = "{place}"\nstride = {stride}\n', "utf-8")
-        toml.write_text(f'extends = "questions"\n[musique.disconnection]\ntail_reader = "{reader}"\nsettings = {{ encoder = "{place}" }}\n')
+        toml.write_text(
+            f'extends = "questions"\n[musique.disconnection]\nuse = "readers"\ntail_reader = "{reader}"\n'
+            f'settings = {{ encoder = "{place}" }}\n'
+        )
         domain, place_of_run = load_domain(toml, made_by="musique"), Workspace(tmp_path / "w")
         return stage.depends_on(Run(domain=domain, workspace=place_of_run, seed=0, workers=1, limit=None, progress=Silent()))
 
@@ -142,7 +145,7 @@ def test_trained_readers_filter_and_go_on_where_they_were_stopped(
 ) -> None:
     toml = tmp_path / "own.toml"
     toml.write_text(
-        f'extends = "questions"\n[musique.disconnection]\nfolds = 3\nseeds = 1\ndistractors = 2\n'
+        f'extends = "questions"\n[musique.disconnection]\nuse = "readers"\nfolds = 3\nseeds = 1\ndistractors = 2\n'
         f'settings = {{ encoder = "{tiny_encoder}" }}\n'
         'training = { epochs = 1, batch = 4, device = "cpu", checkpoint_seconds = 0 }\n',
         "utf-8",
@@ -152,7 +155,6 @@ def test_trained_readers_filter_and_go_on_where_they_were_stopped(
     assert [row["what"] for row in manifest["funnel"] if row["stage"] == "disconnection"] == ["heads", "tails", "pairs", "pairs"]
     card = (whole.dataset / "README.md").read_text("utf-8")
     assert "trained readers, cross-fitted (the paper's disconnection filter)" in card
-    assert "weaker" not in card
     # One epoch of a network of two layers that was never trained.
     assert "no better than guesses do: they have learned nothing" in card
     assert "tails went by their answers alone" in card

@@ -1,16 +1,19 @@
-"""Log-linear readers, which learn from a whole set in seconds of one core and come out alike from any start.
+"""Log-linear readers, which learn from a whole pool in seconds of one core and come out alike from any start: the quick filter's.
 
-One scores every place of a paragraph that names an answer of the pool, by hashed features of the words around it, of the question, and of
-how near the question's words stand (as the entity-centric classifier of Chen, Bolton and Manning 2016); the other ranks the answers of all
-training questions by the question's words. Their loss is convex, but for answers that stand at several places, so that what differs from
-run to run is the data. They are for experiments with composed questions (``tools.guess_composed``): what may be an answer is told to them.
+One scores every name or number of a paragraph, by hashed features of the words around it, of the question, and of how near the question's
+words stand (as the entity-centric classifier of Chen, Bolton and Manning 2016); the other ranks the commonest answers of the training
+questions by the question's words. Their loss is convex, but for answers that stand at several places, so that what differs from run to run
+is the data. They are told nothing of what may be an answer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Protocol
 
@@ -21,10 +24,10 @@ import pyarrow as pa
 from kgqa.arrays.hashes import mixed, text_hashes
 from kgqa.arrays.kernel import kernel
 from kgqa.metrics.normalize import normalize
-from kgqa.readers.scores import answer_score
-from kgqa.recipes.musique.mentions import find_names
-from kgqa.recipes.musique.sides import answer_names
+from kgqa.readers.lexical.spans import name_places
+from kgqa.readers.scores import answer_score, support_score
 from kgqa.records import Instance
+from kgqa.training.folds import folds_of
 from kgqa.training.reader import Prediction
 
 BITS = 20
@@ -34,9 +37,16 @@ NONE = 12_345
 """The feature of saying that nothing answers."""
 RATE, DECAY, START = 0.1, 1e-5, 1e-2
 """Of Adagrad: the rate, the weight's decay, and the square of the gradient that each feature begins with."""
+CROSSED = 5
+"""So many of the features around a place are also taken together with each word of the question."""
+KNOWN = 100
+"""Answers among which heads are guessed, the commonest."""
+EPOCHS = 2
 WORDS = 38
 """Of a question at most."""
 FAR = 1000
+HITS = 512
+"""Places of a paragraph at most that have a word of the question."""
 STOP = frozenset((
     "the", "a", "an", "of", "in", "to", "is", "was", "are", "were", "by", "and", "on", "at",
     "for", "from", "as", "it", "its", "that", "with", "be", "has", "had", "did", "does", "do",
@@ -64,72 +74,76 @@ def f1(instances: Sequence[Instance], predictions: Sequence[Prediction]) -> Floa
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The tokens of all paragraphs of a pool, and where they name an answer of it."""
+    """The tokens of paragraphs, and where they have names and numbers."""
 
     row: dict[str, int]
     """Paragraph's id → its number."""
+    ids: list[str]
     tokens: Hashes
     token_offsets: Numbers
     names: Numbers
-    """Place × (group of names, first and last token)."""
+    """Place × (a number for what it says, first and last token)."""
     offsets: Numbers
     """Paragraph → its places."""
     around: Hashes
     """Place × features of it."""
     said: list[str]
+    plain: list[str]
+    """The same as scorers compare it; its number is that of ``names``."""
+    known: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict)
+    """Question's id → its paragraphs, and the numbers of what its answer says."""
 
     @classmethod
-    def of(cls, single_hop: pa.Table, paragraphs: pa.Table) -> Places:
-        """Of ``kgqa compose``'s tables; names in small letters and those that are parts of longer ones do not count."""
-        texts, titles = paragraphs["text"].to_pylist(), paragraphs["title"].to_pylist()
-        found, _ = find_names(answer_names(single_hop)[0], pa.array(texts, pa.large_string()))
-        named: list[list[tuple[int, int, int]]] = [[] for _ in texts]
-        rows = zip(*(column.tolist() for column in (found.text, found.name, found.start, found.end, found.inside)), strict=True)
-        for text, name, start, end, inside in rows:
-            if not inside:
-                named[text].append((name, start, end))
+    def of(cls, instances: Iterable[Instance]) -> Places:
+        """Of all paragraphs of some questions, each once. O(words)."""
+        shown = {paragraph.id: paragraph for each in instances for paragraph in each.paragraphs}
         tokens: list[str] = []
         token_offsets, offsets, names, around, said = [0], [0], [], [], []
-        for text, title, places in zip(texts, titles, named, strict=True):
+        numbers: dict[str, int] = {}
+        for paragraph in shown.values():
+            text, title = paragraph.text, (paragraph.title or "").lower()
             words = [(match.start(), match[0].lower()) for match in _WORD.finditer(text)]
             starts = np.array([start for start, _ in words], np.int64)
             lowered = [word for _, word in words]
-            characters = _characters(text)
-            for name, begin, end in places:
-                start, stop = int(characters[begin]), int(characters[end])
+            for start, stop in name_places(text):
                 first, last = int(np.searchsorted(starts, start)), int(np.searchsorted(starts, stop)) - 1
-                if text[start:stop].islower() or first >= len(words):
+                name = text[start:stop]
+                if last < first:
                     continue
-                names.append((name, first, last))
-                said.append(text[start:stop])
-                around += _around(lowered, first, last, name, is_title=text[start:stop].lower() in (title or "").lower())
+                number = numbers.setdefault(normalize(name), len(numbers))
+                names.append((number, first, last))
+                said.append(name)
+                around += _around(lowered, first, last, normalize(name), is_title=name.lower() in title)
             tokens += lowered
             token_offsets.append(len(tokens))
             offsets.append(len(names))
         each = len(around) // max(1, len(names))
         return cls(
-            row={id: number for number, id in enumerate(paragraphs["id"].to_pylist())},  # noqa: A001 - what it is called
-            tokens=_hashes(tokens),
-            token_offsets=np.array(token_offsets),
-            names=np.array(names, np.int64).reshape(-1, 3),
-            offsets=np.array(offsets),
-            around=_hashes(around).reshape(-1, each),
-            said=said,
-        )
+            row={name: number for number, name in enumerate(shown)}, ids=list(shown), tokens=_hashes(tokens),
+            token_offsets=np.array(token_offsets), names=np.array(names, np.int64).reshape(-1, 3), offsets=np.array(offsets),
+            around=_hashes(around).reshape(-1, max(1, each)), said=said, plain=list(numbers),
+        )  # fmt: skip
+
+    def of_question(self, instance: Instance) -> tuple[list[int], list[int]]:
+        """See ``known``."""
+        if instance.id not in self.known:
+            rows = [self.row[paragraph.id] for paragraph in instance.paragraphs]
+            wanted = {normalize(answer) for answer in instance.answers} if instance.answerable else set()
+            said = {int(number) for row in rows for number in self.names[self.offsets[row] : self.offsets[row + 1], 0]}
+            self.known[instance.id] = rows, sorted(number for number in said if self.plain[number] in wanted)
+        return self.known[instance.id]
+
+    def paragraph(self, place: int) -> str:
+        """The id of the one that a place is in."""
+        return self.ids[int(np.searchsorted(self.offsets, place, side="right")) - 1]
 
 
-def _characters(text: str) -> Numbers:
-    """Byte of the text → which character it is in."""
-    leads = (np.frombuffer(text.encode(), np.uint8) & 0xC0) != 0x80
-    return np.concatenate([[0], np.cumsum(leads)])
-
-
-def _around(words: list[str], first: int, last: int, name: int, *, is_title: bool) -> list[str]:
+def _around(words: list[str], first: int, last: int, name: str, *, is_title: bool) -> list[str]:
     left = (["<"] * 2 + words[max(0, first - 2) : first])[-2:]
     right = (words[last + 1 : last + 3] + [">"] * 2)[:2]
     return [
-        f"left {left[1]}", f"left {left[0]} {left[1]}", f"before {left[0]}", f"right {right[0]}", f"right {right[0]} {right[1]}",
-        f"name {name}", f"word {words[last]}", f"at {min(4, first // 8)}", f"title {is_title}", f"first {first <= 1}",
+        f"left {left[1]}", f"left {left[0]} {left[1]}", f"right {right[0]}", f"name {name}", f"at {min(4, first // 8)}",
+        f"before {left[0]}", f"right {right[0]} {right[1]}", f"word {words[last]}", f"title {is_title}", f"first {first <= 1}",
         f"words {min(4, last - first + 1)}", "any",
     ]  # fmt: skip
 
@@ -141,7 +155,7 @@ def _hashes(texts: Iterable[str]) -> Hashes:
 class LogLinear:
     """Reads every paragraph by itself with the question, and answers by the surest; or all of them without it."""
 
-    def __init__(self, places: Places, *, context_only: bool = False, declines: bool = False, epochs: int = 3, seed: int = 0) -> None:
+    def __init__(self, places: Places, *, context_only: bool = False, declines: bool = False, epochs: int = EPOCHS, seed: int = 0) -> None:
         """``declines``: may say that nothing answers; ``seed`` draws the order of questions."""
         self._places, self._context_only, self._declines, self._epochs, self._seed = places, context_only, declines, epochs, seed
         self._weights, self._squares = np.zeros(1 << BITS), np.full(1 << BITS, START)
@@ -157,7 +171,12 @@ class LogLinear:
         """See ``Guesser``; ``answerable`` is what it says, and the answer the best one whatever it says."""
         best, none = self._run(instances, np.arange(len(instances)), learn=False)
         return [
-            Prediction(id=each.id, answer=self._places.said[place] if place >= 0 else "", answerable=not self._declines or share < 0.5)
+            Prediction(
+                id=each.id,
+                answer=self._places.said[place] if place >= 0 else "",
+                answerable=not self._declines or share < 0.5,
+                supporting=(self._places.paragraph(place),) if place >= 0 else (),
+            )
             for each, place, share in zip(instances, best.tolist(), none.tolist(), strict=True)
         ]
 
@@ -165,8 +184,8 @@ class LogLinear:
         """Of each question the best place, and the probability that nothing answers."""
         places = self._places
         asked = [_asked("" if self._context_only else each.question) for each in instances]
-        shown = [[places.row[paragraph.id] for paragraph in each.paragraphs] for each in instances]
-        right = [self._right(each, rows) if learn and each.answerable else [] for each, rows in zip(instances, shown, strict=True)]
+        known = [places.of_question(each) for each in instances]
+        shown, right = [rows for rows, _ in known], [numbers if learn else [] for _, numbers in known]
         longest = max((sum(int(places.offsets[row + 1] - places.offsets[row]) for row in rows) for rows in shown), default=0)
         best, none = np.full(len(instances), -1), np.ones(len(instances))
         _read(
@@ -178,13 +197,6 @@ class LogLinear:
         )  # fmt: skip
         return best, none
 
-    def _right(self, instance: Instance, rows: Sequence[int]) -> list[int]:
-        """The groups of names that are the answer."""
-        wanted = {normalize(answer) for answer in instance.answers}
-        offsets, said, names = self._places.offsets, self._places.said, self._places.names
-        places = (place for row in rows for place in range(offsets[row], offsets[row + 1]))
-        return sorted({int(names[place, 0]) for place in places if normalize(said[place]) in wanted})
-
 
 def _ragged(rows: Sequence[Sequence[int] | npt.NDArray[np.generic]], kind: type[np.generic]) -> tuple[Numbers, npt.NDArray[np.generic]]:
     """Offsets and values."""
@@ -193,6 +205,7 @@ def _ragged(rows: Sequence[Sequence[int] | npt.NDArray[np.generic]], kind: type[
     return offsets, np.concatenate([np.zeros(0, kind), *rows]).astype(kind)
 
 
+@lru_cache(maxsize=1 << 16)
 def _asked(question: str) -> tuple[Hashes, Hashes, list[int]]:
     """The question's words, those that are no stop words, and whether these stand in the brackets (the first hop's) or not."""
     words: dict[str, None] = {}
@@ -223,21 +236,22 @@ def _step_of(distance):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _with_question(out, at, place, words, content, sides, tokens, begin, end, first, last, around, shares):  # type: ignore[no-untyped-def]
+def _with_question(out, at, place, words, sides, which, where, hits, first, last, around, shares):  # type: ignore[no-untyped-def]
     """Features of one place with the question: its words with each of ``around``, and how near they stand."""
     for word in words:
-        for feature in around:
+        for feature in around[:CROSSED]:
             out[place, at] = _place_of(word ^ (feature * np.uint64(3)))
             at += 1
     nearest, near, inside = np.full(2, FAR), np.zeros(2, np.int64), 0
-    for x in range(len(content)):
+    h = 0
+    for x in range(len(sides)):
         distance = FAR
-        for y in range(begin, end):
-            if tokens[y] == content[x]:
-                if first <= y <= last:
-                    inside = 1
-                else:
-                    distance = min(distance, abs(y - first), abs(y - last))
+        while h < hits and which[h] == x:
+            if first <= where[h] <= last:
+                inside = 1
+            else:
+                distance = min(distance, abs(where[h] - first), abs(where[h] - last))
+            h += 1
         nearest[sides[x]] = min(nearest[sides[x]], distance)
         near[sides[x]] += distance <= 10
     one, other = _step_of(nearest[0]), _step_of(nearest[1])
@@ -252,31 +266,36 @@ def _with_question(out, at, place, words, content, sides, tokens, begin, end, fi
 
 
 @kernel
-def _shares(content, sides, tokens, begin, end):  # type: ignore[no-untyped-def]
-    """Which part of the question's words the paragraph has, in quarters, of both sides."""
+def _found(content, sides, tokens, begin, end, which, where):  # type: ignore[no-untyped-def]
+    """Where a paragraph has the question's words, by word, how many places that are, and which part of the words, in quarters, of both
+    sides; the places that fit."""
     found, whole = np.zeros(2, np.int64), np.zeros(2, np.int64)
+    hits = 0
     for x in range(len(content)):
         whole[sides[x]] += 1
+        before = hits
         for y in range(begin, end):
-            if tokens[y] == content[x]:
-                found[sides[x]] += 1
-                break
-    return 4 * found // np.maximum(whole, 1)
+            if tokens[y] == content[x] and hits < len(which):
+                which[hits], where[hits] = x, y
+                hits += 1
+        found[sides[x]] += hits > before
+    return hits, 4 * found // np.maximum(whole, 1)
 
 
 @kernel
 def _features(words, content, sides, shown, tokens, token_offsets, names, offsets, around, context_only, out, which, paragraph, counts):  # type: ignore[no-untyped-def]
     """Fill in the features of all places in the paragraphs ``shown``; how many places there are."""
     n = 0
+    hit, where = np.empty(HITS, np.int64), np.empty(HITS, np.int64)
     for k in range(len(shown)):
         row = shown[k]
         begin, end = token_offsets[row], token_offsets[row + 1]
-        shares = _shares(content, sides, tokens, begin, end)
+        hits, shares = (0, np.zeros(2, np.int64)) if context_only else _found(content, sides, tokens, begin, end, hit, where)
         for m in range(offsets[row], offsets[row + 1]):
             which[n], paragraph[n], at = m, k, 0
             if not context_only:
                 first, last = begin + names[m, 1], begin + names[m, 2]
-                at = _with_question(out, at, n, words, content, sides, tokens, begin, end, first, last, around[m], shares)
+                at = _with_question(out, at, n, words, sides, hit, where, hits, first, last, around[m], shares)
             for feature in around[m]:
                 out[n, at] = _place_of(feature)
                 at += 1
@@ -359,18 +378,20 @@ def _move(weights, squares, place, error):  # type: ignore[no-untyped-def]
 class QuestionOnly:
     """Ranks the answers of the training questions by the words of the question, and by two that stand together."""
 
-    def __init__(self, *, epochs: int = 3, seed: int = 0) -> None:
+    def __init__(self, *, epochs: int = EPOCHS, seed: int = 0) -> None:
         """``seed`` draws the order of questions."""
         self._epochs, self._seed, self._known = epochs, seed, [""]
         self._weights, self._squares = np.zeros(1 << BITS), np.full(1 << BITS, START)
 
     def train(self, instances: Sequence[Instance]) -> QuestionOnly:
         """See ``Guesser``."""
-        self._known = sorted({each.answers[0] for each in instances})
+        often = Counter(each.answers[0] for each in instances)
+        self._known = sorted(sorted(often, key=lambda answer: (-often[answer], answer))[:KNOWN]) or [""]
         number = {answer: place for place, answer in enumerate(self._known)}
-        right, rng = np.array([number[each.answers[0]] for each in instances]), np.random.default_rng(self._seed)
+        told = [each for each in instances if each.answers[0] in number]  # of a seldom answer nothing is to be guessed
+        right, rng = np.array([number[each.answers[0]] for each in told], np.int64), np.random.default_rng(self._seed)
         for _ in range(self._epochs):
-            self._run(instances, rng.permutation(len(instances)), right)
+            self._run(told, rng.permutation(len(told)), right)
         return self
 
     def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
@@ -406,3 +427,22 @@ def _rank(order, offsets, words, right, answers, weights, squares, best):  # typ
                 _move(weights, squares, _place_of(answers[k]), shares[k])
                 for x in range(offsets[i], offsets[i + 1]):
                     _move(weights, squares, _place_of(answers[k] ^ (words[x] * np.uint64(3))), shares[k])
+
+
+def cross_fitted(
+    asked: Sequence[Instance], make: Callable[[int], Guesser], *, folds: int, seeds: Sequence[int], workers: int
+) -> tuple[Floats, Floats]:
+    """Of each question the mean answer and support F1 over the seeds, by readers that saw none of its group."""
+    answers, supports = np.zeros((len(seeds), len(asked))), np.zeros((len(seeds), len(asked)))
+    of = [folds_of([each.group for each in asked], folds, seed=seed) for seed in seeds]
+
+    def fold(row: int, number: int) -> None:
+        mine = np.flatnonzero(of[row] == number)
+        judged = [asked[place] for place in mine.tolist()]
+        found = make(seeds[row]).train([asked[place] for place in np.flatnonzero(of[row] != number).tolist()]).answers(judged)
+        answers[row, mine] = f1(judged, found)
+        supports[row, mine] = [support_score(*each) for each in zip(judged, found, strict=True)]
+
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(fold, *zip(*((row, number) for row in range(len(seeds)) for number in range(folds)), strict=True)))
+    return answers.mean(axis=0), supports.mean(axis=0)
