@@ -109,9 +109,9 @@ def compose(
 
     ``sets`` are single-hop question sets in any format and order. Without them the questions come from the facts of a ``domain``, with
     ``source`` as for :func:`kgqa.generate`. With sets, ``domain`` can be a TOML file that extends ``questions``. ``name`` is the dataset's,
-    by default ``musique``. ``filter`` finds disconnected pairs: ``lexical`` (the default) trains log-linear readers, in a minute; ``readers``
-    are networks and take hours on a CPU; ``none`` is for comparison. ``limit`` is a maximum of pairs. With ``readers``, folders of :func:`kgqa.train`, a
-    single-hop question is kept only if one of them answers it.
+    by default ``musique``. ``filter`` finds disconnected pairs: ``lexical`` (the default) trains log-linear readers, in a minute;
+    ``readers`` are networks and take hours on a CPU; ``none`` is for comparison. ``limit`` is a maximum of pairs. With ``readers``, folders
+    of :func:`kgqa.train`, a single-hop question is kept only if one of them answers it.
 
     ``composer`` writes the questions: ``rules``; ``model``, from the run folder ``model``; ``llm``, the ``model`` of a chat-completions
     ``endpoint`` (by default ``OPENAI_BASE_URL``; the key is ``OPENAI_API_KEY``), whose recorded responses may cost ``max_cost`` in total;

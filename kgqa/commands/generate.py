@@ -177,7 +177,7 @@ def _performed(runner: Runner, relations: Domain | None) -> Runner:
 def _empty_splits(runner: Runner) -> list[str]:
     """The splits that should have samples and have none."""
     splits = runner.run.domain.settings.section(QangarooSettings).splits
-    kept = next((record.report["kept"] for record in runner.records if "kept" in record.report), {})
+    kept: dict[str, int] = next((record.report["kept"] for record in runner.records if "kept" in record.report), {})
     return [split for split in SPLITS if getattr(splits, split) and not kept.get(split, 1)]
 
 

@@ -213,17 +213,17 @@ def test_questions_are_not_answered_in_place_of_others(tmp_path: Path, back: boo
 
 
 def test_a_reader_that_changes_while_it_is_loaded_answers_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kgqa.commands import predict
+    from kgqa.readers import trained
 
     run, folder = trained_majority(tmp_path), write_set(tmp_path / "set", dev=questions(4))
-    load = predict.load_reader
+    load = trained.load_reader
 
     def meanwhile(*given: Any, **more: Any) -> Any:
         found = load(*given, **more)
         os.utime(next(iter(sorted((run / "reader").iterdir()))))
         return found
 
-    monkeypatch.setattr(predict, "load_reader", meanwhile)
+    monkeypatch.setattr("kgqa.commands.predict.load_reader", meanwhile)
     with pytest.raises(InputChanged, match=SAYS):
         kgqa.predict(run, folder, out=tmp_path / "p.json", metric="squad")
     assert not (tmp_path / "p.json").exists()

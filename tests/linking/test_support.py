@@ -40,7 +40,8 @@ def test_each_mention_has_the_strongest_level_that_holds(
     heads, tails = np.array(facts, np.int32).reshape(-1, 2).T
     columns = np.array(anchors, np.int32).reshape(-1, 3).T
     known = surroundings_of(*columns, subject=np.array(subjects, np.int32), heads=heads, tails=tails, count=ENTITIES)
-    found = levels(*np.array(asked, np.int32).reshape(-1, 3).T, known)
+    documents, entities, entries = np.array(asked, np.int32).reshape(-1, 3).T
+    found = levels(documents, entities, entries, known)
     assert found.tolist() == [plain(mention, anchors, subjects, facts) for mention in asked]
 
 
@@ -52,5 +53,5 @@ def test_a_fact_between_two_hubs_is_no_support() -> None:
     tails = np.concatenate([others, others, [second, first, second]]).astype(np.int32)
     anchors = [np.array(column, np.int32) for column in ([0, 1, 1], [second, second, small], [0, 0, 0])]
     known = surroundings_of(*anchors, subject=np.full(2, -1, np.int32), heads=heads, tails=tails, count=3 + size)
-    asked = [np.array(column, np.int32) for column in ([0, 0, 1], [first, small, first], [1, 1, 1])]
-    assert levels(*asked, known).tolist() == [NOTHING, NEIGHBOUR, NEIGHBOUR]
+    documents, entities, entries = (np.array(column, np.int32) for column in ([0, 0, 1], [first, small, first], [1, 1, 1]))
+    assert levels(documents, entities, entries, known).tolist() == [NOTHING, NEIGHBOUR, NEIGHBOUR]

@@ -7,7 +7,7 @@ saw no question of their group. Who is answered all the same goes, with all pair
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from kgqa.readers.pretrained import pretrained_key
 from kgqa.readers.scores import answer_score, support_score
 from kgqa.readers.specification import Specification, specification
 from kgqa.recipes.musique.contexts import Rows2, Stating, build_contexts, same_name, without
-from kgqa.recipes.musique.log_linear import LogLinear, Places, QuestionOnly, cross_fitted
+from kgqa.recipes.musique.log_linear import Guesser, LogLinear, Places, QuestionOnly, cross_fitted
 from kgqa.recipes.musique.pool import STATED
 from kgqa.recipes.musique.rivals import Rivals, padded
 from kgqa.records import Instance, Paragraph
@@ -202,7 +202,10 @@ def judge(
     else:
         progress.start("Log-linear readers answer heads and tails", None, "questions")
         places, seeds = Places.of(asked["tail"]), tuple(range(seed, seed + settings.seeds))
-        makers = {"head": lambda drawn: QuestionOnly(seed=drawn), "tail": lambda drawn: LogLinear(places, seed=drawn)}
+        makers: dict[str, Callable[[int], Guesser]] = {
+            "head": lambda drawn: QuestionOnly(seed=drawn),
+            "tail": lambda drawn: LogLinear(places, seed=drawn),
+        }
         scores = {part: cross_fitted(asked[part], makers[part], folds=settings.folds, seeds=seeds, workers=workers) for part in asked}
     return Judged(
         heads=pl.DataFrame({"head": heads, "answer": scores["head"][0]}),

@@ -173,7 +173,7 @@ def test_each_quality_is_stricter_than_the_one_before() -> None:
 def test_as_many_leave_as_bring_every_baseline_down(seed: int, baselines: int, samples: int, share: float) -> None:
     rng = np.random.default_rng(seed)
     right = rng.random((baselines, samples)) < rng.random((baselines, 1))
-    gone = _brought_down(right, share, np.zeros(samples, np.float32), rng.permutation(samples).astype(np.uint64))
+    gone = _brought_down(right, np.full(baselines, share), np.zeros(samples, np.float32), rng.permutation(samples).astype(np.uint64))
     left = right[:, ~gone]
     assert left.shape[1] >= 1
     assert left.shape[1] == 1 or (left.sum(axis=1) <= share * left.shape[1] + 1e-6).all()
