@@ -152,7 +152,7 @@ def _performed(runner: Runner, relations: Domain | None) -> Runner:
         if relations is None:
             raise
         reason = str(error).partition(". ")[0].rstrip(".")
-    empty = [] if reason else _empty_splits(runner)
+    empty = [] if reason or relations is None else _empty_splits(runner)
     if relations is None or not (reason or empty):
         return runner
     other = replace(runner, run=replace(runner.run, domain=relations), records=[], reused=[], seconds={})

@@ -134,7 +134,7 @@ def traverse_paths(run: Run) -> StageOutput:
     """
     settings = run.domain.settings.section(QangarooSettings)
     names = ("entities", "relations", "facts", "occurrences", "links", "edges", "mentions")
-    search = PathSearch(run=run, tables={**run.tables(*names), "documents": run.table("documents", columns=["id", "about"])})
+    search = PathSearch(run=run, tables={**run.tables(*names), "documents": run.table("documents", columns=["id", "about", "text"])})
     try:
         samples, queries, rejections, funnel = search.samples(settings)
         small = len(samples) < SMALL
