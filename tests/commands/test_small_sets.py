@@ -57,7 +57,7 @@ def check_said(out: str, dataset: Path, manifest: dict[str, Any], setting: str) 
 
 
 def test_a_cap_of_less_than_one_sample_says_what_it_became(tmp_path: Path, cli: Cli) -> None:
-    out, dataset, manifest = made(tmp_path, cli, "[qangaroo.bias]\nshortcut_share = 1\ndocument_cue = 0\n")
+    out, dataset, manifest = made(tmp_path, cli, "[qangaroo.bias]\nshortcut_share = 1\nanswer_cap = 0.005\ndocument_cue = 0\n")
     said = check_said(out, dataset, manifest, "qangaroo.bias.answer_cap")
     assert len(said) == 3
     assert sum(manifest["counts"].values()) == MUSEUMS
