@@ -70,7 +70,8 @@ def pair_tables(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> P
     used[row_numbers(tables["edges"]["document"], tables["documents"]["id"])] = True
     linked, occurring = stated(tables["links"], tables), stated(tables["occurrences"], tables)
     # As a reader counts them: every name of what may be a candidate, also where it made no mention.
-    read = frame(tables["occurrences"]).group_by("document", "entity").agg(read=pl.col("start").n_unique())
+    occurrences = frame(tables["occurrences"]).with_columns(pl.col("document", "entity").cast(pl.String))
+    read = occurrences.group_by("document", "entity").agg(read=pl.col("start").n_unique())
     counts = frame(tables["links"]).join(read, on=["document", "entity"], how="left", maintain_order="left")
     mentions = pl.DataFrame(
         {
