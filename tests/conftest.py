@@ -10,6 +10,7 @@ import fcntl
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -23,6 +24,7 @@ from hypothesis import settings
 import kgqa
 from kgqa.cli import main
 from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.stop import NUMBERS
 from tests.command import ROOT, Outcome
 from tests.neo4j.server import Neo4jServer, missing
 from tests.tiny_encoder import tiny_encoder  # noqa: F401
@@ -213,11 +215,14 @@ def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> C
     def run(*arguments: str | Path) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["kgqa", *map(str, arguments)])
         capfd.readouterr()
-        status = 0
+        status, before = 0, {number: signal.getsignal(number) for number in (*NUMBERS, signal.SIGALRM)}
         try:
             main()
         except SystemExit as end:
             status = int(end.code or 0)
+        finally:  # a stopped command ignores further signals until its process ends; this one goes on
+            for number, handler in before.items():
+                signal.signal(number, handler)
         out, err = capfd.readouterr()
         return Outcome(status=status, out=out, err=err)
 

@@ -657,7 +657,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, seed_wikidata: Pat
         (["--cypher", "CALL `db.info`('x')"], "the query calls `db.info`; only these can be called here: "),
         (["--cypher", "MATCH (n"], "the query cannot be run: Parser exception: Invalid input <MATCH (n> (line: 1, offset: 8)."),
         (["hubs", "--limit"], "--limit has no value"),
-        (["hubs", "5"], "'5' stands alone"),
+        (["hubs", "5"], "'5' is not an option; give parameters as --PARAMETER VALUE."),
         (["hubs", "--format", "xml"], "format 'xml' is not known; known are: table, json, csv."),
         (["facts_about", "--entity", "\udcff"], "is not name or id of an entity"),
     ],

@@ -67,7 +67,7 @@ def print_changed(console: Terminal, files: Sequence[str]) -> None:
     """Print the changed input files, because of which stages run again."""
     if files:
         named = ", ".join(files[:5]) + (f" and {len(files) - 5:,} more" if len(files) > 5 else "")
-        console.print(f"Changed since the last run in this workspace: {named}; the stages that depend on them run again.", style="yellow")
+        console.say(f"Changed since the last run in this workspace: {named}; the stages that depend on them run again.", style="yellow")
 
 
 def print_tables(console: Terminal, funnel: Iterable[FunnelRow], seconds: Mapping[str, float], reused: Sequence[str], *more: Any) -> None:

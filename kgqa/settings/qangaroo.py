@@ -131,13 +131,13 @@ class EvidenceSettings(Settings):
 
 QUALITIES: dict[str, dict[str, float | int]] = {
     "large": {
-        "stated": 0.2, "read": 0.35, "lift": 0.5, "functional": 0.3, "first_functional": 0.1, "common": 50, "answer_share": 0.7,
+        "stated": 0.2, "read": 0.35, "lift": 0.5, "functional": 0.2, "first_functional": 0.05, "common": 50, "answer_share": 0.7,
         "per_documents": 8, "per_hop": 80,
     },
     "balanced": {},
     "strict": {
-        "stated": 0.5, "read": 0.7, "lift": 1.5, "functional": 0.7, "first_functional": 0.5, "common": 10, "answer_share": 0.3,
-        "per_documents": 1, "per_hop": 10,
+        "stated": 0.4, "read": 0.55, "lift": 1.5, "functional": 0.5, "first_functional": 0.4, "common": 15, "answer_share": 0.3,
+        "per_documents": 2, "per_hop": 20,
     },
 }  # fmt: skip
 """Values of each ``quality`` for :class:`PathSettings`; the domain's own settings override them."""
@@ -154,9 +154,9 @@ class PathSettings(Settings):
     """Minimum probability that a text states a hop that is not a fact of the graph."""
     lift: Annotated[float, Field(ge=0)] = 1.0
     """Minimum increase of a hop's log-odds from the words of the text, over the other facts of its entities."""
-    functional: Annotated[float, Field(ge=0, le=1)] = 0.4
+    functional: Annotated[float, Field(ge=0, le=1)] = 0.3
     """Minimum functionality of the last hop's relation in its direction: subjects per fact, 1 for a function."""
-    first_functional: Annotated[float, Field(ge=0, le=1)] = 0.2
+    first_functional: Annotated[float, Field(ge=0, le=1)] = 0.1
     """Minimum functionality of the first hop's relation."""
     common: Positive = 20
     """Do not ask about a hop whose bridge and answer occur together in more documents than this: it is common knowledge."""

@@ -268,7 +268,7 @@ def test_paragraphs_of_other_splits_do_not_slip_in(dataset: Path, tmp_path: Path
         ({"level": "word"}, "level 'word' is not known"),
         ({"kind": "unanswerable", "level": "sentence"}, "level: the contrast unanswerable deals in whole paragraphs"),
         ({"kind": "adversarial", "max_facts": 3}, "max_facts: the contrast adversarial"),
-        ({"inoculation": 2}, "inoculation 2 is none of 0, 1, 5"),
+        ({"inoculation": 2}, "inoculation 2 is not one of 0, 1, 5"),
         ({"max_facts": 1}, "max_facts 1 is not between 2 and 10"),
         ({"max_facts": 11}, "max_facts 11"),
         ({"seed": -1}, "seed -1"),
