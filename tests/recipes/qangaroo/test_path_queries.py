@@ -15,10 +15,11 @@ import kgqa
 from kgqa.arrays.rows import Adjacency
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.gates import _brought_down
-from kgqa.recipes.qangaroo.path_queries import path_names, synonyms_of
+from kgqa.recipes.qangaroo.path_queries import PathFinder, path_names, synonyms_of
+from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import role_graph
-from kgqa.settings.qangaroo import QUALITIES, PathSettings
+from kgqa.settings.qangaroo import QUALITIES, PathSettings, QangarooSettings
 from tests.command import ROOT
 from tests.conftest import Cli
 from tests.golden.test_golden import digest
@@ -179,3 +180,34 @@ def test_as_many_leave_as_bring_every_baseline_down(seed: int, baselines: int, s
     assert left.shape[1] == 1 or (left.sum(axis=1) <= share * left.shape[1] + 1e-6).all()
     if (right.sum(axis=1) <= share * samples).all():
         assert not gone.any()
+
+
+def hops_of(rows: list[tuple[int, int, int, float, bool]], functionality: list[float]) -> list[tuple[int, int, int]]:
+    """The ``before, after, role`` that may stand on a chain; rows are ``before, after, role, probability, fact`` of document 0."""
+    before, after, role, probability, fact = (np.array(column) for column in zip(*rows, strict=True))
+    none = np.zeros(0, np.int32)
+    facts = role_graph(none, none, none, symmetric=np.zeros(1, np.bool_), texts=(none, none), grades=none, entities=9)
+    statements = Statements(
+        document=np.zeros(len(rows), np.int32), before=before.astype(np.int32), after=after.astype(np.int32), role=role.astype(np.int32),
+        probability=probability.astype(np.float32), lift=np.full(len(rows), 5, np.float32), fact=fact,
+    )  # fmt: skip
+    finder = PathFinder({}, statements, facts, np.array(functionality), np.arange(2, dtype=np.int32), QangarooSettings(), seed=0)
+    return finder._hops().select("before", "after", "role").rows()
+
+
+def test_of_a_function_the_most_probable_object_counts() -> None:
+    rows = [(0, 1, 0, 0.8, False), (0, 2, 0, 0.7, True), (3, 2, 0, 0.7, True)]
+    assert hops_of(rows, [0.9, 0.9]) == [(0, 1, 0), (3, 2, 0)]
+    assert hops_of(rows, [0.4, 0.9]) == [(0, 2, 0), (3, 2, 0)]  # of several objects only facts
+
+
+def test_of_what_the_same_words_may_state_the_most_probable_counts() -> None:
+    assert hops_of([(0, 1, 0, 0.9, True), (0, 1, 1, 0.6, True)], [0.9, 0.9]) == [(0, 1, 0)]
+    assert hops_of([(0, 1, 0, 0.9, True), (0, 1, 1, 0.87, True)], [0.9, 0.9]) == [(0, 1, 0), (0, 1, 1)]
+
+
+def test_a_fact_needs_less_than_what_is_read() -> None:
+    least, read = QangarooSettings().paths.stated, QangarooSettings().paths.read
+    assert least < read
+    between = (least + read) / 2
+    assert hops_of([(0, 1, 0, between, False), (2, 3, 0, between, True), (4, 5, 0, least / 2, True)], [0.9, 0.9]) == [(2, 3, 0)]
