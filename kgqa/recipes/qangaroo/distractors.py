@@ -14,7 +14,7 @@ import numpy.typing as npt
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, Offsets, Rows, distinct, find, paired, row_bounds
-from kgqa.arrays.search import lower_bound, row_holds
+from kgqa.arrays.search import count_shared, row_holds
 from kgqa.recipes.qangaroo.corpus import Places, first_mentions
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.recipes.qangaroo.topics import Topics
@@ -178,22 +178,6 @@ def named_together(mentioning: Adjacency, one: IntArray, other: IntArray, most: 
 
 def _candidates(reason: str, dropped: npt.NDArray[np.bool_], setting: str) -> FunnelRow:
     return FunnelRow(stage="traverse", what="candidates", reason=reason, removed=int(dropped.sum()), left=None, setting=setting)
-
-
-@kernel
-def count_shared(offsets, targets, one, other, most):  # type: ignore[no-untyped-def]
-    """For each pair of rows how many targets both have, which ascend in a row; counting stops above ``most``."""
-    out = np.zeros(len(one), np.int64)
-    for i in range(len(one)):
-        a, last, b, end = offsets[one[i]], offsets[one[i] + 1], offsets[other[i]], offsets[other[i] + 1]
-        if last - a > end - b:
-            a, last, b, end = b, end, a, last
-        # The shorter row is walked, and in the longer one each of its documents is looked for.
-        while a < last and out[i] <= most:
-            b = lower_bound(targets, b, end, targets[a])
-            out[i] += b < end and targets[b] == targets[a]
-            a += 1
-    return out
 
 
 @kernel

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, find, paired
+from kgqa.arrays.search import count_shared
 from kgqa.recipes.qangaroo.baselines import FITTED, NAMES, Baselines, chosen_right
 from kgqa.recipes.qangaroo.samples import HOP_ROLES, BoolArray, Grades, Questions, Samples, by_length, facts_on_path
 from kgqa.records import SPLITS
@@ -98,24 +99,6 @@ def _in_subject_document(questions: Questions, articles: IntArray, stated: Adjac
     return result
 
 
-@kernel
-def share_a_row(offsets, targets, first, second):  # type: ignore[no-untyped-def]
-    """For each pair of rows whether they have a target in common."""
-    out = np.zeros(len(first), np.bool_)
-    for i in range(len(first)):
-        a, end_a = offsets[first[i]], offsets[first[i] + 1]
-        b, end_b = offsets[second[i]], offsets[second[i] + 1]
-        while a < end_a and b < end_b:
-            if targets[a] == targets[b]:
-                out[i] = True
-                break
-            if targets[a] < targets[b]:
-                a += 1
-            else:
-                b += 1
-    return out
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerStatedBesideSubject(QuestionGate):
     """MedHop asks for pairs that no single document mentions together (Welbl et al. 2018, section 6.3)."""
@@ -127,7 +110,7 @@ class AnswerStatedBesideSubject(QuestionGate):
 
     def rejected(self, questions: Questions) -> BoolArray:
         """Some document is in the rows of both."""
-        return share_a_row(self.stating.offsets, self.stating.targets, questions.head, questions.answer)  # type: ignore[no-any-return]
+        return count_shared(self.stating.offsets, self.stating.targets, questions.head, questions.answer, 0) > 0  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

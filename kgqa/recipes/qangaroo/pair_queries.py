@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, Rows, row_bounds
+from kgqa.arrays.search import NO_LIMIT, count_shared
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.corpus import row_numbers, stated, true_facts
-from kgqa.recipes.qangaroo.gates import share_a_row
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.samples import CHAINS, GRADE, Questions, Samples
 from kgqa.rules.roles import RoleGraph
@@ -135,7 +135,7 @@ class PairFinder:
         leave_out(~told, SHOWN, "qangaroo.answer_stated")
         if self._all.answer_stated == "any_document":
             naming = named.reversed(self._entities)
-            together = share_a_row(naming.offsets, naming.targets, both["subject"].to_numpy(), both["answer"].to_numpy())
+            together = count_shared(naming.offsets, naming.targets, both["subject"].to_numpy(), both["answer"].to_numpy(), 0) > 0
             leave_out(~together, TOGETHER, "qangaroo.answer_stated")
         # A fact that is stated is surer than what the words alone say.
         both = both.with_columns(confidence=pl.col("one") * pl.col("other"), facts=pl.col("known").cast(int) + pl.col("too").cast(int))
@@ -250,10 +250,12 @@ class PairFinder:
             right_on=["document", "answer"],
             how="left",
         )
-        shared = _shared(pairs.linked.offsets, pairs.linked.targets, own["document"].to_numpy(), own["answer_document"].to_numpy())
+        shared = count_shared(
+            pairs.linked.offsets, pairs.linked.targets, own["document"].to_numpy(), own["answer_document"].to_numpy(), NO_LIMIT
+        )
         own = own.select("query", mine=pl.col("mine").fill_null(1), shared=pl.Series(shared))
         both = both.join(own, on="query")
-        theirs = _shared(pairs.linked.offsets, pairs.linked.targets, both["document"].to_numpy(), both["at"].to_numpy())
+        theirs = count_shared(pairs.linked.offsets, pairs.linked.targets, both["document"].to_numpy(), both["at"].to_numpy(), NO_LIMIT)
         answers = queries.group_by("answer_document", "answer").agg(hop=pl.lit(1.0)).rename({"answer_document": "at", "answer": "rival"})
         often = queries.group_by("answer").agg(often=pl.len()).rename({"answer": "rival"})
         both = both.join(answers, on=["at", "rival"], how="left").join(often, on="rival", how="left")
@@ -276,7 +278,7 @@ class PairFinder:
         source, target = self._facts.sources(), self._facts.targets
         bridges = ~self._pairs.ends[target]
         joined = Adjacency.from_pairs(source[bridges], target[bridges], self._entities)
-        return share_a_row(joined.offsets, joined.targets, one, other)  # type: ignore[no-any-return]
+        return count_shared(joined.offsets, joined.targets, one, other, 0) > 0  # type: ignore[no-any-return]
 
 
 def _row(reason: str, removed: int | None, left: int, setting: str) -> FunnelRow:
@@ -318,20 +320,6 @@ def _taken(  # type: ignore[no-untyped-def]
             over[bridge[at]] += 1
     again[:] = done[pair]
     return taken, again & ~taken
-
-
-@kernel
-def _shared(offsets, targets, one, other):  # type: ignore[no-untyped-def]
-    """For each pair of documents how many entities both mention."""
-    out = np.zeros(len(one), np.int64)
-    for i in range(len(one)):
-        a, last, b, end = offsets[one[i]], offsets[one[i] + 1], offsets[other[i]], offsets[other[i] + 1]
-        while a < last and b < end:
-            out[i] += targets[a] == targets[b]
-            first, second = targets[a], targets[b]
-            a += first <= second
-            b += second <= first
-    return out
 
 
 def require_samples(rows: list[FunnelRow], samples: Samples) -> None:

@@ -17,14 +17,15 @@ import pyarrow as pa
 
 from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.rows import Adjacency, IntArray, Rows, distinct, paired, row_bounds, spread
+from kgqa.arrays.search import count_shared
 from kgqa.arrays.tokens import word_hashes
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.corpus import Facts, article_of
-from kgqa.recipes.qangaroo.distractors import HOPS, Hops, Types, count_shared, named_together
+from kgqa.recipes.qangaroo.distractors import HOPS, Hops, Types, named_together
 from kgqa.recipes.qangaroo.questions import joined, splits_of
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.samples import GRADE, Questions, Samples
-from kgqa.recipes.qangaroo.stems import shares_stem
+from kgqa.recipes.qangaroo.stems import RARE_WORD, SHARED_WORD, shares_stem
 from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
@@ -37,8 +38,6 @@ RIVAL = 0.05
 """A role is not stated where another one of the same two entities in the same document is more probable by more than this."""
 FUNCTION = 0.5
 """From this functionality on a relation has one object for each subject, as a rule."""
-RARE_WORD, SHARED_WORD = 0.001, 2
-"""A word is rare that this share of the labels has at most, or so many of them."""
 SAME = 0.7
 """How surely two roles must imply each other to say the same."""
 

@@ -12,7 +12,7 @@ from kgqa.arrays.rows import IntArray
 WORD = r"[\p{L}\p{M}\p{N}]+"
 STEM, SHARE = 4, 0.7
 """Letters at the beginning of a word that two words must share: so many, and this share of the name's word."""
-RARE, SHARED = 0.001, 2
+RARE_WORD, SHARED_WORD = 0.001, 2
 """A word says something of a name if this share of all labels has it at most, or so many labels."""
 
 
@@ -21,7 +21,7 @@ def shares_stem(labels: pa.ChunkedArray, names: IntArray, texts: pa.ChunkedArray
     label. Memory: a row for each word of the texts that are asked about."""
     every = _words(pl.Series(labels.combine_chunks()), pl.int_range(len(labels), eager=True))
     counts = every.group_by("word").agg(pl.len())
-    rare = counts.filter(pl.col("len") <= max(SHARED, RARE * len(labels)))
+    rare = counts.filter(pl.col("len") <= max(SHARED_WORD, RARE_WORD * len(labels)))
     named = every.filter(pl.col("row").is_in(np.unique(names))).join(rare, on="word", how="semi")
     length = pl.max_horizontal(pl.lit(STEM), (pl.col("word").str.len_chars() * SHARE).ceil().cast(pl.Int64))
     named = named.select(name="row", stem=pl.col("word").str.slice(0, length), begin=pl.col("word").str.slice(0, STEM)).unique()

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from kgqa.arrays.rows import Adjacency
-from kgqa.recipes.qangaroo.distractors import count_shared
+from kgqa.arrays.search import count_shared
 from kgqa.recipes.qangaroo.stems import shares_stem
 from kgqa.recipes.qangaroo.topics import SIZE, Topics
 
