@@ -15,7 +15,7 @@ from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import hashes_of
 from kgqa.runs.funnel import FunnelRow
-from kgqa.runs.runner import Runner, held
+from kgqa.runs.runner import Runner, locked
 from kgqa.runs.stage import Run
 from kgqa.runs.watch import Watch
 from kgqa.runs.workspace import Workspace
@@ -107,7 +107,7 @@ def generate(
         traversal=traversal, neo4j=neo4j, progress=progress or Silent(),
     )  # fmt: skip
     loaded, place = runner.run.domain, runner.run.workspace
-    with held(place):
+    with locked(place):
         runner.changed = place.claim(domain=loaded.settings.name, inputs=runner.inputs)
         runner.refuse_strangers()
         runner = _performed(runner, None if recipe or limit else _by_relations(domain, loaded))

@@ -131,7 +131,7 @@ def _describe(
     card = f"# {source.name}\n\nDealt out anew by kgqa; no two splits share: {kinds}.\n\n| split | questions |\n|---|---|\n{rows}\n"
     card += f"\n{dropped:,} questions were left out, as they share such things with several splits.\n" if dropped else ""
     (folder / "README.md").write_text(card, "utf-8", "backslashreplace")
-    manifest = run_record(passed={"dataset": source.name, **settings}, resolved=settings, inputs=source.hashes())
+    manifest = run_record(options={"dataset": source.name, **settings}, resolved=settings, inputs=source.hashes())
     manifest |= {
         "recipe": "split",
         "from": source.origin,

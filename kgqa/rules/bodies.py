@@ -67,10 +67,10 @@ def _count_bodies(  # type: ignore[no-untyped-def]
     body, typed = np.zeros(len(relations), np.int64), np.zeros(len(relations), np.int64)
     has, rule_of = np.zeros(relation_count, np.bool_), np.full(relation_count, -1, np.int64)
     slot_of = np.full(len(bounds) - 1, -1, np.int64)
-    slots, asked = np.empty(len(bounds), np.int64), np.empty(len(relations), np.int64)
+    slots, rules = np.empty(len(bounds), np.int64), np.empty(len(relations), np.int64)
     latest = np.empty(len(bounds), np.int64)
     legs, before = np.empty(1 << 10, np.int64), np.empty(1 << 10, np.int64)
-    seen, turn = np.zeros(len(offsets) - 1, np.int64), 0
+    last_turn, turn = np.zeros(len(offsets) - 1, np.int64), 0
     for x in range(first_x + (-first_x) % stride, last_x, stride):
         if subjects[x] == subjects[x + 1]:
             continue
@@ -78,19 +78,19 @@ def _count_bodies(  # type: ignore[no-untyped-def]
             has[of_subject[i]] = True
         for run in range(offsets[x], offsets[x + 1]):
             first = roles[run]
-            count = _ask(bounds[first], bounds[first + 1], seconds, relations, has, slot_of, slots, asked)
+            count = _group_by_second_role(bounds[first], bounds[first + 1], seconds, relations, has, slot_of, slots, rules)
             if count == 0:
                 continue
             legs, before = _link_legs(offsets, roles, targets[starts[run] : starts[run + 1]], slot_of, latest[:count], legs, before)
             for slot in range(count):
-                slot_of[seconds[asked[slots[slot]]]] = -1
+                slot_of[seconds[rules[slots[slot]]]] = -1
                 if latest[slot] < 0:
                     continue
                 turn += 1
-                for rule in asked[slots[slot] : slots[slot + 1]]:
+                for rule in rules[slots[slot] : slots[slot + 1]]:
                     rule_of[relations[rule]] = rule
-                ends = _count_ends(x, latest[slot], legs, before, starts, targets, objects, of_object, rule_of, seen, turn, typed)
-                for rule in asked[slots[slot] : slots[slot + 1]]:
+                ends = _count_ends(x, latest[slot], legs, before, starts, targets, objects, of_object, rule_of, last_turn, turn, typed)
+                for rule in rules[slots[slot] : slots[slot + 1]]:
                     rule_of[relations[rule]] = -1
                     body[rule] += ends
         for i in range(subjects[x], subjects[x + 1]):
@@ -99,21 +99,21 @@ def _count_bodies(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _ask(low, high, seconds, relations, has, slot_of, slots, asked):  # type: ignore[no-untyped-def]
+def _group_by_second_role(low, high, seconds, relations, has, slot_of, slots, rules):  # type: ignore[no-untyped-def]
     """How many second roles the rules ``low`` to ``high`` ask for, of those whose relation x ``has``.
 
-    Each role gets a slot in ``slot_of``; the rules of a slot are ``asked[slots[slot]:slots[slot + 1]]``.
+    Each role gets a slot in ``slot_of``; the rules of a slot are ``rules[slots[slot]:slots[slot + 1]]``.
     """
-    count = rules = 0
+    count = rule_count = 0
     for rule in range(low, high):
         if has[relations[rule]]:
             if slot_of[seconds[rule]] < 0:
                 slot_of[seconds[rule]] = count
-                slots[count] = rules
+                slots[count] = rule_count
                 count += 1
-            asked[rules] = rule
-            rules += 1
-    slots[count] = rules
+            rules[rule_count] = rule
+            rule_count += 1
+    slots[count] = rule_count
     return count
 
 
@@ -121,30 +121,30 @@ def _ask(low, high, seconds, relations, has, slot_of, slots, asked):  # type: ig
 def _link_legs(offsets, roles, via, slot_of, latest, legs, before):  # type: ignore[no-untyped-def]
     """The runs that go on from ``via`` and have a slot: those of one slot are linked, from ``latest[slot]`` over ``before`` to -1."""
     latest[:] = -1
-    found = 0
+    size = 0
     for z in via:
         for leg in range(offsets[z], offsets[z + 1]):
             slot = slot_of[roles[leg]]
             if slot < 0:
                 continue
-            if found == len(legs):
-                legs, before = grown(legs, found + 1), grown(before, found + 1)
-            legs[found], before[found] = leg, latest[slot]
-            latest[slot] = found
-            found += 1
+            if size == len(legs):
+                legs, before = grown(legs, size + 1), grown(before, size + 1)
+            legs[size], before[size] = leg, latest[slot]
+            latest[slot] = size
+            size += 1
     return legs, before
 
 
 @kernel
-def _count_ends(x, at, legs, before, starts, targets, objects, of_object, rule_of, seen, turn, typed):  # type: ignore[no-untyped-def]
+def _count_ends(x, at, legs, before, starts, targets, objects, of_object, rule_of, last_turn, turn, typed):  # type: ignore[no-untyped-def]
     """How many ends, ``x`` left out, the linked runs have; each counts once, and in ``typed`` for the rules that it is an object of."""
     ends = 0
     while at >= 0:
         for i in range(starts[legs[at]], starts[legs[at] + 1]):
             y = targets[i]
-            if y == x or seen[y] == turn:
+            if y == x or last_turn[y] == turn:
                 continue
-            seen[y] = turn
+            last_turn[y] = turn
             ends += 1
             for j in range(objects[y], objects[y + 1]):
                 rule = rule_of[of_object[j]]

@@ -52,12 +52,12 @@ def mine_implied(graph: RoleGraph, head: IntArray, relation: IntArray, tail: Int
         row_bounds(head[order], graph.entities), tail[order], relation[order],
         subjects.offsets, subjects.targets, objects.offsets, objects.targets,
     )  # fmt: skip
-    kept = np.flatnonzero(keys >= 0)
-    kept = kept[np.argsort(keys[kept])]
-    role, of = keys[kept] // graph.relations, keys[kept] % graph.relations
-    kept, role, of = (column[role != 2 * of] for column in (kept, role, of))
+    rows = np.flatnonzero(keys >= 0)
+    rows = rows[np.argsort(keys[rows])]
+    role, of = keys[rows] // graph.relations, keys[rows] % graph.relations
+    rows, role, of = (column[role != 2 * of] for column in (rows, role, of))
     relations = Adjacency(offsets=row_bounds(role, graph.role_count), targets=of.astype(np.int32))
-    return ImpliedRelations(relations=relations, support=counts[kept, 0], typed=counts[kept, 1])
+    return ImpliedRelations(relations=relations, support=counts[rows, 0], typed=counts[rows, 1])
 
 
 @kernel
@@ -118,9 +118,9 @@ def _place(keys, key):  # type: ignore[no-untyped-def]
 @kernel
 def _larger(keys, counts):  # type: ignore[no-untyped-def]
     """The same hash table with twice as many places."""
-    larger, more = np.full(2 * len(keys), -1, np.int64), np.zeros((2 * len(keys), 2), np.int64)
+    larger, new_counts = np.full(2 * len(keys), -1, np.int64), np.zeros((2 * len(keys), 2), np.int64)
     for old in range(len(keys)):
         if keys[old] >= 0:
             place = _place(larger, keys[old])
-            larger[place], more[place] = keys[old], counts[old]
-    return larger, more
+            larger[place], new_counts[place] = keys[old], counts[old]
+    return larger, new_counts

@@ -64,9 +64,9 @@ class PathRules:
         """The lower end of the 95% Wilson interval of the share of ``typed`` of which the relation holds: few cases count for less."""
         return wilson_low(self.support, self.typed)
 
-    def select(self, kept: npt.NDArray[np.bool_]) -> PathRules:
-        """The rules for which ``kept`` holds."""
-        return PathRules(**{field.name: getattr(self, field.name)[kept] for field in fields(self)})
+    def select(self, mask: npt.NDArray[np.bool_]) -> PathRules:
+        """The rules for which ``mask`` holds."""
+        return PathRules(**{field.name: getattr(self, field.name)[mask] for field in fields(self)})
 
 
 def mine_paths(
@@ -87,8 +87,8 @@ def mine_paths(
     """
     roles, workers = graph.role_count, worker_count(workers)
     back = graph.reversed()
-    found = _all_supports(graph, back, head, relation, tail, workers=workers)
-    keys, support = np.unique(found, return_counts=True)
+    pairs = _all_supports(graph, back, head, relation, tail, workers=workers)
+    keys, support = np.unique(pairs, return_counts=True)
     keys, support = keys[support >= min_support], support[support >= min_support]
     bodies = Bodies.of(graph, head, relation, tail)
     looked = head % STRIDE == 0
@@ -128,10 +128,10 @@ def path_index(rules: PathRules, roles: int) -> tuple[Offsets, Counts]:
     return row_bounds(rules.first, roles), paired(rules.second, rules.relation)
 
 
-def _occurrences(keys: Counts, found: Counts) -> Counts:
-    """How often each of the ``keys``, which ascend, is in ``found``."""
-    found = np.sort(found)
-    return np.searchsorted(found, keys, side="right") - np.searchsorted(found, keys)
+def _occurrences(keys: Counts, values: Counts) -> Counts:
+    """How often each of the ``keys``, which ascend, is in ``values``."""
+    values = np.sort(values)
+    return np.searchsorted(values, keys, side="right") - np.searchsorted(values, keys)
 
 
 @kernel
@@ -165,10 +165,10 @@ def _supports(offsets, targets, roles, back_offsets, back_targets, back_roles, h
             short = stop
         if count > begin + 1:
             part = np.sort(out[begin:count])
-            kept = begin
+            size = begin
             for i in range(len(part)):
                 if i == 0 or part[i] != part[i - 1]:
-                    out[kept] = part[i]
-                    kept += 1
-            count = kept
+                    out[size] = part[i]
+                    size += 1
+            count = size
     return out[:count].copy()

@@ -64,11 +64,11 @@ class RoleGraph:
         1 is a function (Suchanek, Abiteboul and Senellart 2011, section 4).
         """
         edges = np.maximum(np.bincount(self.roles, minlength=self.role_count), 1)
-        found = []
+        by_direction = []
         for entity in (self.sources(), self.targets):
             pairs = distinct(paired(self.roles, entity))
-            found.append(np.bincount(pairs >> 32, minlength=self.role_count) / edges)
-        return found[0], found[1]
+            by_direction.append(np.bincount(pairs >> 32, minlength=self.role_count) / edges)
+        return by_direction[0], by_direction[1]
 
     def runs(self) -> RoleRuns:
         """The same edges by (source, role): what of an entity's edges a path takes is read without the others."""
@@ -108,11 +108,11 @@ def _ordered(source: IntArray, target: IntArray, roles: IntArray, entities: int,
     source, target, roles = source[order], target[order], roles[order]
     again = np.zeros(len(order), np.bool_)
     again[1:] = (source[1:] == source[:-1]) & (target[1:] == target[:-1]) & (roles[1:] == roles[:-1])
-    kept = ~again & (source != target)
+    mask = ~again & (source != target)
     return RoleGraph(
-        offsets=row_bounds(source[kept], entities),
-        targets=target[kept].astype(np.int32),
-        roles=roles[kept].astype(np.int32),
+        offsets=row_bounds(source[mask], entities),
+        targets=target[mask].astype(np.int32),
+        roles=roles[mask].astype(np.int32),
         relations=relations,
     )
 

@@ -122,7 +122,7 @@ def example(folder: Path, counts: Mapping[str, int]) -> str:
 
 def licence(settings: DomainSettings) -> str:
     """The licence, and whose texts and facts they are."""
-    said = {"unknown": "Unknown: the domain's file names no licence (`licence`)"}.get(settings.licence, escaped(settings.licence))
+    name = {"unknown": "Unknown: the domain's file names no licence (`licence`)"}.get(settings.licence, escaped(settings.licence))
     sources = "".join(f"\n- {escaped(source)}" for source in settings.attribution)
     return f"## Licence\n\n{said}. Texts and facts keep the licence of their source." + (f"\n{sources}" if sources else "")
 

@@ -45,8 +45,8 @@ def new_folder(path: Path, *, again: bool = False) -> Iterator[Path]:
                     raise already_there(path) from None
 
 
-def _is_same_folder(path: Path, other: Path) -> bool:
-    return path.is_dir() and not path.is_symlink() and file_hashes(path) == file_hashes(other)
+def _is_same_folder(first: Path, second: Path) -> bool:
+    return first.is_dir() and not first.is_symlink() and file_hashes(first) == file_hashes(second)
 
 
 def real_path(path: Path) -> Path:
@@ -63,12 +63,12 @@ def real_path(path: Path) -> Path:
 def parents_of(path: Path) -> Iterator[None]:
     """The folders that ``path`` lies in are made; those that were not there go again where what follows fails."""
     folder = Path(os.path.abspath(path.parent))
-    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    created = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
     except BaseException:
-        for parent in made:
+        for parent in created:
             with suppress(OSError):  # it was not made, or somebody else has put something there
                 parent.rmdir()
         raise
@@ -121,23 +121,23 @@ def put_all(places: Mapping[Path, Path]) -> None:
 
     None of them where one cannot be. Raises StorageError.
     """
-    there = {path for path, place in places.items() if os.path.lexists(place)}
-    for path in there:
+    existing = {path for path, place in places.items() if os.path.lexists(place)}
+    for path in existing:
         place = places[path]
         if place.is_symlink() or not place.is_file() or not filecmp.cmp(path, place, shallow=False):
             raise already_there(place)
-    rename_all({path: place for path, place in places.items() if path not in there})
+    rename_all({path: place for path, place in places.items() if path not in existing})
 
 
 def rename_all(places: Mapping[Path, Path]) -> None:
     """Rename each file to its place; none of them where one cannot be."""
-    done: list[Path] = []
+    renamed: list[Path] = []
     try:
         for path, place in places.items():
             path.rename(place)
-            done.append(place)
+            renamed.append(place)
     except BaseException:
-        for place in done:
+        for place in renamed:
             place.unlink(missing_ok=True)
         raise
 
@@ -202,10 +202,10 @@ def hashes_of(paths: Iterable[Path]) -> dict[str, str]:
     return {path.name: file_hash(path) for path in paths if path.is_file()}
 
 
-def file_hashes(folder: Path, known: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
-    """File below ``folder``, by its name there → SHA-256 of its bytes, where it is not ``known``; in the order of their paths."""
+def file_hashes(folder: Path, hashes: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """File below ``folder``, by its name there → SHA-256 of its bytes, where it is not ``hashes``; in the order of their paths."""
     paths = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
-    return {name: known.get(name) or file_hash(path) for name, path in paths.items()}
+    return {name: hashes.get(name) or file_hash(path) for name, path in paths.items()}
 
 
 def key_of(*parts: object) -> str:

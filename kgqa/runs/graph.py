@@ -64,8 +64,8 @@ def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None 
         return server
     place = workspace.path
     with storage_errors(place):
-        if (loaded := loaded_graph(workspace)) is not None:
-            return EmbeddedStore(loaded, threads=worker_count())
+        if (graph := loaded_graph(workspace)) is not None:
+            return EmbeddedStore(graph, threads=worker_count())
         if not workspace.graph.is_file():
             raise StoreError(f"{place}: there is no graph in this workspace; run kgqa generate --domain DOMAIN --workspace {place} first.")
         # The engine may crash on a damaged file, or answer wrongly, so the file is compared with its hash first.

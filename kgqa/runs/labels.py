@@ -35,20 +35,20 @@ def workspace_of(dataset: Path) -> Workspace | None:
 
 def names_in(instance: Instance) -> dict[str, str]:
     """Entity → what the instance itself calls it: a candidate's text, or how the documents write it most often."""
-    written: dict[str, Counter[str]] = {}
+    spellings: dict[str, Counter[str]] = {}
     for paragraph in instance.paragraphs:
         for mention in paragraph.mentions or ():
-            written.setdefault(mention.entity, Counter())[paragraph.text[mention.start : mention.end]] += 1
+            spellings.setdefault(mention.entity, Counter())[paragraph.text[mention.start : mention.end]] += 1
     # Of names that are written equally often, the longest says most.
-    names = {entity: max(texts, key=lambda text: (texts[text], len(text), text)) for entity, texts in written.items()}
+    names = {entity: max(texts, key=lambda text: (texts[text], len(text), text)) for entity, texts in spellings.items()}
     names |= {candidate.id: candidate.text for candidate in instance.candidates or ()}
     return {entity: name for entity, name in names.items() if name != entity}
 
 
 def labels(place: Workspace, table: str, ids: Iterable[str]) -> dict[str, str]:
     """Id → label, of the rows of ``table`` with these ``ids``; an entity whose label is its id has no name."""
-    found = pq.read_table(place.tables / f"{table}.parquet", columns=["id", "label"], filters=pc.field("id").isin(_texts(ids)))
-    return {row["id"]: row["label"] for row in found.to_pylist() if row["label"] != row["id"]}
+    rows = pq.read_table(place.tables / f"{table}.parquet", columns=["id", "label"], filters=pc.field("id").isin(_texts(ids)))
+    return {row["id"]: row["label"] for row in rows.to_pylist() if row["label"] != row["id"]}
 
 
 def relations_among(place: Workspace, entities: set[str]) -> dict[Pair, tuple[str, ...]]:
@@ -57,12 +57,12 @@ def relations_among(place: Workspace, entities: set[str]) -> dict[Pair, tuple[st
     inside = pc.field("head").isin(among) & pc.field("tail").isin(among)
     facts = pq.read_table(place.tables / "facts.parquet", columns=["head", "relation", "tail"], filters=inside).to_pylist()
     relations = {row["id"]: row for row in pq.read_table(place.tables / "relations.parquet").to_pylist()}
-    found: dict[Pair, list[str]] = {}
+    relation_labels: dict[Pair, list[str]] = {}
     for fact in facts:
         relation = relations[fact["relation"]]
         for pair in [(fact["head"], fact["tail"]), *([(fact["tail"], fact["head"])] if relation["symmetric"] else [])]:
-            found.setdefault(pair, []).append(relation["label"])
-    return {pair: tuple(dict.fromkeys(texts)) for pair, texts in found.items()}
+            relation_labels.setdefault(pair, []).append(relation["label"])
+    return {pair: tuple(dict.fromkeys(texts)) for pair, texts in relation_labels.items()}
 
 
 def _texts(ids: Iterable[str]) -> pa.Array:

@@ -49,7 +49,7 @@ def loaded_graph(workspace: Workspace) -> Path | None:
 def loaded_datasets(workspace: Workspace) -> dict[str, LoadedDataset]:
     """Loaded parts by dataset."""
     index = _index(workspace)
-    return {} if index is None else {name: LoadedDataset(**told) for name, told in index["datasets"].items()}
+    return {} if index is None else {name: LoadedDataset(**entry) for name, entry in index["datasets"].items()}
 
 
 def load_dataset(
@@ -60,26 +60,26 @@ def load_dataset(
 
     The workspace is locked by whoever calls. Raises StoreConflict where others of this name are there, unless ``replace``.
     """
-    there = loaded_datasets(workspace)
-    mine = LoadedDataset(content=content, rows={table: rows[table].num_rows for table in ON_GRAPH if table in rows})
-    if name in there and not replace:
-        if there[name].content != content:
+    loaded = loaded_datasets(workspace)
+    entry = LoadedDataset(content=content, rows={table: rows[table].num_rows for table in ON_GRAPH if table in rows})
+    if name in loaded and not replace:
+        if loaded[name].content != content:
             raise StoreConflict(
                 f"{workspace.path}: the graph holds other samples of {name}; replace them with kgqa load --store embedded --dataset {name} "
                 "--replace."
             )
-        if mine.rows.keys() <= there[name].rows.keys():
+        if entry.rows.keys() <= loaded[name].rows.keys():
             loaded_graph(workspace)
             return False
     if not workspace.graph.is_file() or workspace.finished("build_store") is None:
         raise StoreError(
             f"{workspace.path}: there is no embedded graph here; run kgqa generate in this workspace again, without --store neo4j."
         )
-    there[name] = mine
+    loaded[name] = entry
     with storage_errors(workspace.path):
         workspace.replace(_folder(workspace, name), lambda partial: _write_tables(partial, rows))
-        workspace.replace(workspace.loaded, lambda partial: _build(workspace, partial, there, threads, advance))
-        datasets = {dataset: asdict(told) for dataset, told in there.items()}
+        workspace.replace(workspace.loaded, lambda partial: _build(workspace, partial, loaded, threads, advance))
+        datasets = {dataset: asdict(dataset_entry) for dataset, dataset_entry in loaded.items()}
         index = {"made_of": _made_of(workspace), "graph": file_hash(workspace.loaded), "datasets": datasets}
         workspace.write_json(_index_file(workspace), index)
     return True
@@ -90,7 +90,7 @@ def _build(workspace: Workspace, partial: Path, datasets: Mapping[str, LoadedDat
     rows = {}
     for table in ON_GRAPH:
         parts = [
-            pq.read_table(_folder(workspace, name) / f"{table}.parquet") for name, told in sorted(datasets.items()) if table in told.rows
+            pq.read_table(_folder(workspace, name) / f"{table}.parquet") for name, entry in sorted(datasets.items()) if table in entry.rows
         ]
         if parts:
             rows[table] = pa.concat_tables(parts)
@@ -116,10 +116,10 @@ def _index(workspace: Workspace) -> dict[str, Any] | None:
     """The record of loaded parts; None if it belongs to another graph."""
     try:
         index = json.loads(_index_file(workspace).read_text("utf-8"))
-        told = index if index["made_of"] == _made_of(workspace) and index["datasets"] and index["graph"] else None
+        valid = index if index["made_of"] == _made_of(workspace) and index["datasets"] and index["graph"] else None
     except (OSError, ValueError, TypeError, KeyError):
         return None
-    return told
+    return valid
 
 
 def _made_of(workspace: Workspace) -> str:

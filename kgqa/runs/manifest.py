@@ -19,18 +19,18 @@ PACKAGES = ("ladybug", "numba", "numpy", "polars", "pyarrow", "pydantic")
 @cache
 def versions() -> Mapping[str, str]:
     """kgqa's, Python's and every package's version that can influence a dataset; to look them up takes as long as to score a small set."""
-    found = {"kgqa": __version__, "python": platform.python_version()}
+    package_versions = {"kgqa": __version__, "python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            package_versions[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+            package_versions[package] = "not installed"
+    return package_versions
 
 
-def run_record(*, passed: dict[str, Any], resolved: dict[str, Any], inputs: dict[str, str]) -> dict[str, Any]:
+def run_record(*, options: dict[str, Any], resolved: dict[str, Any], inputs: dict[str, str]) -> dict[str, Any]:
     """Facts known before a run; counts and seconds are added at its end."""
-    return {"passed": passed, "settings": resolved, "inputs": inputs, "versions": versions()}
+    return {"passed": options, "settings": resolved, "inputs": inputs, "versions": versions()}
 
 
 def write_manifest(manifest: Mapping[str, Any], folder: Path) -> None:

@@ -89,12 +89,12 @@ class Runner:
 
         Empty where a stage before it is still to do, so that nobody knows.
         """
-        earlier = list(takewhile(lambda each: each.name != stage.name, self.recipe.stages))
-        if [record.stage for record in self.records] != [each.name for each in earlier]:
+        earlier = list(takewhile(lambda earlier_stage: earlier_stage.name != stage.name, self.recipe.stages))
+        if [record.stage for record in self.records] != [earlier_stage.name for earlier_stage in earlier]:
             return ""
-        aside = {f"tables/{name}.parquet" for each in earlier for name in each.aside}
-        made = [{name: digest for name, digest in record.outputs.items() if name not in aside} for record in self.records]
-        before = made or [self.inputs]
+        aside = {f"tables/{name}.parquet" for earlier_stage in earlier for name in earlier_stage.aside}
+        outputs = [{name: digest for name, digest in record.outputs.items() if name not in aside} for record in self.records]
+        before = outputs or [self.inputs]
         return key_of(self.run.domain.settings.recipe, stage.name, stage.version, self._given[stage.name], before)
 
     def perform(self, *, last: str | None = None) -> None:
@@ -149,7 +149,7 @@ class Runner:
             return None
         return manifest if whole else None
 
-    def write(self, passed: dict[str, Any]) -> tuple[dict[str, int], bool]:
+    def write(self, options: dict[str, Any]) -> tuple[dict[str, int], bool]:
         """Write the dataset, unless the very same one is there; the samples of each split, and whether another one was replaced."""
         key = self.dataset_key(self.records[-1])
         if manifest := self.written(key):
@@ -158,15 +158,15 @@ class Runner:
             return {split: manifest["counts"][split] for split in SPLITS}, False
         replaced = self.folder.exists()
         counts: dict[str, int] = {}
-        self.run.workspace.replace(self.folder, lambda partial: counts.update(self._write(partial, key, passed)))
+        self.run.workspace.replace(self.folder, lambda partial: counts.update(self._write(partial, key, options)))
         self.run.progress.finish(", ".join(f"{split} {count:,}" for split, count in counts.items()))
         return counts, replaced
 
-    def _write(self, partial: Path, key: str, passed: dict[str, Any]) -> dict[str, int]:
+    def _write(self, partial: Path, key: str, options: dict[str, Any]) -> dict[str, int]:
         begin = time.perf_counter()
         partial.mkdir()
         settings = self.run.domain.settings
-        manifest = run_record(passed=passed, resolved=settings.resolved(), inputs=self.inputs)
+        manifest = run_record(options=options, resolved=settings.resolved(), inputs=self.inputs)
         manifest.update(self.recipe.write(partial, self.run, funnel=self.funnel, baselines=self.baselines))
         self.seconds[WRITING] = round(time.perf_counter() - begin, 3)
         manifest |= {
@@ -194,7 +194,7 @@ class Runner:
 
 
 @contextmanager
-def held(workspace: Workspace) -> Iterator[None]:
+def locked(workspace: Workspace) -> Iterator[None]:
     """The workspace, locked and cleaned; errors that can interrupt a run become one sentence."""
     with workspace, storage_errors(workspace.path):
         try:

@@ -41,9 +41,9 @@ def files_below(folder: Path) -> list[Path]:
 
 def _stamp(place: str) -> Stamp | None:
     try:
-        found = os.stat(place)
+        status = os.stat(place)
     except OSError:
         return None
-    if stat.S_ISDIR(found.st_mode):  # its times change with every file in it
+    if stat.S_ISDIR(status.st_mode):  # its times change with every file in it
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -49,10 +49,10 @@ class StageRecord:
 
     def checksum(self) -> str:
         """Hash of all fields but ``check``."""
-        known = {name: value for name, value in asdict(self).items() if name != "check"}
+        values = {name: value for name, value in asdict(self).items() if name != "check"}
         if not self.made_from:  # as records were written before there was such a thing
-            del known["made_from"]
-        return key_of(known)
+            del values["made_from"]
+        return key_of(values)
 
 
 class Workspace:
@@ -142,11 +142,11 @@ class Workspace:
             if not path.exists() or not (any(self.tables.glob("*.json")) or (self.path / "datasets").exists()):
                 return None
         try:
-            found = json.loads(path.read_text("utf-8"))
-            version, owner, files = found["format"], found["domain"], dict(found["inputs"])
+            record = json.loads(path.read_text("utf-8"))
+            version, owner, files = record["format"], record["domain"], dict(record["inputs"])
         except (ValueError, KeyError, TypeError):
             raise WorkspaceMismatch(f"{path}: the file is damaged; choose another --workspace, or delete this one.") from None
-        other = f"choose another --workspace, as {self.path}-{domain}, or delete this one"
+        advice = f"choose another --workspace, as {self.path}-{domain}, or delete this one"
         if version != FORMAT:
             raise WorkspaceMismatch(f"{self.path}: written by another version of kgqa (format {version}, this one has {FORMAT}); {other}.")
         if owner != domain:
@@ -207,10 +207,10 @@ class Workspace:
 
     def sweep(self) -> None:
         """Remove what a killed run left behind; a dataset that it had set aside, with nothing in its place yet, comes back."""
-        mine = [self.path, self.tables, self.graph.parent, self.path / "datasets"]
-        for folder in mine:
+        folders = [self.path, self.tables, self.graph.parent, self.path / "datasets"]
+        for folder in folders:
             sweep(folder)
-        for leftover in sorted(path for folder in mine for path in folder.glob(f".*{TEMPORARY}*") if not is_scratch(path)):
+        for leftover in sorted(path for folder in folders for path in folder.glob(f".*{TEMPORARY}*") if not is_scratch(path)):
             if leftover.name.endswith(ASIDE):
                 path = leftover.with_name(leftover.name.removeprefix(".").removesuffix(ASIDE))
                 if not path.exists():

@@ -35,8 +35,8 @@ class Calibration:
             pooled.append((value, weight, 1))
             # Neighbours that fall become one (pool adjacent violators).
             while len(pooled) > 1 and pooled[-2][0] >= pooled[-1][0]:
-                (one, n, k), (other, m, j) = pooled[-2:]
-                pooled[-2:] = [((one * n + other * m) / (n + m), n + m, k + j)]
+                (earlier, n, k), (later, m, j) = pooled[-2:]
+                pooled[-2:] = [((earlier * n + later * m) / (n + m), n + m, k + j)]
         fitted = np.concatenate([np.full(count, value) for value, _, count in pooled])
         return cls(scores=np.array([float(scores[part].mean()) for part in parts]), probabilities=fitted)
 
@@ -46,8 +46,8 @@ class Calibration:
         return probabilities
 
 
-def logistic(scores: npt.NDArray[np.floating], true: npt.NDArray[np.bool_], wanted: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
-    """The probabilities of ``wanted`` by a logistic curve through ``scores`` (Platt 2000), which keeps their order where pairs are few.
+def logistic(scores: npt.NDArray[np.floating], true: npt.NDArray[np.bool_], targets: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+    """The probabilities of ``targets`` by a logistic curve through ``scores`` (Platt 2000), which keeps their order where pairs are few.
 
     Needs some ``true`` scores and some that are not.
     """
@@ -59,7 +59,7 @@ def logistic(scores: npt.NDArray[np.floating], true: npt.NDArray[np.bool_], want
         mixed = (spread * scores).sum()
         second = np.array([[(spread * scores**2).sum(), mixed], [mixed, spread.sum()]]) + 1e-6 * np.eye(2)
         slope, base = np.array([slope, base]) - np.linalg.solve(second, first)
-    probabilities: npt.NDArray[np.float32] = (1 / (1 + np.exp(-(slope * wanted + base)))).astype(np.float32)
+    probabilities: npt.NDArray[np.float32] = (1 / (1 + np.exp(-(slope * targets + base)))).astype(np.float32)
     return probabilities
 
 

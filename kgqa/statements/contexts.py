@@ -92,7 +92,7 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
 ):  # fmt: skip
     counts = np.zeros(len(document), np.int64)
     bounds, features = np.zeros(1 << 16, np.int64), np.empty(1 << 20, np.uint32)
-    made = size = 0
+    pair_count = size = 0
     longest = most = 0
     for d in document:
         longest = max(longest, text_offsets[d + 1] - text_offsets[d])
@@ -141,18 +141,18 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
         for pair in range(i, last):
             x, z = before[pair], after[pair]
             about = subjects[d] == x
-            seen = 0
+            mention_count = 0
             for m in range(mentioned):
-                if entities[base + m] != z or seen == MENTIONS:
+                if entities[base + m] != z or mention_count == MENTIONS:
                     continue
                 # The nearest mention of x in the same sentence, before or after.
                 near, distance, behind = np.int64(-1), np.int64(1 << 30), False
-                for other in range(mentioned):
-                    if sentence[other] != sentence[m] or entities[base + other] != x:
+                for position in range(mentioned):
+                    if sentence[position] != sentence[m] or entities[base + position] != x:
                         continue
-                    gap = first_token[m] - stop[other] if other < m else first_token[other] - stop[m]
+                    gap = first_token[m] - stop[position] if position < m else first_token[position] - stop[m]
                     if 0 <= gap < distance:
-                        near, distance, behind = np.int64(other), np.int64(gap), other > m
+                        near, distance, behind = np.int64(position), np.int64(gap), position > m
                 if near < 0 and not about:
                     continue
                 left = np.int64(0)
@@ -180,12 +180,12 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                         break
                     features[size] = _feature(_AFTER, hashes[k])
                     size += 1
-                one = hashes[right - 1] if right - 1 >= left else np.uint64(7)
+                before_last = hashes[right - 1] if right - 1 >= left else np.uint64(7)
                 two = hashes[right - 2] if right - 2 >= left else np.uint64(8)
                 three = hashes[right - 3] if right - 3 >= left else np.uint64(9)
-                features[size] = _feature(_LAST, one)
-                features[size + 1] = _feature(_PAIR, mixed(one) ^ two)
-                features[size + 2] = _feature(_TRIPLE, mixed(mixed(one) ^ two) ^ three)
+                features[size] = _feature(_LAST, before_last)
+                features[size + 1] = _feature(_PAIR, mixed(before_last) ^ two)
+                features[size + 2] = _feature(_TRIPLE, mixed(mixed(before_last) ^ two) ^ three)
                 following = hashes[stop[m]] if stop[m] < count else np.uint64(11)
                 further = hashes[stop[m] + 1] if stop[m] + 1 < count else np.uint64(12)
                 features[size + 3] = _feature(_NEXT, following)
@@ -194,7 +194,7 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                 features[size + 5] = _feature(_DISTANCE, np.uint64(gap if gap < 5 else (5 if gap < 10 else (6 if gap < 20 else 7))))
                 place = sentence[m] - sentence_offsets[d]
                 features[size + 6] = _feature(_SENTENCE, np.uint64(place if place < 3 else 3))
-                features[size + 7] = _feature(_ORDER, order + np.uint64(4) * np.uint64(seen))
+                features[size + 7] = _feature(_ORDER, order + np.uint64(4) * np.uint64(mention_count))
                 size += 8
                 if about:
                     for k in range(opening):
@@ -202,10 +202,10 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                         size += 1
                     features[size] = _feature(_FIRST, np.uint64(place == 0))
                     size += 1
-                made += 1
-                bounds = grown(bounds, made + 1)
-                bounds[made] = size
+                pair_count += 1
+                bounds = grown(bounds, pair_count + 1)
+                bounds[pair_count] = size
                 counts[pair] += 1
-                seen += 1
+                mention_count += 1
         i = last
-    return counts, bounds[: made + 1].copy(), features[:size].copy()
+    return counts, bounds[: pair_count + 1].copy(), features[:size].copy()

@@ -58,8 +58,8 @@ class Profiles:
         order = np.lexsort((roles, -counts, entity))
         place = np.arange(len(order)) - offsets[entity]
         common = np.full((facts.entities, SHOWN), -1, np.int32)
-        shown = place < SHOWN
-        common[entity[shown], place[shown]] = roles[order][shown]
+        within = place < SHOWN
+        common[entity[within], place[within]] = roles[order][within]
         totals = np.bincount(facts.targets, minlength=facts.entities)
         return cls(offsets=offsets, roles=roles, counts=counts.astype(np.int32), totals=totals, common=common)
 
@@ -74,9 +74,9 @@ class Statements:
     lift: FloatArray
     """By how much the words of the document raise the log-odds over those of the two entities' other facts alone."""
 
-    def select(self, kept: npt.NDArray[np.bool_]) -> Statements:
-        """The statements for which ``kept`` holds."""
-        return Statements(pair=self.pair[kept], role=self.role[kept], probability=self.probability[kept], lift=self.lift[kept])
+    def select(self, mask: npt.NDArray[np.bool_]) -> Statements:
+        """The statements for which ``mask`` holds."""
+        return Statements(pair=self.pair[mask], role=self.role[mask], probability=self.probability[mask], lift=self.lift[mask])
 
 
 def learn(
@@ -88,8 +88,8 @@ def learn(
     as each step depends on the one before.
     """
     before, after = pairs
-    used = np.flatnonzero(learned & (np.diff(facts.offsets)[before] > 0) & (np.diff(contexts.offsets) > 0))
-    order = used[np.argsort(_shuffled(used.astype(np.uint64)), kind="stable")]
+    usable = np.flatnonzero(learned & (np.diff(facts.offsets)[before] > 0) & (np.diff(contexts.offsets) > 0))
+    order = usable[np.argsort(_shuffled(usable.astype(np.uint64)), kind="stable")]
     weights = np.zeros(1 << BITS, np.float32)
     _learn(
         order, contexts.offsets, contexts.bounds, contexts.features, before, after, facts.offsets, facts.targets, facts.roles,
@@ -177,10 +177,10 @@ def _between(x, z, offsets, targets):  # type: ignore[no-untyped-def]
 @kernel(inline=True)
 def _among(role, roles, first, last):  # type: ignore[no-untyped-def]
     """Whether one of the edges has the role."""
-    found = False
+    present = False
     for j in range(first, last):
-        found = found or roles[j] == role
-    return found
+        present = present or roles[j] == role
+    return present
 
 
 @kernel
@@ -222,7 +222,7 @@ def _score(  # type: ignore[no-untyped-def]
     places = np.empty(1 << 10, np.int64)
     out_pair, out_role, out_logit = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32), np.empty(1 << 16, np.float32)
     out_lift = np.empty(1 << 16, np.float32)
-    made = 0
+    count = 0
     for pair in range(begin, end):
         if offsets[pair] == offsets[pair + 1]:
             continue
@@ -241,9 +241,9 @@ def _score(  # type: ignore[no-untyped-def]
                 alone = _logit(weights, places, bounds[context + 1] - bounds[context], number)
             if best < least:
                 continue
-            if made == len(out_pair):
-                out_pair, out_role = grown(out_pair, made + 1), grown(out_role, made + 1)
-                out_logit, out_lift = grown(out_logit, made + 1), grown(out_lift, made + 1)
-            out_pair[made], out_role[made], out_logit[made], out_lift[made] = pair, role, best, best - alone
-            made += 1
-    return out_pair[:made].copy(), out_role[:made].copy(), out_logit[:made].copy(), out_lift[:made].copy()
+            if count == len(out_pair):
+                out_pair, out_role = grown(out_pair, count + 1), grown(out_role, count + 1)
+                out_logit, out_lift = grown(out_logit, count + 1), grown(out_lift, count + 1)
+            out_pair[count], out_role[count], out_logit[count], out_lift[count] = pair, role, best, best - alone
+            count += 1
+    return out_pair[:count].copy(), out_role[:count].copy(), out_logit[:count].copy(), out_lift[:count].copy()

@@ -80,10 +80,10 @@ def sentence_pairs(
     key = np.stack([document[order], one[order], other[order]])
     begins = np.append(True, (key[:, 1:] != key[:, :-1]).any(axis=0))[: len(order)]
     place = np.arange(len(order)) - np.flatnonzero(begins)[np.cumsum(begins) - 1]
-    kept = order[place < MOST]
+    rows = order[place < MOST]
     pair = (np.cumsum(begins) - 1)[place < MOST]
-    sizes = np.diff(feature_bounds)[kept]
-    at = np.repeat(feature_bounds[kept] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())
+    sizes = np.diff(feature_bounds)[rows]
+    at = np.repeat(feature_bounds[rows] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())
     starts = order[begins]
     return SentencePairs(
         document=document[starts], one=one[starts], other=other[starts],
@@ -105,9 +105,9 @@ def cross_fit(pairs: SentencePairs, true: npt.NDArray[np.bool_], folds: Sequence
         scores = np.full(len(pairs), -np.inf)
         for number in np.unique(fold):
             rows = np.flatnonzero((learned & (fold != number))[owner])
-            here = np.flatnonzero((fold == number)[owner])
+            held_out = np.flatnonzero((fold == number)[owner])
             weights = _fitted(table[rows], true[owner[rows]], weight[rows])
-            np.maximum.at(scores, owner[here], table[here] @ weights)
+            np.maximum.at(scores, owner[held_out], table[held_out] @ weights)
         total += scores
     return total / len(folds)
 
@@ -117,9 +117,9 @@ def _matrix(pairs: SentencePairs) -> csr_array:
     names, column, counts = np.unique(pairs.features, return_inverse=True, return_counts=True)
     contexts = len(pairs.feature_bounds) - 1
     row = np.repeat(np.arange(contexts), np.diff(pairs.feature_bounds))
-    kept = (counts >= LEAST)[column]
-    names, column = np.unique(column[kept], return_inverse=True)
-    row = row[kept]
+    frequent = (counts >= LEAST)[column]
+    names, column = np.unique(column[frequent], return_inverse=True)
+    row = row[frequent]
     cells = np.unique(row.astype(np.int64) * (len(names) + 1) + column)
     ones = np.arange(contexts, dtype=np.int64) * (len(names) + 1) + len(names)
     cells = np.sort(np.concatenate([cells, ones]))
@@ -136,18 +136,20 @@ def _fitted(table: csr_array, true: npt.NDArray[np.bool_], weight: FloatArray) -
         slope = -weight * sign / (1 + np.exp(margin))
         return float(value), table.T @ slope + RIDGE * weights
 
-    found: FloatArray = minimize(loss, np.zeros(table.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "ftol": ENOUGH}).x
-    return found
+    solution: FloatArray = minimize(
+        loss, np.zeros(table.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "ftol": ENOUGH}
+    ).x
+    return solution
 
 
 @kernel(inline=True)
-def _named(family, value):  # type: ignore[no-untyped-def]
+def _feature(family, value):  # type: ignore[no-untyped-def]
     return mixed(value ^ mixed(np.uint64(family) * np.uint64(0x9E3779B97F4A7C15)))
 
 
 @kernel(inline=True)
-def _two(one, other):  # type: ignore[no-untyped-def]
-    return mixed(one) * np.uint64(3) ^ other
+def _bigram(first, second):  # type: ignore[no-untyped-def]
+    return mixed(first) * np.uint64(3) ^ second
 
 
 @kernel
@@ -156,7 +158,7 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
 ):  # fmt: skip
     document, ones, others = np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int32)
     bounds, features = np.zeros(1 << 12, np.int64), np.empty(1 << 18, np.uint64)
-    made = size = 0
+    pair_count = size = 0
     longest = most = 0
     for d in range(len(text_offsets) - 1):
         longest = max(longest, text_offsets[d + 1] - text_offsets[d])
@@ -174,7 +176,7 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
         at, character = text_offsets[d], 0
         length = mention = 0
         sentence = sentence_offsets[d]
-        begin = begun = 0
+        begin = first_mention = 0
         for t in range(count + 1):
             if t < count:
                 goal = text_offsets[d] + starts[t]
@@ -183,8 +185,8 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                     at += 1
             ended = t == count or (sentence + 1 < sentence_offsets[d + 1] and character >= sentences[sentence + 1])
             if ended:
-                for x in range(begun, mention):
-                    for z in range(begun, mention):
+                for x in range(first_mention, mention):
+                    for z in range(first_mention, mention):
                         if not first[entities[base + x]] or first[entities[base + z]]:
                             continue
                         left, right = min(place[x], place[z]), max(place[x], place[z])
@@ -192,62 +194,62 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                         features = grown(features, size + 4 * FAR + 6 * WINDOW + 40)
                         near = right - left - 1 <= FAR
                         for k in range(left + 1, right if near else left + 1):
-                            features[size] = _named(1, token[k])
-                            features[size + 1] = _named(1 + order, token[k])
+                            features[size] = _feature(1, token[k])
+                            features[size + 1] = _feature(1 + order, token[k])
                             size += 2
                             if k + 1 < right:
-                                both = _two(token[k], token[k + 1])
-                                features[size] = _named(4, both)
-                                features[size + 1] = _named(4 + order, both)
+                                both = _bigram(token[k], token[k + 1])
+                                features[size] = _feature(4, both)
+                                features[size + 1] = _feature(4 + order, both)
                                 size += 2
                         before = np.uint64(_EDGE)
                         for k in range(max(begin, left - WINDOW), left):
-                            features[size] = _named(7 + order, token[k])
-                            features[size + 1] = _named(9 + order, _two(before, token[k]))
+                            features[size] = _feature(7 + order, token[k])
+                            features[size + 1] = _feature(9 + order, _bigram(before, token[k]))
                             size += 2
                             before = token[k]
-                        features[size] = _named(11 + order, before)
+                        features[size] = _feature(11 + order, before)
                         size += 1
                         before = np.uint64(_EDGE)
                         for k in range(right + 1, min(length, right + 1 + WINDOW)):
-                            features[size] = _named(13 + order, token[k])
+                            features[size] = _feature(13 + order, token[k])
                             size += 1
                             if k > right + 1:
-                                features[size] = _named(15 + order, _two(before, token[k]))
+                                features[size] = _feature(15 + order, _bigram(before, token[k]))
                                 size += 1
                             before = token[k]
-                        features[size] = _named(17 + order, token[right + 1] if right + 1 < length else np.uint64(_EDGE))
+                        features[size] = _feature(17 + order, token[right + 1] if right + 1 < length else np.uint64(_EDGE))
                         one = token[left + 1] if right > left + 1 else np.uint64(_EDGE)
                         last = token[right - 1] if right > left + 1 else np.uint64(_EDGE)
-                        features[size + 1] = _named(19 + order, _two(one, last))
-                        features[size + 2] = _named(22, np.uint64(min((right - left - 1) // 2, 15)))
+                        features[size + 1] = _feature(19 + order, _bigram(one, last))
+                        features[size + 2] = _feature(22, np.uint64(min((right - left - 1) // 2, 15)))
                         size += 3
                         for kind in (np.int8(1), np.int8(2)):
                             within = among = 0
                             for k in range(begin, length):
                                 within += kinds[k] == kind
                                 among += kinds[k] == kind and left < k < right
-                            features[size] = _named(22 + kind, np.uint64(min(within, 5)))
-                            features[size + 1] = _named(24 + kind, np.uint64(min(among, 3)))
+                            features[size] = _feature(22 + kind, np.uint64(min(within, 5)))
+                            features[size + 1] = _feature(24 + kind, np.uint64(min(among, 3)))
                             size += 2
                         # How many others of its kind stand nearer to the other end.
                         nearer = farther = 0
-                        for other in range(begun, mention):
+                        for other in range(first_mention, mention):
                             if entities[base + other] in (entities[base + x], entities[base + z]):
                                 continue
                             if first[entities[base + other]]:
                                 nearer += abs(place[other] - place[z]) < right - left
                             else:
                                 farther += abs(place[other] - place[x]) < right - left
-                        features[size] = _named(27, np.uint64(min(nearer, 3)))
-                        features[size + 1] = _named(28, np.uint64(min(farther, 3)))
+                        features[size] = _feature(27, np.uint64(min(nearer, 3)))
+                        features[size + 1] = _feature(28, np.uint64(min(farther, 3)))
                         size += 2
-                        document, ones, others = grown(document, made + 1), grown(ones, made + 1), grown(others, made + 1)
-                        document[made], ones[made], others[made] = d, entities[base + x], entities[base + z]
-                        made += 1
-                        bounds = grown(bounds, made + 1)
-                        bounds[made] = size
-                begin, begun = length, mention
+                        document, ones, others = grown(document, pair_count + 1), grown(ones, pair_count + 1), grown(others, pair_count + 1)
+                        document[pair_count], ones[pair_count], others[pair_count] = d, entities[base + x], entities[base + z]
+                        pair_count += 1
+                        bounds = grown(bounds, pair_count + 1)
+                        bounds[pair_count] = size
+                begin, first_mention = length, mention
                 while sentence + 1 < sentence_offsets[d + 1] and character >= sentences[sentence + 1]:
                     sentence += 1
             if t == count:
@@ -261,4 +263,10 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                 continue
             token[length], kinds[length] = hashes[t], 0
             length += 1
-    return document[:made].copy(), ones[:made].copy(), others[:made].copy(), bounds[: made + 1].copy(), features[:size].copy()
+    return (
+        document[:pair_count].copy(),
+        ones[:pair_count].copy(),
+        others[:pair_count].copy(),
+        bounds[: pair_count + 1].copy(),
+        features[:size].copy(),
+    )

@@ -54,9 +54,9 @@ class InDatabase:
                 documents=none,
             )
         pairs = paired(np.repeat(searches.heads, counts), candidates.targets)
-        found = self._chains_of(np.unique(pairs), longer=False)
-        found = found.take(np.lexsort([*_columns(found.nodes), found.pairs]))
-        tree = found.take(np.searchsorted(found.pairs, pairs))
+        chains = self._chains_of(np.unique(pairs), longer=False)
+        chains = chains.take(np.lexsort([*_columns(chains.nodes), chains.pairs]))
+        tree = chains.take(np.searchsorted(chains.pairs, pairs))
         documents = tree.nodes[:, 1::2]
         query = np.repeat(np.arange(len(counts)), counts)
         chained = Adjacency.from_pairs(np.repeat(query, documents.shape[1])[documents.ravel() >= 0], documents[documents >= 0], len(counts))
@@ -68,23 +68,23 @@ class InDatabase:
     def chains(self, heads: IntArray, offsets: npt.NDArray[np.int64], candidates: IntArray, *, longer: bool, limit: int) -> Chains:
         """Implements :meth:`Traversal.chains <kgqa.traversal.base.Traversal.chains>` with queries."""
         pairs = paired(np.repeat(heads, np.diff(offsets)), candidates)
-        found = self._chains_of(np.unique(pairs), longer=longer)
-        found = found.take(np.lexsort([*_columns(_from_the_end(found)), found.lengths, found.pairs]))
-        first, last = (np.searchsorted(found.pairs, pairs, side) for side in ("left", "right"))
+        all_chains = self._chains_of(np.unique(pairs), longer=longer)
+        all_chains = all_chains.take(np.lexsort([*_columns(_from_the_end(all_chains)), all_chains.lengths, all_chains.pairs]))
+        first, last = (np.searchsorted(all_chains.pairs, pairs, side) for side in ("left", "right"))
         counts = np.minimum(last - first, limit)
-        chosen = found.take(spread(first, counts))
-        return Chains(counts=counts.astype(np.int32), lengths=chosen.lengths, nodes=chosen.nodes[chosen.nodes >= 0])
+        selected = all_chains.take(spread(first, counts))
+        return Chains(counts=counts.astype(np.int32), lengths=selected.lengths, nodes=selected.nodes[selected.nodes >= 0])
 
     def _reached(self, heads: IntArray) -> Adjacency:
         """For each of ``heads`` (ascending) the entities that it reaches."""
         distinct, place = np.unique(heads, return_inverse=True)
-        found = [
+        numbered_rows = [
             (number, self._store.run(query, {"entity": self._entities[head].as_py()})["candidate"])
             for number, head in enumerate(distinct)
             for query in self._candidates
         ]
-        sources = np.repeat([number for number, _ in found], [len(ids) for _, ids in found])
-        targets = _rows([ids for _, ids in found], self._entities)
+        sources = np.repeat([number for number, _ in numbered_rows], [len(ids) for _, ids in numbered_rows])
+        targets = _rows([ids for _, ids in numbered_rows], self._entities)
         return Adjacency.from_pairs(sources.astype(np.int64), targets, len(distinct)).take(place)
 
     def _chains_of(self, pairs: Offsets, *, longer: bool) -> _Found:
@@ -93,15 +93,15 @@ class InDatabase:
         bounds = np.flatnonzero(np.diff(pairs >> 32, prepend=-1, append=-1))
         for first, last in pairwise(bounds):
             head = int(pairs[first] >> 32)
-            left = self._entities.take(pa.array(pairs[first:last] & 0xFFFFFFFF)).to_pylist()
-            for query, found in zip(self._chains, tables, strict=True):
-                rows = self._store.run(query, {"entity": self._entities[head].as_py(), "candidates": left}) if left else None
+            unreached = self._entities.take(pa.array(pairs[first:last] & 0xFFFFFFFF)).to_pylist()
+            for query, found_rows in zip(self._chains, tables, strict=True):
+                rows = self._store.run(query, {"entity": self._entities[head].as_py(), "candidates": unreached}) if unreached else None
                 if rows is not None and rows.num_rows:
-                    found.append((head, rows))
+                    found_rows.append((head, rows))
                     reached = set() if longer else set(rows["candidate"].to_pylist())
-                    left = [candidate for candidate in left if candidate not in reached]
+                    unreached = [candidate for candidate in unreached if candidate not in reached]
         width = 2 * len(self._chains) + 1
-        return _Found.together([self._numbered(found, width) for found in tables])
+        return _Found.together([self._numbered(found_rows, width) for found_rows in tables])
 
     def _numbered(self, tables: list[tuple[int, pa.Table]], width: int) -> _Found:
         """Chains of one length as rows of the tables."""
@@ -140,18 +140,18 @@ def _end_points(searches: Searches, reached: Adjacency, ends: EndPoints) -> Adja
     query, entity = reached.sources(), reached.targets
     is_answer = entity == searches.answers[query]
     first, last = ends.fact_offsets[searches.heads], ends.fact_offsets[searches.heads + 1]
-    asked, facts = np.repeat(np.arange(len(first)), last - first), spread(first, last - first)
-    same = ends.fact_relations[facts] == searches.relations[asked]
-    true = np.isin(paired(query, entity), paired(asked[same], ends.fact_tails[facts[same]]))
-    kept = is_answer | (ends.roles.contains(entity, searches.relations[query]) & ~true)
+    queries, facts = np.repeat(np.arange(len(first)), last - first), spread(first, last - first)
+    same_relation = ends.fact_relations[facts] == searches.relations[queries]
+    true = np.isin(paired(query, entity), paired(queries[same_relation], ends.fact_tails[facts[same_relation]]))
+    mask = is_answer | (ends.roles.contains(entity, searches.relations[query]) & ~true)
     answered = np.bincount(query, is_answer, minlength=len(searches.heads)) > 0
-    return reached.keep(kept & answered[query])
+    return reached.keep(mask & answered[query])
 
 
-def _from_the_end(found: _Found) -> IntArray:
+def _from_the_end(chains: _Found) -> IntArray:
     """The nodes of each chain backwards; -1 after the head."""
-    places = found.lengths[:, None] - 1 - np.arange(found.nodes.shape[1])
-    backwards: IntArray = np.where(places >= 0, np.take_along_axis(found.nodes, np.maximum(places, 0), axis=1), -1)
+    places = chains.lengths[:, None] - 1 - np.arange(chains.nodes.shape[1])
+    backwards: IntArray = np.where(places >= 0, np.take_along_axis(chains.nodes, np.maximum(places, 0), axis=1), -1)
     return backwards
 
 
@@ -160,10 +160,10 @@ def _columns(nodes: IntArray) -> list[npt.NDArray[np.integer]]:
     return list(nodes.T[::-1])
 
 
-def _rows(ids: list[pa.ChunkedArray], known: pa.Array) -> IntArray:
+def _rows(ids: list[pa.ChunkedArray], ids_of_table: pa.Array) -> IntArray:
     """The row of each id, all columns of ``ids`` one after the other."""
     together = pa.chunked_array([chunk for column in ids for chunk in column.chunks], pa.string())
-    rows = pc.index_in(together, known)
+    rows = pc.index_in(together, ids_of_table)
     if rows.null_count:
         stranger = together.filter(pc.is_null(rows))[0].as_py()
         raise StoreError(

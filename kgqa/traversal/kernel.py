@@ -81,7 +81,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
     order, entity_depth, entity_parent = np.empty(entities, np.int32), np.empty(entities, np.int32), np.empty(entities, np.int32)
     document_depth, document_parent = np.empty(documents, np.int32), np.empty(documents, np.int32)
     entity_stamp, document_stamp = np.full(entities, -1, np.int32), np.full(documents, -1, np.int32)
-    excluded, wanted = np.full(entities, -1, np.int32), np.empty(entities, np.int32)
+    excluded, end_points = np.full(entities, -1, np.int32), np.empty(entities, np.int32)
     chained_stamp, chained, document_count = np.full(documents, -1, np.int32), np.empty(1024, np.int32), 0
     queries = len(heads)
     reached, counts = np.zeros(queries, np.bool_), np.zeros(queries, np.int32)
@@ -102,19 +102,19 @@ def find_candidates(  # type: ignore[no-untyped-def]
         for i in range(fact_offsets[head], fact_offsets[head + 1]):
             if fact_relations[i] == relation:
                 excluded[fact_tails[i]] = query
-        found = 0
+        reached_count = 0
         for i in range(1, visited):
             entity = order[i]
             if entity == answer or (excluded[entity] != query and row_holds(role_offsets, roles, entity, relation)):
-                wanted[found] = entity
-                found += 1
-        counts[query] = found
-        if candidate_count + found > len(candidates):
-            candidates, lengths = grown(candidates, candidate_count + found), grown(lengths, candidate_count + found)
-        candidates[candidate_count : candidate_count + found] = np.sort(wanted[:found])
+                end_points[reached_count] = entity
+                reached_count += 1
+        counts[query] = reached_count
+        if candidate_count + reached_count > len(candidates):
+            candidates, lengths = grown(candidates, candidate_count + reached_count), grown(lengths, candidate_count + reached_count)
+        candidates[candidate_count : candidate_count + reached_count] = np.sort(end_points[:reached_count])
         if with_chains:
             first_document = document_count
-            for i in range(candidate_count, candidate_count + found):
+            for i in range(candidate_count, candidate_count + reached_count):
                 length = 2 * entity_depth[candidates[i]] + 1
                 lengths[i] = length
                 if node_count + length > len(nodes):
@@ -135,7 +135,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
                 node_count += length
             chained[first_document:document_count].sort()
             document_counts[query] = document_count - first_document
-        candidate_count += found
+        candidate_count += reached_count
     lengths = lengths[: candidate_count if with_chains else 0].copy()
     chained = chained[:document_count].copy()
     return reached, counts, candidates[:candidate_count].copy(), lengths, nodes[:node_count].copy(), document_counts, chained
@@ -243,8 +243,8 @@ def find_chains(  # type: ignore[no-untyped-def]
                     ):
                         continue
                     repeated = False
-                    for other in range(place + 2, top + 1, 2):
-                        repeated = repeated or path[other] == before
+                    for position in range(place + 2, top + 1, 2):
+                        repeated = repeated or path[position] == before
                     if repeated:
                         continue
                     path[place] = before

@@ -31,7 +31,7 @@ def project_edges(
     for name in (name for direction in ROLES for name in getattr(settings, direction)):
         if queries[name].own:  # before any of them runs
             check_own_query(queries[name])
-    found = []
+    edge_tables = []
     for direction in ROLES:
         parts = []
         for name in getattr(settings, direction):
@@ -41,14 +41,14 @@ def project_edges(
             parts.append(edges)
             if advance:
                 advance(1)
-        found.append(_once_each(arrow(pl.concat(parts)), direction))
-        if not found[-1].num_rows:
+        edge_tables.append(_once_each(arrow(pl.concat(parts)), direction))
+        if not edge_tables[-1].num_rows:
             names = ", ".join(getattr(settings, direction))
             raise EmptyResult(
                 f"the projection found no {direction.replace('_', ' ')} edge (queries: {names}), so nothing can be traversed; "
                 "check the linking rules and the documents."
             )
-    return pa.concat_tables(found)
+    return pa.concat_tables(edge_tables)
 
 
 def _once_each(edges: pa.Table, direction: str) -> pa.Table:
@@ -90,8 +90,8 @@ def graph_from_edges(edges: pa.Table, entities: pa.Table, documents: pa.Table) -
     )
 
 
-def _rows(ids: pa.ChunkedArray, known: pa.ChunkedArray, what: str) -> IntArray:
-    rows = pc.index_in(ids, known)
+def _rows(ids: pa.ChunkedArray, table_ids: pa.ChunkedArray, kind: str) -> IntArray:
+    rows = pc.index_in(ids, table_ids)
     if rows.null_count:
         stranger = ids.filter(pc.is_null(rows))[0].as_py()
         raise StoreError(f"a projection query returned the {what} id {stranger!r}, which is not in the tables; fix the query.")

@@ -36,8 +36,8 @@ def balance(samples: Samples, *, candidates: int, max_documents: int, seed: int)
 def draw_alternatives(samples: Samples, *, candidates: int, seed: int) -> Samples:
     """Keep the answer and ``candidates - 1`` alternatives drawn by hash; chains are then sought for these only, not for hundreds."""
     question = samples.question_of_candidate()
-    drawn = shuffling(samples.questions.id[question], samples.candidates.targets, purpose="alternatives", seed=seed)
-    order = np.lexsort((drawn, ~samples.is_answer(), question))
+    draws = shuffling(samples.questions.id[question], samples.candidates.targets, purpose="alternatives", seed=seed)
+    order = np.lexsort((draws, ~samples.is_answer(), question))
     dropped = np.zeros(len(order), np.bool_)
     dropped[order] = samples.candidates.places() >= candidates
     return samples.without_candidates(dropped)
@@ -49,8 +49,8 @@ def _chain_order(samples: Samples, seed: int) -> npt.NDArray[np.int64]:
     if samples.grades is not None:
         return np.arange(len(candidate))
     question = samples.question_of_candidate()[candidate]
-    drawn = shuffling(samples.questions.id[question], samples.chains.places(), purpose="chains", seed=seed)
-    return np.lexsort((drawn, samples.nodes.counts(), candidate))
+    draws = shuffling(samples.questions.id[question], samples.chains.places(), purpose="chains", seed=seed)
+    return np.lexsort((draws, samples.nodes.counts(), candidate))
 
 
 @kernel
@@ -69,7 +69,7 @@ def _add(chain, node_offsets, nodes, stamp, mark, documents, limit):  # type: ig
 
 @kernel
 def _choose(  # type: ignore[no-untyped-def]
-    candidate_offsets, candidates, answers, ids, chain_offsets, chains, node_offsets, nodes, wanted, limit, largest, seed
+    candidate_offsets, candidates, answers, ids, chain_offsets, chains, node_offsets, nodes, most_candidates, limit, largest, seed
 ):
     kept_candidates = np.zeros(len(candidates), np.bool_)
     kept_chains = np.zeros(len(node_offsets) - 1, np.bool_)
@@ -89,38 +89,38 @@ def _choose(  # type: ignore[no-untyped-def]
         for i in range(size):
             keys[i] = -float(min(counts[i], counts[answer])) + tie_breaker(ids[question], candidates[first + i], seed)
         keys[answer] = -np.inf
-        order = np.argsort(keys)[:wanted]
+        order = np.argsort(keys)[:most_candidates]
         mark += 1
         documents = 0
-        chosen = np.empty(len(order), np.int64)
+        members = np.empty(len(order), np.int64)
         count = 0
         for i in order:
             if counts[i] == 0:
                 continue
-            more = _add(chains[chain_offsets[first + i]], node_offsets, nodes, stamp, mark, documents, limit)
-            if more >= 0:
-                documents = more
-                chosen[count] = i
+            new_total = _add(chains[chain_offsets[first + i]], node_offsets, nodes, stamp, mark, documents, limit)
+            if new_total >= 0:
+                documents = new_total
+                members[count] = i
                 count += 1
             elif i == answer:
                 break
         rounds = 1
         most = counts[answer]
         for k in range(count):
-            most = min(most, counts[chosen[k]])
+            most = min(most, counts[members[k]])
         while count > 0 and rounds < most:
             # A round counts only if it fits as a whole; documents marked by one that does not are not used, as no chain of it is kept.
-            tried = documents
+            round_total = documents
             for k in range(count):
-                tried = _add(chains[chain_offsets[first + chosen[k]] + rounds], node_offsets, nodes, stamp, mark, tried, limit)
-                if tried < 0:
+                round_total = _add(chains[chain_offsets[first + members[k]] + rounds], node_offsets, nodes, stamp, mark, round_total, limit)
+                if round_total < 0:
                     break
-            if tried < 0:
+            if round_total < 0:
                 break
-            documents = tried
+            documents = round_total
             rounds += 1
         for k in range(count):
-            kept_candidates[first + chosen[k]] = True
-            for chain in range(chain_offsets[first + chosen[k]], chain_offsets[first + chosen[k]] + rounds):
+            kept_candidates[first + members[k]] = True
+            for chain in range(chain_offsets[first + members[k]], chain_offsets[first + members[k]] + rounds):
                 kept_chains[chains[chain]] = True
     return kept_candidates, kept_chains

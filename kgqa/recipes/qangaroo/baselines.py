@@ -156,16 +156,16 @@ def _max_mention(candidate_offsets, candidates, document_offsets, documents, lin
 def majority(train: Samples, samples: Samples) -> Scores:
     """How often each candidate is the answer of a training sample with the same relation."""
     questions = train.questions
-    seen, counts = np.unique(paired(questions.relation, questions.answer), return_counts=True)
+    pairs, counts = np.unique(paired(questions.relation, questions.answer), return_counts=True)
     sample = samples.question_of_candidate()
-    wanted = paired(samples.questions.relation[sample], samples.candidates.targets)
-    return _look_up(seen, counts, wanted)
+    keys = paired(samples.questions.relation[sample], samples.candidates.targets)
+    return _look_up(pairs, counts, keys)
 
 
 def document_cue(train: Samples, samples: Samples) -> Scores:
     """The largest cooccurrence(d, c) over the support documents d: training samples with d in which c is the answer (section 3.2)."""
     answers = train.questions.answer[train.documents.sources()]
-    seen, counts = np.unique(paired(answers, train.documents.targets), return_counts=True)
+    pairs, counts = np.unique(paired(answers, train.documents.targets), return_counts=True)
     scores = np.zeros(len(samples.candidates.targets))
     step = 512  # samples at a time, because there are candidates × documents pairs
     for first in range(0, len(samples), step):
@@ -173,8 +173,8 @@ def document_cue(train: Samples, samples: Samples) -> Scores:
         begin, end = samples.candidates.offsets[first], samples.candidates.offsets[last]
         sample = samples.question_of_candidate()[begin:end]
         documents = samples.documents.take(sample)
-        wanted = paired(samples.candidates.targets[begin:end][documents.sources()], documents.targets)
-        np.maximum.at(scores, begin + documents.sources(), _look_up(seen, counts, wanted))
+        keys = paired(samples.candidates.targets[begin:end][documents.sources()], documents.targets)
+        np.maximum.at(scores, begin + documents.sources(), _look_up(pairs, counts, keys))
     return scores
 
 
@@ -184,18 +184,18 @@ def rule(samples: Samples) -> Scores:
     return samples.grades["confidence"].astype(np.float64)
 
 
-def _look_up(seen: npt.NDArray[np.int64], counts: npt.NDArray[np.integer], wanted: npt.NDArray[np.int64]) -> Scores:
+def _look_up(pairs: npt.NDArray[np.int64], counts: npt.NDArray[np.integer], keys: npt.NDArray[np.int64]) -> Scores:
     """The count of each wanted key, 0 where it was not seen."""
-    return np.append(counts, 0.0)[find(seen, wanted)]
+    return np.append(counts, 0.0)[find(pairs, keys)]
 
 
 def tf_idf(samples: Samples, tokens: _Tokens) -> Scores:
     """The best TF-IDF score of any one support document for the words of question and candidate (section 6.1)."""
     questions = samples.questions
     pairs = tokens.labels.take(np.column_stack([questions.head, tokens.first_relation + questions.relation]).ravel())
-    asked = Rows(offsets=pairs.offsets[::2].copy(), targets=pairs.targets)
+    queries = Rows(offsets=pairs.offsets[::2].copy(), targets=pairs.targets)
     return best_paragraphs(
-        samples.candidates, samples.documents, asked=asked, texts=tokens.documents, labels=tokens.labels, idf=tokens.idf
+        samples.candidates, samples.documents, asked=queries, texts=tokens.documents, labels=tokens.labels, idf=tokens.idf
     )[0]  # fmt: skip
 
 

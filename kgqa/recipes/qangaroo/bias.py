@@ -71,8 +71,8 @@ def filter_samples(run: Run) -> StageOutput:
     for gate in gates:
         for sentence in gate.raised(samples):
             remarks.append(FunnelRow(stage="filter", what="questions", reason=sentence, removed=None, left=None, setting=gate.setting))
-        samples, more = pass_gates(samples, [gate])
-        rejections += more
+        samples, gate_rejections = pass_gates(samples, [gate])
+        rejections += gate_rejections
         measured[f"after {gate.setting.rsplit('.', 1)[-1]}"] = baselines.scores(samples, rng=rng)
         run.progress.advance(1)
     assert len(samples), "no bias filter takes everything"
@@ -113,23 +113,23 @@ def _bias_gates(settings: BiasSettings, plain: Samples, mentions: Mentions | Non
 
 def named_gates(samples: Samples, run: Run, tables: dict[str, pa.Table]) -> list[SampleGate]:
     """The gates that ask where the answers of ``samples`` can be read."""
-    wanted = np.zeros(tables["entities"].num_rows, np.bool_)
-    wanted[samples.questions.answer] = True
-    forms = Forms.of(tables, wanted, language=run.domain.settings.linking.language)
+    is_answer = np.zeros(tables["entities"].num_rows, np.bool_)
+    is_answer[samples.questions.answer] = True
+    forms = Forms.of(tables, is_answer, language=run.domain.settings.linking.language)
     gates: list[SampleGate] = [AnswerNamedInQuery(named=named_in_rows(tables["entities"]["label"], samples.questions.head, forms))]
     if run.domain.settings.section(QangarooSettings).answer_stated == "subject_document":
         articles = article_of(tables)
-        shown = articles[samples.questions.head]
-        named = named_in_rows(tables["documents"]["text"], shown[shown >= 0], forms)
-        gates.append(AnswerNamedInSubjectDocument(articles=articles, named=named))
+        subject_articles = articles[samples.questions.head]
+        entities_named = named_in_rows(tables["documents"]["text"], subject_articles[subject_articles >= 0], forms)
+        gates.append(AnswerNamedInSubjectDocument(articles=articles, named=entities_named))
     return gates
 
 
 def _as_read(data: BaselineData, samples: Samples, tables: dict[str, pa.Table], language: str) -> BaselineData:
     """The same data with the mentions that a reader sees, in any form of a name, as the masked twin has them; of candidates alone."""
-    wanted = np.zeros(tables["entities"].num_rows, np.bool_)
-    wanted[samples.candidates.targets] = True
-    places = find_forms(data.texts, Forms.of(tables, wanted, language=language), rows=samples.documents.targets)
+    is_candidate = np.zeros(tables["entities"].num_rows, np.bool_)
+    is_candidate[samples.candidates.targets] = True
+    places = find_forms(data.texts, Forms.of(tables, is_candidate, language=language), rows=samples.documents.targets)
     document = np.repeat(np.arange(len(data.texts)), np.diff(places.offsets))
     order = np.lexsort((places.start, places.entity, document))
     pair, end = paired(document, places.entity)[order], places.end[order]
@@ -137,9 +137,9 @@ def _as_read(data: BaselineData, samples: Samples, tables: dict[str, pa.Table], 
     pairs, number = np.unique(pair, return_inverse=True)
     step = int(end.max(initial=0)) + 1
     until = np.maximum.accumulate(number * step + end) if len(end) else number
-    own = np.ones(len(order), np.bool_)
-    own[1:] = number[1:] * step + places.start[order][1:] >= until[:-1]
-    counts = np.bincount(number[own], minlength=len(pairs))
+    outside = np.ones(len(order), np.bool_)
+    outside[1:] = number[1:] * step + places.start[order][1:] >= until[:-1]
+    counts = np.bincount(number[outside], minlength=len(pairs))
     links = Rows(
         offsets=row_bounds((pairs >> 32).astype(np.int32), tables["documents"].num_rows), targets=(pairs & 0xFFFFFFFF).astype(np.int32)
     )

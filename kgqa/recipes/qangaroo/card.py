@@ -66,7 +66,7 @@ def _paths(paths: Sequence[tuple[str, int, int]]) -> str:
 
 
 def _masked(hidden: Hidden) -> str:
-    named = hidden.places + hidden.readable
+    places = hidden.places + hidden.readable
     return (
         f"Names left readable in the masked twin: {hidden.readable:,} of {named:,}. Sought on token boundaries in all masked texts and "
         "titles: labels and all other names of a sample's candidates, their plurals and possessives, and adjectives that English endings "

@@ -36,8 +36,8 @@ def row_numbers(values: pa.ChunkedArray | pa.Array, ids: pa.ChunkedArray) -> Int
     """The row of each value in ``ids``; all are there."""
     if pa.types.is_dictionary(values.type):
         parts = values.unify_dictionaries().chunks
-        known = row_numbers(parts[0].dictionary, ids) if parts else np.zeros(0, np.int32)
-        return np.concatenate([np.zeros(0, np.int32), *(known[part.indices.to_numpy()] for part in parts)])
+        dictionary_rows = row_numbers(parts[0].dictionary, ids) if parts else np.zeros(0, np.int32)
+        return np.concatenate([np.zeros(0, np.int32), *(dictionary_rows[part.indices.to_numpy()] for part in parts)])
     rows = pc.index_in(values, ids)
     assert rows.null_count == 0
     return (rows.combine_chunks() if isinstance(rows, pa.ChunkedArray) else rows).to_numpy()  # type: ignore[no-any-return]
@@ -66,7 +66,7 @@ def _facts(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, both_d
     relations = frame(tables["relations"]).with_row_index("row")
     for relation in settings.relations:
         if relation not in relations["id"]:
-            known = ", ".join(relations["id"].head(20).to_list())
+            first_ids = ", ".join(relations["id"].head(20).to_list())
             raise UnknownId(f"qangaroo.relations: the relation {relation!r} is not in the relation table, which begins with {known}.")
     facts = frame(tables["facts"])
     if settings.relations:
@@ -115,9 +115,9 @@ def article_of(tables: Mapping[str, pa.Table]) -> IntArray:
     """For each entity the row of the document about it, or -1."""
     articles = np.full(tables["entities"].num_rows, -1, np.int32)
     about = tables["documents"]["about"]
-    known = np.flatnonzero(np.asarray(pc.is_valid(about)))
-    if len(known):
-        articles[row_numbers(about.take(pa.array(known)), tables["entities"]["id"])] = known
+    documents = np.flatnonzero(np.asarray(pc.is_valid(about)))
+    if len(documents):
+        articles[row_numbers(about.take(pa.array(documents)), tables["entities"]["id"])] = documents
     return articles
 
 

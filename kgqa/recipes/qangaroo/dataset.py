@@ -42,9 +42,9 @@ def write_splits(folder: Path, samples: Samples, maker: InstanceMaker, *, run: R
             with pq.ParquetWriter(target / f"{split}.parquet", OF_RECIPES, compression="zstd", compression_level=1) as writer:
                 for first in range(0, len(part), CHUNK):
                     chunk = part.slice(first, min(first + CHUNK, len(part)))
-                    table, more = maker.masked(chunk) if masked else (maker.plain(chunk), Hidden())
+                    table, chunk_hidden = maker.masked(chunk) if masked else (maker.plain(chunk), Hidden())
                     writer.write_table(table)
-                    hidden += more
+                    hidden += chunk_hidden
                     run.progress.advance(len(chunk))
     return hidden
 
@@ -59,8 +59,8 @@ def write_rejected(path: Path, run: Run) -> None:
     for stage in ("traverse", "filter"):
         table = tables[f"rejected_{stage}"]
         gate = table["gate"].combine_chunks().dictionary_encode()
-        told = {
-            name: pa.array([getattr(GATES[each], name) for each in gate.dictionary.to_pylist()], pa.string())
+        sentences = {
+            name: pa.array([getattr(GATES[gate_name], name) for gate_name in gate.dictionary.to_pylist()], pa.string())
             for name in ("reason", "setting")
         }
         head, row = table["head"].combine_chunks(), table["relation"].combine_chunks()
@@ -71,13 +71,13 @@ def write_rejected(path: Path, run: Run) -> None:
                     "id": instance_ids(table["id"].combine_chunks().to_numpy(), run.domain.settings.dataset),
                     "split": pa.array(SPLITS).take(table["split"].combine_chunks()),
                     "stage": pa.repeat(stage, table.num_rows),
-                    "reason": told["reason"].take(gate.indices),
+                    "reason": sentences["reason"].take(gate.indices),
                     "detail": pc.binary_join_element_wise(*fact, " "),
                     "question": question_texts(run.domain.settings, tables["asked_relations"]["label"], row, labels.take(head)),
                     "relation": fact[1],
                     "subject": fact[0],
                     "answer": fact[2],
-                    "setting": told["setting"].take(gate.indices),
+                    "setting": sentences["setting"].take(gate.indices),
                     "value": table["value"].combine_chunks(),
                     "threshold": table["threshold"].combine_chunks(),
                 }

@@ -68,17 +68,17 @@ class Distractors:
         sample, answer = samples.question_of_candidate(), samples.is_answer()
         target, bounds = samples.candidates.targets, samples.candidates.offsets
         true_too = _joined_to(bounds, target, bridges.offsets, bridges.targets, self.possible.offsets, self.possible.targets) | kin
-        offsets, others = _articles_of_others(bridges, hops["bridge"], self.articles)
-        true_too |= several[sample] & _joined_to(bounds, target, offsets, others, self.linked.offsets, self.linked.targets)
+        offsets, other_articles = _articles_of_others(bridges, hops["bridge"], self.articles)
+        true_too |= several[sample] & _joined_to(bounds, target, offsets, other_articles, self.linked.offsets, self.linked.targets)
         true_too &= ~answer
-        alike = self.types.alike(target, samples.questions.answer[sample])
-        unlike = ~answer & ~true_too & (alike < self.settings.alike)
-        left = answer | ~(true_too | unlike)
-        drawn = shuffling(samples.questions.id[sample], target, purpose="distractors")
-        order = np.lexsort((drawn, -np.round(alike, 1), -self._lure(samples, hops), ~answer, ~left, sample))
+        likeness = self.types.alike(target, samples.questions.answer[sample])
+        unlike = ~answer & ~true_too & (likeness < self.settings.alike)
+        staying = answer | ~(true_too | unlike)
+        draws = shuffling(samples.questions.id[sample], target, purpose="distractors")
+        order = np.lexsort((draws, -np.round(likeness, 1), -self._lure(samples, hops), ~answer, ~staying, sample))
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order)) - bounds[sample[order]]
-        many = left & (rank >= self.settings.candidates)
+        many = staying & (rank >= self.settings.candidates)
         rows = [
             _candidates(TRUE_TOO, true_too, "qangaroo.paths"), _candidates(UNLIKE, unlike, "qangaroo.paths.alike"),
             _candidates(MANY, many, "qangaroo.paths.candidates"),
@@ -103,11 +103,11 @@ class Distractors:
         return lure
 
 
-def _articles_of_others(bridges: Rows, own: IntArray, articles: IntArray) -> tuple[Offsets, IntArray]:
-    """The rows of ``bridges`` without the query's ``own``, as their articles, those without one left out."""
+def _articles_of_others(bridges: Rows, bridge: IntArray, articles: IntArray) -> tuple[Offsets, IntArray]:
+    """The rows of ``bridges`` without the query's ``bridge``, as their articles, those without one left out."""
     query, article = bridges.sources(), articles[bridges.targets]
-    kept = (bridges.targets != own[query]) & (article >= 0)
-    return row_bounds(query[kept], len(own)), article[kept]
+    mask = (bridges.targets != bridge[query]) & (article >= 0)
+    return row_bounds(query[mask], len(bridge)), article[mask]
 
 
 def over_earlier(samples: Samples, hops: Hops, linked: Adjacency, ranks: Ranks, articles: IntArray) -> IntArray:
@@ -138,8 +138,8 @@ class Ranks:
     def __init__(self, mentions: Places, articles: IntArray) -> None:
         """Memory: 12 bytes for each pair of a document and an entity that it mentions."""
         pairs, first = first_mentions(mentions)
-        known = articles[pairs & 0xFFFFFFFF] >= 0
-        pairs, first = pairs[known], first[known]
+        has_article = articles[pairs & 0xFFFFFFFF] >= 0
+        pairs, first = pairs[has_article], first[has_article]
         order = np.lexsort((first, pairs >> 32))
         begins = np.searchsorted((pairs >> 32)[order], pairs[order] >> 32)
         rank = np.empty(len(pairs), np.int32)
@@ -165,15 +165,15 @@ class Types:
         length = np.sqrt(np.bincount(entity, self._weights**2, minlength=facts.entities))
         self._weights /= np.maximum(length, 1e-12)[entity]
 
-    def alike(self, one: IntArray, other: IntArray) -> npt.NDArray[np.float64]:
-        """From 0 to 1 for each pair; 0 where ``one`` has fewer than ``TYPED`` facts."""
-        found: npt.NDArray[np.float64] = _cosines(self._offsets, self._roles, self._weights, one, other)
-        return np.where(self._facts[one] >= TYPED, found, 0.0)
+    def alike(self, first: IntArray, second: IntArray) -> npt.NDArray[np.float64]:
+        """From 0 to 1 for each pair; 0 where ``first`` has fewer than ``TYPED`` facts."""
+        cosines: npt.NDArray[np.float64] = _cosines(self._offsets, self._roles, self._weights, first, second)
+        return np.where(self._facts[first] >= TYPED, cosines, 0.0)
 
 
-def named_together(mentioning: Adjacency, one: IntArray, other: IntArray, most: int) -> npt.NDArray[np.int64]:
+def named_together(mentioning: Adjacency, first: IntArray, second: IntArray, most: int) -> npt.NDArray[np.int64]:
     """For each pair of entities how many documents mention both; counting stops above ``most``."""
-    return count_shared(mentioning.offsets, mentioning.targets, one, other, most)  # type: ignore[no-any-return]
+    return count_shared(mentioning.offsets, mentioning.targets, first, second, most)  # type: ignore[no-any-return]
 
 
 def _candidates(reason: str, dropped: npt.NDArray[np.bool_], setting: str) -> FunnelRow:
@@ -207,10 +207,10 @@ def _over_earlier(candidate_offsets, candidates, offsets, entities, documents, a
 
 
 @kernel
-def _cosines(offsets, roles, weights, one, other):  # type: ignore[no-untyped-def]
-    out = np.zeros(len(one), np.float64)
-    for i in range(len(one)):
-        a, last, b, end = offsets[one[i]], offsets[one[i] + 1], offsets[other[i]], offsets[other[i] + 1]
+def _cosines(offsets, roles, weights, first, second):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(first), np.float64)
+    for i in range(len(first)):
+        a, last, b, end = offsets[first[i]], offsets[first[i] + 1], offsets[second[i]], offsets[second[i] + 1]
         while a < last and b < end:
             if roles[a] == roles[b]:
                 out[i] += weights[a] * weights[b]

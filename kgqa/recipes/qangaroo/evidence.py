@@ -54,7 +54,7 @@ class Evidence:
         """
         candidate = samples.chains.sources()
         relation = samples.questions.relation[samples.question_of_candidate()[candidate]]
-        wanted = np.where(samples.is_answer(), facts, 0)[candidate]
+        least_facts = np.where(samples.is_answer(), facts, 0)[candidate]
         grades = np.zeros(len(relation), GRADE)
         for name in (*HOP_ROLES, "implied"):
             grades[name] = -1
@@ -62,7 +62,15 @@ class Evidence:
         def run(first: int) -> None:
             last = min(first + STEP, len(relation))
             _grade(
-                samples.nodes.offsets, samples.nodes.targets, samples.chains.targets, relation, wanted, first, last, *self._arrays, grades
+                samples.nodes.offsets,
+                samples.nodes.targets,
+                samples.chains.targets,
+                relation,
+                least_facts,
+                first,
+                last,
+                *self._arrays,
+                grades,
             )
 
         with ThreadPoolExecutor(worker_count(workers)) as pool:
@@ -109,11 +117,11 @@ def path_texts(grades: Grades, labels: Sequence[str]) -> list[str]:
 def _relations_of(facts: RoleGraph, backwards: int) -> tuple[Offsets, IntArray]:
     """The relations of which each entity is a subject (``backwards`` 0) or an object (1), as rows that ascend."""
     entity = facts.sources()
-    here = facts.roles % 2 == backwards
+    ends = facts.roles % 2 == backwards
     if backwards:
         # A symmetric relation has one role for both directions.
-        here |= np.isin(facts.roles // 2, np.setdiff1d(facts.roles[~here] // 2, facts.roles[here] // 2))
-    rows = Adjacency.from_pairs(entity[here], facts.roles[here] // 2, facts.entities)
+        ends |= np.isin(facts.roles // 2, np.setdiff1d(facts.roles[~ends] // 2, facts.roles[ends] // 2))
+    rows = Adjacency.from_pairs(entity[ends], facts.roles[ends] // 2, facts.entities)
     return rows.offsets, rows.targets
 
 
@@ -121,14 +129,14 @@ def _turned(facts: RoleGraph) -> IntArray:
     """For each role the one that reads its edges from the other end; a symmetric relation has one for both."""
     turned = np.arange(facts.role_count, dtype=np.int32)
     plain = 2 * facts.relations
-    both = np.isin(turned[:plain], np.unique(facts.roles)).reshape(-1, 2).all(axis=1)
-    turned[:plain] = np.where(np.repeat(both, 2), turned[:plain] ^ 1, turned[:plain])
+    asymmetric = np.isin(turned[:plain], np.unique(facts.roles)).reshape(-1, 2).all(axis=1)
+    turned[:plain] = np.where(np.repeat(asymmetric, 2), turned[:plain] ^ 1, turned[:plain])
     return turned
 
 
 @kernel
 def _by_facts(  # type: ignore[no-untyped-def]
-    heads, ends, asked, offsets, targets, roles, bounds, keys, confidence, turned
+    heads, ends, relation, offsets, targets, roles, bounds, keys, confidence, turned
 ):
     out = np.zeros(len(ends), np.float32)
     for i in range(len(ends)):
@@ -143,7 +151,7 @@ def _by_facts(  # type: ignore[no-untyped-def]
             place = low = lower_bound(targets, low, last, z)
             while z not in (x, y) and place < last and targets[place] == z:
                 first, second = (roles[place], turned[roles[short]]) if swapped else (roles[short], turned[roles[place]])
-                rule = _rule(first, second, asked[i], bounds, keys)
+                rule = _rule(first, second, relation[i], bounds, keys)
                 if rule >= 0:
                     out[i] = max(out[i], confidence[rule])
                 place += 1
@@ -195,51 +203,51 @@ def _better(value, many, best, enough):  # type: ignore[no-untyped-def]
 
 @kernel
 def _implied_between(  # type: ignore[no-untyped-def]
-    x, y, known, knowns, left, lefts, right, rights, bounds, keys, relations, confidence,
+    x, y, fact_roles, fact_count, first_roles, first_count, second_roles, second_count, bounds, keys, relations, confidence,
     subjects, of_subject, objects, of_object, implied, sure, parts,
 ):  # fmt: skip
     """What the roles of two hops imply of their ends x and y, how surely, and by which two roles; how many, at most as there is room for.
 
-    Where the graph has it as a fact (``known`` roles), it is sure. Where the graph knows other objects of x alone, it is taken for false,
+    Where the graph has it as a fact (``fact_roles`` roles), it is sure. Where the graph knows other objects of x alone, it is taken for false,
     and where y is never an object of the relation, for meaningless.
     """
     count = 0
-    for i in range(lefts):
-        for j in range(rights):
-            last = bounds[left[i] + 1]
-            first = lower_bound(keys, bounds[left[i]], last, np.int64(right[j]) << 32)
-            last = lower_bound(keys, first, last, np.int64(right[j] + 1) << 32)
+    for i in range(first_count):
+        for j in range(second_count):
+            last = bounds[first_roles[i] + 1]
+            first = lower_bound(keys, bounds[first_roles[i]], last, np.int64(second_roles[j]) << 32)
+            last = lower_bound(keys, first, last, np.int64(second_roles[j] + 1) << 32)
             for rule in range(first, last):
                 if confidence[rule] < SURE or count == MOST_IMPLIED:
                     continue
                 relation = relations[rule]
                 value = confidence[rule]
-                for k in range(knowns):
-                    if known[k] == 2 * relation:
+                for k in range(fact_count):
+                    if fact_roles[k] == 2 * relation:
                         value = np.float32(1.0)
                 if value == 1.0 or (not row_holds(subjects, of_subject, x, relation) and row_holds(objects, of_object, y, relation)):
                     implied[count], sure[count] = 2 * relation, value
-                    parts[count, 0], parts[count, 1] = left[i], right[j]
+                    parts[count, 0], parts[count, 1] = first_roles[i], second_roles[j]
                     count += 1
     return count
 
 
 @kernel
 def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a time, so that nothing is allocated for it
-    node_offsets, nodes, chains, asked, wanted, first_chain, last_chain, offsets, targets, roles, role_count,
+    node_offsets, nodes, chains, query_relations, least_facts, first_chain, last_chain, offsets, targets, roles, role_count,
     hop_offsets, before, after, hop_grades, bounds, keys, relations, confidence, alone_offsets, alone_relations, alone,
     subjects, of_subject, objects, of_object, out,
 ):  # fmt: skip
     hop, counts = np.empty((MOST_HOPS, MOST_ROLES + 1), np.int32), np.zeros(MOST_HOPS, np.int64)
     implied, sure = np.empty(MOST_IMPLIED, np.int32), np.empty(MOST_IMPLIED, np.float32)
-    parts, known = np.empty((MOST_IMPLIED, 2), np.int32), np.empty(MOST_ROLES, np.int32)
+    parts, fact_roles = np.empty((MOST_IMPLIED, 2), np.int32), np.empty(MOST_ROLES, np.int32)
     texts = role_count - len(TEXT_ROLES)
     for entry in range(first_chain, last_chain):
         begin = node_offsets[chains[entry]]
         hops = (node_offsets[chains[entry] + 1] - begin) // 2
         if hops < 1 or hops > MOST_HOPS:
             continue
-        relation = asked[entry]
+        relation = query_relations[entry]
         worst = np.int64(len(TEXT_ROLES) - 1)
         for k in range(hops):
             x, document, z = nodes[begin + 2 * k], nodes[begin + 2 * k + 1], nodes[begin + 2 * k + 2]
@@ -253,7 +261,7 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
         if hops == 1:
             for i in range(counts[0]):
                 value = _confidence_alone(hop[0, i], relation, alone_offsets, alone_relations, alone)
-                many = (hop[0, i] < texts) >= wanted[entry]
+                many = (hop[0, i] < texts) >= least_facts[entry]
                 if _better(value, many, best, enough):
                     best, enough = value, many
                     out[entry].first = hop[0, i]
@@ -261,25 +269,25 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
             for i in range(counts[0]):
                 for j in range(counts[1]):
                     rule = _rule(hop[0, i], hop[1, j], relation, bounds, keys)
-                    many = np.int64(hop[0, i] < texts) + np.int64(hop[1, j] < texts) >= wanted[entry]
+                    many = np.int64(hop[0, i] < texts) + np.int64(hop[1, j] < texts) >= least_facts[entry]
                     if rule >= 0 and _better(confidence[rule], many, best, enough):
                         best, enough = confidence[rule], many
                         out[entry].first, out[entry].second = hop[0, i], hop[1, j]
         else:
             for side in range(2):
                 x, y = nodes[begin + 2 * side], nodes[begin + 2 * side + 4]
-                found = _implied_between(
-                    x, y, known, _edges(x, y, offsets, targets, roles, known), hop[side], counts[side], hop[side + 1], counts[side + 1],
+                implied_count = _implied_between(
+                    x, y, fact_roles, _edges(x, y, offsets, targets, roles, fact_roles), hop[side], counts[side], hop[side + 1], counts[side + 1],
                     bounds, keys, relations, confidence, subjects, of_subject, objects, of_object, implied, sure, parts,
                 )  # fmt: skip
-                other = 2 if side == 0 else 0
-                for i in range(found):
-                    for j in range(counts[other]):
+                other_hop = 2 if side == 0 else 0
+                for i in range(implied_count):
+                    for j in range(counts[other_hop]):
                         first, second = (implied[i], hop[2, j]) if side == 0 else (hop[0, j], implied[i])
                         rule = _rule(first, second, relation, bounds, keys)
-                        facts = np.int64(parts[i, 0] < texts) + np.int64(parts[i, 1] < texts) + np.int64(hop[other, j] < texts)
-                        if rule >= 0 and _better(confidence[rule] * sure[i], facts >= wanted[entry], best, enough):
-                            best, enough = confidence[rule] * sure[i], facts >= wanted[entry]
+                        facts = np.int64(parts[i, 0] < texts) + np.int64(parts[i, 1] < texts) + np.int64(hop[other_hop, j] < texts)
+                        if rule >= 0 and _better(confidence[rule] * sure[i], facts >= least_facts[entry], best, enough):
+                            best, enough = confidence[rule] * sure[i], facts >= least_facts[entry]
                             out[entry].implied = implied[i] // 2
                             if side == 0:
                                 out[entry].first, out[entry].second, out[entry].third = parts[i, 0], parts[i, 1], hop[2, j]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kgqa.recipes.qangaroo.relation_figures import ASKED, RelationFigures, shown
+from kgqa.recipes.qangaroo.relation_figures import ASKED, RelationFigures, figure_text
 from kgqa.records import SPLITS
 from kgqa.runs.card import escaped, shown_accuracy, table
 
@@ -37,11 +37,11 @@ PLAIN = (
 
 def relations_section(relations: Sequence[RelationFigures]) -> str:
     """The relations that are kept with their measures, and the others by reason."""
-    kept = sorted((one for one in relations if one.kept), key=lambda one: (-(one.kept or 0), one.id))
+    asked_relations = sorted((figures for figures in relations if figures.kept), key=lambda figures: (-(figures.kept or 0), figures.id))
     names = ("kept", "reached", "implied", "share_implied", "objects_per_subject", "subjects_per_object", "text_lift")
-    rows = [[escaped(one.label), *(shown(getattr(one, name)) for name in names)] for one in kept]
-    out = [one for one in relations if one.verdict != ASKED]
-    reasons = [[f"{count:,}", reason, _largest(out, reason)] for reason, count in Counter(one.verdict for one in out).most_common()]
+    rows = [[escaped(figures.label), *(figure_text(getattr(figures, name)) for name in names)] for figures in asked_relations]
+    out = [figures for figures in relations if figures.verdict != ASKED]
+    reasons = [[f"{count:,}", reason, _largest(out, reason)] for reason, count in Counter(figures.verdict for figures in out).most_common()]
     parts = [
         "## Which relations are asked about", RELATIONS,
         table(["relation", "samples", "reached", "implied", "share", "objects", "subjects", "lift"], rows),
@@ -52,8 +52,8 @@ def relations_section(relations: Sequence[RelationFigures]) -> str:
 
 
 def _largest(out: Sequence[RelationFigures], reason: str) -> str:
-    here = sorted((one for one in out if one.verdict == reason), key=lambda one: (-one.questions, one.id))
-    return "; ".join(escaped(one.label) for one in here[:NAMED]) + (" …" if len(here) > NAMED else "")
+    members = sorted((figures for figures in out if figures.verdict == reason), key=lambda figures: (-figures.questions, figures.id))
+    return "; ".join(escaped(figures.label) for figures in members[:NAMED]) + (" …" if len(members) > NAMED else "")
 
 
 def beside_the_paper(counts: Mapping[str, int], plain: Mapping[str, int], baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:

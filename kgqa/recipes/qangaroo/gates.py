@@ -187,8 +187,8 @@ class RelationSaysLittle(SampleGate):
 
     def rejected(self, samples: Samples) -> BoolArray:
         """Those of a relation that is left out."""
-        said: BoolArray = self.left_out[samples.questions.relation]
-        return said
+        excluded: BoolArray = self.left_out[samples.questions.relation]
+        return excluded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,14 +250,14 @@ class PathLeadsAnywhere(SampleGate):
     def _looked_at(self, samples: Samples) -> tuple[npt.NDArray[np.float64], BoolArray]:
         grades = _of_answers(samples)
         of_role = np.append(np.repeat(self.symmetric, 2), np.zeros(len(self.forwards) - 2 * len(self.symmetric), np.bool_))
-        alike = np.zeros(len(grades), np.bool_)
+        symmetric_hop = np.zeros(len(grades), np.bool_)
         forwards, backwards = np.ones(len(grades)), np.ones(len(grades))
         for name in HOP_ROLES:
-            there = grades[name] >= 0
-            forwards[there] *= self.forwards[grades[name][there]]
-            backwards[there] *= self.backwards[grades[name][there]]
-            alike[there] |= of_role[grades[name][there]]
-        return np.maximum(forwards, backwards), alike & ~self.symmetric[samples.questions.relation] & (self.least > 0)
+            rows = grades[name] >= 0
+            forwards[rows] *= self.forwards[grades[name][rows]]
+            backwards[rows] *= self.backwards[grades[name][rows]]
+            symmetric_hop[rows] |= of_role[grades[name][rows]]
+        return np.maximum(forwards, backwards), symmetric_hop & ~self.symmetric[samples.questions.relation] & (self.least > 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,8 +306,8 @@ class AnotherImpliedMore(SampleGate):
         assert samples.grades is not None
         best = np.zeros(len(samples), np.float32)
         np.maximum.at(best, samples.question_of_candidate(), samples.grades["confidence"])
-        more: BoolArray = best > _of_answers(samples)["confidence"]
-        return more
+        outranked: BoolArray = best > _of_answers(samples)["confidence"]
+        return outranked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,14 +322,14 @@ class RelationSeldomImplied(SampleGate):
 
     def rejected(self, samples: Samples) -> BoolArray:
         """Fewer than ``least`` of the relation's samples are still here."""
-        left = np.bincount(samples.questions.relation, minlength=len(self.samples))
-        seldom: BoolArray = (left < self.least * self.samples)[samples.questions.relation]
+        counts = np.bincount(samples.questions.relation, minlength=len(self.samples))
+        seldom: BoolArray = (counts < self.least * self.samples)[samples.questions.relation]
         return seldom
 
     def measured(self, samples: Samples) -> Measure:
         """The share of the relation's samples that are still here."""
-        left = np.bincount(samples.questions.relation, minlength=len(self.samples))
-        return (left / np.maximum(self.samples, 1))[samples.questions.relation], self.least
+        counts = np.bincount(samples.questions.relation, minlength=len(self.samples))
+        return (counts / np.maximum(self.samples, 1))[samples.questions.relation], self.least
 
 
 def _of_answers(samples: Samples) -> npt.NDArray[np.void]:
@@ -461,12 +461,12 @@ class DocumentCue(SampleGate):
         """The splits of which nothing would be left, and those of which the share is too small."""
         most = self._most(samples)
         for split in np.unique(samples.questions.split):
-            here = most[samples.questions.split == split]
-            entering = _entering(self.entering, split, len(here))
-            number, least, name = self.number(entering), int(here.min()), SPLITS[split]
+            counts = most[samples.questions.split == split]
+            entering = _entering(self.entering, split, len(counts))
+            number, least, name = self.number(entering), int(counts.min()), SPLITS[split]
             if least > number and self.drops == "all":
                 yield f"with {number:,}, nothing would be left of {name}; there a document may be seen with an answer {least:,} times"
-            elif self.limit < 1 and number > self.limit * entering + ROUNDING and here.max() >= number:
+            elif self.limit < 1 and number > self.limit * entering + ROUNDING and counts.max() >= number:
                 yield (
                     f"{self.limit:.6g} of the {entering:,} samples of {name} is less than {number:,}; there a document may be seen with an "
                     f"answer {number:,} times"
@@ -504,12 +504,12 @@ class AnswerMostMentioned(SampleGate):
         excess = self._share_right(samples) - chance
         result = np.zeros(len(samples), np.bool_)
         for split in np.unique(samples.questions.split):
-            here = np.flatnonzero(samples.questions.split == split)
-            easy = here[excess[here] > 0]
+            rows = np.flatnonzero(samples.questions.split == split)
+            easy = rows[excess[rows] > 0]
             order = easy[np.lexsort((samples.questions.id[easy], -doubt[easy]))]
-            left = excess[here].sum() - np.cumsum(np.append(0.0, excess[order]))
-            room = np.sqrt((chance[here] * (1 - chance[here])).sum())
-            result[order[: min(int((left > room + ROUNDING).sum()), len(here) - 1)]] = True
+            remaining_excess = excess[rows].sum() - np.cumsum(np.append(0.0, excess[order]))
+            room = np.sqrt((chance[rows] * (1 - chance[rows])).sum())
+            result[order[: min(int((remaining_excess > room + ROUNDING).sum()), len(rows) - 1)]] = True
         return result
 
     def _share_right(self, samples: Samples) -> npt.NDArray[np.float64]:
@@ -555,11 +555,11 @@ class ShortcutSuffices(SampleGate):
                 continue
             names = [name for name in NAMES if name not in {"random", "rule"} and (split or name not in FITTED)]
             train = samples.select((samples.questions.split == 0) & ~result)
-            here = samples.select(samples.questions.split == split)
-            right = np.stack([chosen_right(here, self.baselines.candidate_scores(name, train, here)) for name in names])
+            split_samples = samples.select(samples.questions.split == split)
+            right = np.stack([chosen_right(split_samples, self.baselines.candidate_scores(name, train, split_samples)) for name in names])
             shares = np.array([self.share if name in FITTED else min(self.share, self.untrained) for name in names])
-            share = np.maximum(shares, (1 / here.candidates.counts()).mean())
-            result[rows] = _brought_down(right, share, _doubt(here), here.questions.id)
+            share = np.maximum(shares, (1 / split_samples.candidates.counts()).mean())
+            result[rows] = _brought_down(right, share, _doubt(split_samples), split_samples.questions.id)
         return result
 
 
@@ -567,19 +567,19 @@ def _brought_down(
     right: BoolArray, share: npt.NDArray[np.float64], doubt: npt.NDArray[np.float32], ids: npt.NDArray[np.uint64]
 ) -> BoolArray:
     """Which columns of ``right`` (baselines × samples) leave, so that no row is true for more than its ``share`` of those that stay."""
-    gone = np.zeros(right.shape[1], np.bool_)
-    while (~gone).sum() > 1:
-        left = ~gone
-        excess = right[:, left].sum(axis=1) - share * left.sum()
+    dropped = np.zeros(right.shape[1], np.bool_)
+    while (~dropped).sum() > 1:
+        staying = ~dropped
+        excess = right[:, staying].sum(axis=1) - share * staying.sum()
         over = excess > ROUNDING
         if not over.any():
             break
-        weight = np.where(left, (right & over[:, None]).sum(axis=0), -1)
+        weight = np.where(staying, (right & over[:, None]).sum(axis=0), -1)
         worst = np.flatnonzero(weight == weight.max())
         # Each that leaves lowers the excess of a row that it is in by less than one.
         order = worst[np.lexsort((ids[worst], -doubt[worst]))]
-        gone[order[: min(max(1, int(excess[over].min())), int(left.sum()) - 1)]] = True
-    return gone
+        dropped[order[: min(max(1, int(excess[over].min())), int(staying.sum()) - 1)]] = True
+    return dropped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -615,16 +615,16 @@ class AnswerNamedInSubjectDocument(SampleGate):
 @kernel
 def _within(offsets, pairs, limit):  # type: ignore[no-untyped-def]
     """For each row whether all its pairs are in fewer than ``limit`` rows that were taken before it."""
-    taken, seen = np.zeros(len(offsets) - 1, np.bool_), np.zeros(pairs.max() + 1 if len(pairs) else 1, np.int64)
-    for row in range(len(taken)):
+    accepted, counts = np.zeros(len(offsets) - 1, np.bool_), np.zeros(pairs.max() + 1 if len(pairs) else 1, np.int64)
+    for row in range(len(accepted)):
         room = True
         for i in range(offsets[row], offsets[row + 1]):
-            room = room and seen[pairs[i]] < limit
-        taken[row] = room
+            room = room and counts[pairs[i]] < limit
+        accepted[row] = room
         if room:
             for i in range(offsets[row], offsets[row + 1]):
-                seen[pairs[i]] += 1
-    return taken
+                counts[pairs[i]] += 1
+    return accepted
 
 
 GATES: dict[str, type[Gate]] = {

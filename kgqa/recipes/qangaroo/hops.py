@@ -69,7 +69,7 @@ def _text_hops(  # type: ignore[no-untyped-def]
 ):
     counts = np.zeros(len(leading_offsets) - 1, np.int64)
     before, after, grades = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32)
-    found = 0
+    size = 0
     number = np.empty(1 << 10, np.int64)
     for document in range(len(counts)):
         rows = leading_offsets[document + 1] - leading_offsets[document]
@@ -83,7 +83,7 @@ def _text_hops(  # type: ignore[no-untyped-def]
             while at + 1 < sentence_offsets[document + 1] and sentences[at + 1] <= starts[i]:
                 at += 1
             number[i - first] = at - sentence_offsets[document]
-        need = found + rows * columns
+        need = size + rows * columns
         before, after, grades = grown(before, need), grown(after, need), grown(grades, need)
         for row in range(leading_offsets[document], leading_offsets[document + 1]):
             x = leading[row]
@@ -107,7 +107,7 @@ def _text_hops(  # type: ignore[no-untyped-def]
                             grade = 2
                         elif max(starts[i], starts[j]) - min(ends[i], ends[j]) < near:
                             grade = max(grade, 1)
-                before[found], after[found], grades[found] = x, z, grade
-                found += 1
+                before[size], after[size], grades[size] = x, z, grade
+                size += 1
                 counts[document] += 1
-    return counts, before[:found].copy(), after[:found].copy(), grades[:found].copy()
+    return counts, before[:size].copy(), after[:size].copy(), grades[:size].copy()

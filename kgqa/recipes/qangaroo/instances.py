@@ -55,10 +55,10 @@ class InstanceMaker:
         self._relations = tables["relations"]
         self._documents = tables["documents"].combine_chunks()
         self._mentions = places(tables["mentions"], tables)
-        wanted = np.zeros(len(self._entities), np.bool_)
-        wanted[samples.candidates.targets] = True
-        self._answers, self._answer_row = _answers(tables, wanted), np.cumsum(wanted) - 1
-        self._forms = Forms.of(tables, wanted, language=settings.linking.language)
+        is_candidate = np.zeros(len(self._entities), np.bool_)
+        is_candidate[samples.candidates.targets] = True
+        self._answers, self._answer_row = _answers(tables, is_candidate), np.cumsum(is_candidate) - 1
+        self._forms = Forms.of(tables, is_candidate, language=settings.linking.language)
         texts, titles, shown = tables["documents"]["text"], tables["documents"]["title"], samples.documents.targets
         self._occurrences = joined(places(tables["occurrences"], tables), find_forms(texts, self._forms, rows=shown))
         self._title_occurrences = joined(places(tables["title_occurrences"], tables), find_forms(titles, self._forms, rows=shown))
@@ -92,19 +92,19 @@ class InstanceMaker:
         answer = names.take(pa.array(numbers[samples.is_answer()]))
         answers = pa.ListArray.from_arrays(np.arange(len(samples) + 1, dtype=np.int32), answer)
         mentions = mention_lists(text.mentions, self._entities)
-        shown = names.take(pa.array(numbers))
-        return self._table(samples, documents, text.texts, title.texts.cast(pa.string()), mentions, shown, answers), hidden
+        placeholders = names.take(pa.array(numbers))
+        return self._table(samples, documents, text.texts, title.texts.cast(pa.string()), mentions, placeholders, answers), hidden
 
     def _checked(self, masked: MaskedTexts, samples: Samples, documents: Rows) -> Hidden:
         """What is hidden in the masked texts, and what can still be read there."""
-        left = left_readable(masked.texts, documents.sources(), samples.candidates, self._forms)
-        return Hidden(places=masked.hidden, readable=int(left.sum()))
+        counts = left_readable(masked.texts, documents.sources(), samples.candidates, self._forms)
+        return Hidden(places=masked.hidden, readable=int(counts.sum()))
 
     def _shuffled(self, samples: Samples) -> Rows:
         """The documents in the order shown: drawn by hash, so that it says nothing and never changes."""
         sample = samples.documents.sources()
-        drawn = shuffling(samples.questions.id[sample], samples.documents.targets, purpose="documents shown", seed=self._seed)
-        order = np.lexsort((drawn, sample))
+        draws = shuffling(samples.questions.id[sample], samples.documents.targets, purpose="documents shown", seed=self._seed)
+        order = np.lexsort((draws, sample))
         return Rows(offsets=samples.documents.offsets, targets=samples.documents.targets[order])
 
     def _table(
@@ -118,13 +118,13 @@ class InstanceMaker:
         answers: pa.Array,
     ) -> pa.Table:
         count = len(samples)
-        shown = len(documents.targets)
-        no_list = pa.nulls(shown, pa.list_(pa.int32()))
+        paragraph_count = len(documents.targets)
+        no_list = pa.nulls(paragraph_count, pa.list_(pa.int32()))
         paragraphs = pa.StructArray.from_arrays(
             [
                 self._documents["id"].take(pa.array(documents.targets)).combine_chunks(),
-                _one(titles),
-                _one(texts).cast(pa.string()),
+                _combined(titles),
+                _combined(texts).cast(pa.string()),
                 pa.array(self._supporting(samples, documents)),
                 mentions,
                 no_list,
@@ -155,15 +155,15 @@ class InstanceMaker:
     def _supporting(self, samples: Samples, documents: Rows) -> npt.NDArray[np.bool_]:
         """For each shown document whether it is on a chain to the answer."""
         candidate = samples.chains.sources()[samples.nodes.sources()]
-        wanted = (samples.nodes.places() % 2 == 1) & samples.is_answer()[candidate]
-        sample = samples.question_of_candidate()[candidate[wanted]]
-        true = Adjacency.from_pairs(sample, samples.nodes.targets[wanted], len(samples))
+        mask = (samples.nodes.places() % 2 == 1) & samples.is_answer()[candidate]
+        sample = samples.question_of_candidate()[candidate[mask]]
+        true = Adjacency.from_pairs(sample, samples.nodes.targets[mask], len(samples))
         return true.contains(documents.sources(), documents.targets)
 
     def _chains(self, samples: Samples) -> pa.Array:
         """Per candidate and chain the ids of entities and documents in turn."""
-        both = pa.concat_arrays([self._entities, self._documents["id"].combine_chunks()])
-        nodes = both.take(pa.array(samples.nodes.targets + np.where(samples.nodes.places() % 2 == 1, len(self._entities), 0)))
+        ids = pa.concat_arrays([self._entities, self._documents["id"].combine_chunks()])
+        nodes = ids.take(pa.array(samples.nodes.targets + np.where(samples.nodes.places() % 2 == 1, len(self._entities), 0)))
         per_candidate = list_array(samples.chains, list_array(samples.nodes, nodes, NODES), CHAINS)
         return list_array(samples.candidates, per_candidate, CANDIDATES)
 
@@ -206,8 +206,8 @@ def relation_text(label: str) -> str:
 def question_texts(settings: DomainSettings, labels: pa.ChunkedArray, relation: pa.Array, subject: pa.Array) -> pa.Array:
     """What is asked of each ``subject`` (a label) about its ``relation`` (a row, whose label is in ``labels``)."""
     template, place = settings.section(QangarooSettings).question, "\0"  # which no label has
-    asked = pa.array([template.format(relation=relation_text(label), subject=place) for label in labels.to_pylist()], pa.string())
-    texts = pl.DataFrame({"asked": pl.Series(asked.take(relation)), "subject": pl.Series(subject)})
+    templates = pa.array([template.format(relation=relation_text(label), subject=place) for label in labels.to_pylist()], pa.string())
+    texts = pl.DataFrame({"asked": pl.Series(templates.take(relation)), "subject": pl.Series(subject)})
     return texts.select(pl.col("asked").str.replace_all(place, pl.col("subject"), literal=True)).to_series().to_arrow().cast(pa.string())
 
 
@@ -219,13 +219,13 @@ def instance_ids(hashes: npt.NDArray[np.uint64], dataset: str) -> pa.Array:
     return pc.binary_join_element_wise(dataset, pa.array(text).cast(pa.string()), "-")
 
 
-def joined(one: Places, other: Places) -> Places:
-    """Both, in each text first those of ``one``."""
-    texts = np.arange(len(one.offsets) - 1)
-    text = np.concatenate([np.repeat(texts, np.diff(one.offsets)), np.repeat(texts, np.diff(other.offsets))])
+def joined(first: Places, second: Places) -> Places:
+    """Both, in each text first those of ``first``."""
+    texts = np.arange(len(first.offsets) - 1)
+    text = np.concatenate([np.repeat(texts, np.diff(first.offsets)), np.repeat(texts, np.diff(second.offsets))])
     order = np.argsort(text, kind="stable")
-    entity, start, end = (np.concatenate([getattr(one, name), getattr(other, name)])[order] for name in ("entity", "start", "end"))
-    return Places(offsets=one.offsets + other.offsets, entity=entity, start=start, end=end)
+    entity, start, end = (np.concatenate([getattr(first, name), getattr(second, name)])[order] for name in ("entity", "start", "end"))
+    return Places(offsets=first.offsets + second.offsets, entity=entity, start=start, end=end)
 
 
 def whole_titles(tables: Mapping[str, pa.Table]) -> Places:
@@ -238,12 +238,12 @@ def whole_titles(tables: Mapping[str, pa.Table]) -> Places:
     return Places(offsets=offsets, entity=entity, start=np.zeros_like(entity), end=lengths[document])
 
 
-def _answers(tables: Mapping[str, pa.Table], wanted: npt.NDArray[np.bool_]) -> pa.Array:
-    """For each entity for which ``wanted`` holds, in turn, its label, then its other names."""
-    rows = frame(tables["entities"]).select(entity="id", label="label").filter(pl.Series(wanted, dtype=pl.Boolean))
+def _answers(tables: Mapping[str, pa.Table], mask: npt.NDArray[np.bool_]) -> pa.Array:
+    """For each entity for which ``mask`` holds, in turn, its label, then its other names."""
+    rows = frame(tables["entities"]).select(entity="id", label="label").filter(pl.Series(mask, dtype=pl.Boolean))
     names = frame(tables["names"]).join(rows.select("entity"), on="entity", how="semi").group_by("entity").agg(name=pl.col("name").sort())
-    both = rows.join(names, on="entity", how="left", maintain_order="left")
-    lists = both.select(pl.concat_list("label", pl.col("name").fill_null([])).list.unique(maintain_order=True)).to_series()
+    entities = rows.join(names, on="entity", how="left", maintain_order="left")
+    lists = entities.select(pl.concat_list("label", pl.col("name").fill_null([])).list.unique(maintain_order=True)).to_series()
     return lists.to_arrow().cast(pa.list_(pa.string()))
 
 
@@ -255,5 +255,5 @@ def mention_lists(mentions: Places, entities: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(narrow(mentions.offsets, "mentions", "make the dataset from fewer documents"), rows)
 
 
-def _one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+def _combined(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -52,57 +52,57 @@ def mask_texts(
 
 
 @kernel
-def _collect(document, offsets, entity, start, end, rank, stamp, sample, number, spans, found):  # type: ignore[no-untyped-def]
-    """Write the candidates' places in ``document`` into ``spans`` from ``found`` on; return how many there are then."""
+def _collect(document, offsets, entity, start, end, rank, stamp, sample, number, spans, count):  # type: ignore[no-untyped-def]
+    """Write the candidates' places in ``document`` into ``spans`` from ``count`` on; return how many there are then."""
     for i in range(offsets[document], offsets[document + 1]):
         if stamp[entity[i]] == sample:
-            spans[found, 0], spans[found, 1], spans[found, 2], spans[found, 3] = start[i], end[i], number[entity[i]], entity[i]
-            spans[found, 4] = rank
-            found += 1
-    return found
+            spans[count, 0], spans[count, 1], spans[count, 2], spans[count, 3] = start[i], end[i], number[entity[i]], entity[i]
+            spans[count, 4] = rank
+            count += 1
+    return count
 
 
 @kernel
-def _before(spans, one, other):  # type: ignore[no-untyped-def]
-    """Whether span ``one`` is chosen before ``other``: linked, then longest, then leftmost."""
-    if spans[one, 4] != spans[other, 4]:
-        return spans[one, 4] < spans[other, 4]
-    here, there = spans[one, 1] - spans[one, 0], spans[other, 1] - spans[other, 0]
-    return here > there if here != there else spans[one, 0] < spans[other, 0]
+def _before(spans, first, second):  # type: ignore[no-untyped-def]
+    """Whether span ``first`` is chosen before ``second``: linked, then longest, then leftmost."""
+    if spans[first, 4] != spans[second, 4]:
+        return spans[first, 4] < spans[second, 4]
+    first_length, second_length = spans[first, 1] - spans[first, 0], spans[second, 1] - spans[second, 0]
+    return first_length > second_length if first_length != second_length else spans[first, 0] < spans[second, 0]
 
 
 @kernel
-def _swap(spans, one, other):  # type: ignore[no-untyped-def]
+def _swap(spans, first, second):  # type: ignore[no-untyped-def]
     for k in range(5):
-        spans[one, k], spans[other, k] = spans[other, k], spans[one, k]
+        spans[first, k], spans[second, k] = spans[second, k], spans[first, k]
 
 
 @kernel
-def _without_overlap(spans, found, taken, mark):  # type: ignore[no-untyped-def]
-    """Of the first ``found`` spans leave those that are to be replaced, by start; return how many.
+def _without_overlap(spans, count, occupied, mark):  # type: ignore[no-untyped-def]
+    """Of the first ``count`` spans leave those that are to be replaced, by start; return how many.
 
-    Insertion sort, as a document holds few of them; ``taken`` has ``mark`` for each character that is inside one.
+    Insertion sort, as a document holds few of them; ``occupied`` has ``mark`` for each character that is inside one.
     """
-    for i in range(1, found):
+    for i in range(1, count):
         j = i
         while j > 0 and _before(spans, j, j - 1):
             _swap(spans, j, j - 1)
             j -= 1
-    chosen = 0
-    for i in range(found):
+    size = 0
+    for i in range(count):
         free = True
         for at in range(spans[i, 0], spans[i, 1]):
-            free = free and taken[at] != mark
+            free = free and occupied[at] != mark
         if free:
-            taken[spans[i, 0] : spans[i, 1]] = mark
-            _swap(spans, chosen, i)
-            chosen += 1
-    for i in range(1, chosen):
+            occupied[spans[i, 0] : spans[i, 1]] = mark
+            _swap(spans, size, i)
+            size += 1
+    for i in range(1, size):
         j = i
         while j > 0 and spans[j, 0] < spans[j - 1, 0]:
             _swap(spans, j, j - 1)
             j -= 1
-    return chosen
+    return size
 
 
 @kernel
@@ -115,14 +115,14 @@ def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass 
     stamp, number = np.full(entities, -1, np.int32), np.empty(entities, np.int32)
     most, longest = 1, 1
     for document in range(len(occurrence_offsets) - 1):
-        named = occurrence_offsets[document + 1] - occurrence_offsets[document]
-        most = max(most, named + mention_offsets[document + 1] - mention_offsets[document])
+        occurrence_count = occurrence_offsets[document + 1] - occurrence_offsets[document]
+        most = max(most, occurrence_count + mention_offsets[document + 1] - mention_offsets[document])
         longest = max(longest, text_offsets[document + 1] - text_offsets[document])
-    spans, taken, hidden = np.empty((most, 5), np.int32), np.full(longest, -1, np.int64), 0
+    spans, occupied, hidden = np.empty((most, 5), np.int32), np.full(longest, -1, np.int64), 0
     out, size = np.empty(1 << 20, np.uint8), 0
     bounds = np.zeros(len(documents) + 1, np.int64)
     entity, start, end = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32)
-    counts, written = np.zeros(len(documents), np.int64), 0
+    counts, mention_count = np.zeros(len(documents), np.int64), 0
     name = np.empty(20, np.uint8)
     for i, letter in enumerate((95, 95, 95, 77, 65, 83, 75)):  # ___MASK
         name[i] = letter
@@ -132,22 +132,32 @@ def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass 
             number[candidates[i]] = placeholders[i]
         for pair in range(document_offsets[sample], document_offsets[sample + 1]):
             document = documents[pair]
-            found = _collect(document, mention_offsets, mention_entity, mention_start, mention_end, 0, stamp, sample, number, spans, 0)
-            found = _collect(
-                document, occurrence_offsets, occurrence_entity, occurrence_start, occurrence_end, 1, stamp, sample, number, spans, found
+            span_count = _collect(document, mention_offsets, mention_entity, mention_start, mention_end, 0, stamp, sample, number, spans, 0)
+            span_count = _collect(
+                document,
+                occurrence_offsets,
+                occurrence_entity,
+                occurrence_start,
+                occurrence_end,
+                1,
+                stamp,
+                sample,
+                number,
+                spans,
+                span_count,
             )
-            chosen = _without_overlap(spans, found, taken, pair)
-            hidden += chosen
+            replaced = _without_overlap(spans, span_count, occupied, pair)
+            hidden += replaced
             first, last = text_offsets[document], text_offsets[document + 1]
-            out = grown(out, size + (last - first) + 20 * (chosen + 1))
-            need = written + chosen + mention_offsets[document + 1] - mention_offsets[document]
+            out = grown(out, size + (last - first) + 20 * (replaced + 1))
+            need = mention_count + replaced + mention_offsets[document + 1] - mention_offsets[document]
             entity, start, end = grown(entity, need), grown(start, need), grown(end, need)
-            begin_written = written
+            begin_mention = mention_count
             character, shift, span = 0, 0, 0
             mention, last_mention = mention_offsets[document], mention_offsets[document + 1]
             at = first
-            while at < last or (span < chosen and spans[span, 0] <= character):
-                if span < chosen and character == spans[span, 0]:
+            while at < last or (span < replaced and spans[span, 0] <= character):
+                if span < replaced and character == spans[span, 0]:
                     digits = 0
                     value = spans[span, 2]
                     while True:
@@ -164,8 +174,12 @@ def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass 
                         name[k] = 95
                     out[size : size + length] = name[:length]
                     size += length
-                    entity[written], start[written], end[written] = spans[span, 3], character + shift, character + shift + length
-                    written += 1
+                    entity[mention_count], start[mention_count], end[mention_count] = (
+                        spans[span, 3],
+                        character + shift,
+                        character + shift + length,
+                    )
+                    mention_count += 1
                     while character < spans[span, 1]:
                         at += 1
                         while at < last and data[at] & 0xC0 == 0x80:
@@ -178,10 +192,10 @@ def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass 
                     span += 1
                     continue
                 while mention < last_mention and mention_start[mention] <= character:
-                    if mention_start[mention] == character and (span == chosen or mention_end[mention] <= spans[span, 0]):
-                        entity[written], start[written] = mention_entity[mention], character + shift
-                        end[written] = mention_end[mention] + shift
-                        written += 1
+                    if mention_start[mention] == character and (span == replaced or mention_end[mention] <= spans[span, 0]):
+                        entity[mention_count], start[mention_count] = mention_entity[mention], character + shift
+                        end[mention_count] = mention_end[mention] + shift
+                        mention_count += 1
                     mention += 1
                 out[size] = data[at]
                 size += 1
@@ -192,5 +206,13 @@ def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass 
                     at += 1
                 character += 1
             bounds[pair + 1] = size
-            counts[pair] = written - begin_written
-    return out[:size].copy(), bounds, entity[:written].copy(), start[:written].copy(), end[:written].copy(), counts, hidden
+            counts[pair] = mention_count - begin_mention
+    return (
+        out[:size].copy(),
+        bounds,
+        entity[:mention_count].copy(),
+        start[:mention_count].copy(),
+        end[:mention_count].copy(),
+        counts,
+        hidden,
+    )

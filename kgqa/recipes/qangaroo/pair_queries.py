@@ -53,7 +53,7 @@ class PairTables:
 
     ends: npt.NDArray[np.bool_]
     """For each entity whether it is of the kind of the end points."""
-    used: npt.NDArray[np.bool_]
+    in_graph: npt.NDArray[np.bool_]
     """For each document whether it takes part."""
     linked: Adjacency
     """Document → entities that it mentions."""
@@ -66,13 +66,13 @@ class PairTables:
 def pair_tables(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> PairTables:
     """From ``entities, documents, edges, links, occurrences``; only documents with an edge take part."""
     documents = tables["documents"].num_rows
-    used = np.zeros(documents, np.bool_)
-    used[row_numbers(tables["edges"]["document"], tables["documents"]["id"])] = True
+    in_graph = np.zeros(documents, np.bool_)
+    in_graph[row_numbers(tables["edges"]["document"], tables["documents"]["id"])] = True
     linked, occurring = stated(tables["links"], tables), stated(tables["occurrences"], tables)
     # As a reader counts them: every name of what may be a candidate, also where it made no mention.
     occurrences = frame(tables["occurrences"]).with_columns(pl.col("document", "entity").cast(pl.String))
-    read = occurrences.group_by("document", "entity").agg(read=pl.col("start").n_unique())
-    counts = frame(tables["links"]).join(read, on=["document", "entity"], how="left", maintain_order="left")
+    readable = occurrences.group_by("document", "entity").agg(read=pl.col("start").n_unique())
+    counts = frame(tables["links"]).join(readable, on=["document", "entity"], how="left", maintain_order="left")
     mentions = pl.DataFrame(
         {
             "document": row_numbers(tables["links"]["document"], tables["documents"]["id"]),
@@ -81,11 +81,11 @@ def pair_tables(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> P
         }
     )
     return PairTables(
-        ends=np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind)), used=used, linked=linked,
+        ends=np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind)), in_graph=in_graph, linked=linked,
         named=Adjacency.from_pairs(
             np.concatenate([linked.sources(), occurring.sources()]), np.concatenate([linked.targets, occurring.targets]), documents
         ),
-        mentions=mentions.filter(pl.Series(used[mentions["document"].to_numpy()], dtype=pl.Boolean)),
+        mentions=mentions.filter(pl.Series(in_graph[mentions["document"].to_numpy()], dtype=pl.Boolean)),
     )  # fmt: skip
 
 
@@ -102,7 +102,7 @@ class PairFinder:
         s = statements
         self._hops = pl.DataFrame(
             {"document": s.document, "end": s.before, "bridge": s.after, "role": s.role, "sure": s.probability, "fact": s.fact}
-        ).filter(pl.Series(pairs.used[s.document], dtype=pl.Boolean))
+        ).filter(pl.Series(pairs.in_graph[s.document], dtype=pl.Boolean))
         true = true_facts(tables, settings)
         self._true = Adjacency.from_pairs(true.head, true.tail, self._entities)
 
@@ -111,68 +111,80 @@ class PairFinder:
         how surely both hops are stated."""
         settings, hops = self._settings, self._hops
         sure = hops.filter((pl.col("fact") & (pl.col("sure") >= settings.stated)) | (~pl.col("fact") & (pl.col("sure") >= settings.read)))
-        asked = pl.DataFrame(
+        query_frame = pl.DataFrame(
             {"subject": questions.head, "answer": questions.answer, "question": np.arange(len(questions)), "id": questions.id}
         )  # fmt: skip
-        both = (
-            sure.select("document", "bridge", subject="end", first="role", one="sure", known="fact")
-            .join(sure.select("bridge", answer_document="document", answer="end", second="role", other="sure", too="fact"), on="bridge")
-            .join(asked, on=["subject", "answer"])
+        chains = (
+            sure.select("document", "bridge", subject="end", first="role", first_sure="sure", first_fact="fact")
+            .join(
+                sure.select("bridge", answer_document="document", answer="end", second="role", second_sure="sure", second_fact="fact"),
+                on="bridge",
+            )
+            .join(query_frame, on=["subject", "answer"])
             .filter(
-                (pl.col("document") != pl.col("answer_document")) & (pl.col("known").cast(int) + pl.col("too").cast(int) >= settings.facts)
+                (pl.col("document") != pl.col("answer_document"))
+                & (pl.col("first_fact").cast(int) + pl.col("second_fact").cast(int) >= settings.facts)
             )
         )
-        rows = [_row(STATED, None, len(both), "qangaroo.pairs.stated")]
+        rows = [_row(STATED, None, len(chains), "qangaroo.pairs.stated")]
 
-        def leave_out(kept: npt.NDArray[np.bool_], reason: str, setting: str) -> None:
-            nonlocal both
-            rows.append(_row(reason, int((~kept).sum()), int(kept.sum()), setting))
-            both = both.filter(pl.Series(kept, dtype=pl.Boolean))
+        def leave_out(mask: npt.NDArray[np.bool_], reason: str, setting: str) -> None:
+            nonlocal chains
+            rows.append(_row(reason, int((~mask).sum()), int(mask.sum()), setting))
+            chains = chains.filter(pl.Series(mask, dtype=pl.Boolean))
 
-        named = self._pairs.named
-        told = named.contains(both["document"].to_numpy(), both["answer"].to_numpy())
-        told |= named.contains(both["answer_document"].to_numpy(), both["subject"].to_numpy())
-        leave_out(~told, SHOWN, "qangaroo.answer_stated")
+        naming_documents = self._pairs.named
+        one_document = naming_documents.contains(chains["document"].to_numpy(), chains["answer"].to_numpy())
+        one_document |= naming_documents.contains(chains["answer_document"].to_numpy(), chains["subject"].to_numpy())
+        leave_out(~one_document, SHOWN, "qangaroo.answer_stated")
         if self._all.answer_stated == "any_document":
-            naming = named.reversed(self._entities)
-            together = count_shared(naming.offsets, naming.targets, both["subject"].to_numpy(), both["answer"].to_numpy(), 0) > 0
+            naming = naming_documents.reversed(self._entities)
+            together = count_shared(naming.offsets, naming.targets, chains["subject"].to_numpy(), chains["answer"].to_numpy(), 0) > 0
             leave_out(~together, TOGETHER, "qangaroo.answer_stated")
         # A fact that is stated is surer than what the words alone say.
-        both = both.with_columns(confidence=pl.col("one") * pl.col("other"), facts=pl.col("known").cast(int) + pl.col("too").cast(int))
+        chains = chains.with_columns(
+            confidence=pl.col("first_sure") * pl.col("second_sure"), facts=pl.col("first_fact").cast(int) + pl.col("second_fact").cast(int)
+        )
         counts = self._pairs.mentions
-        both = both.join(counts, left_on=["document", "subject"], right_on=["document", "entity"], how="left").join(
+        chains = chains.join(counts, left_on=["document", "subject"], right_on=["document", "entity"], how="left").join(
             counts, left_on=["answer_document", "answer"], right_on=["document", "entity"], how="left"
         ).with_columns(pl.col("count", "count_right").fill_null(1))  # fmt: skip
         # The two directions of a chain stand side by side.
-        both = both.with_columns(
+        chains = chains.with_columns(
             low=pl.min_horizontal("subject", "answer"), high=pl.max_horizontal("subject", "answer"),
             surely=pl.col("confidence") * (1 + FACT * pl.col("facts")) * pl.max_horizontal("count", "count_right").pow(-OFTEN_NAMED),
-            one=pl.min_horizontal("document", "answer_document"),
-            two=pl.max_horizontal("document", "answer_document"),
-        ).sort("surely", "low", "high", "bridge", "one", "two", "id", descending=[True, *[False] * 6])  # fmt: skip
-        _, pair = np.unique(both.select("low", "high").to_numpy(), axis=0, return_inverse=True) if len(both) else (None, np.zeros(0, int))
-        subject, answer, document, answer_document, bridge = (
-            both[name].to_numpy() for name in ("subject", "answer", "document", "answer_document", "bridge")
+            first_document=pl.min_horizontal("document", "answer_document"),
+            second_document=pl.max_horizontal("document", "answer_document"),
+        ).sort("surely", "low", "high", "bridge", "first_document", "second_document", "id", descending=[True, *[False] * 6])  # fmt: skip
+        _, pair = (
+            np.unique(chains.select("low", "high").to_numpy(), axis=0, return_inverse=True) if len(chains) else (None, np.zeros(0, int))
         )
-        taken, again = _taken(
-            pair.ravel().astype(np.int64), subject, answer, document, answer_document, bridge, self._entities, len(named.offsets) - 1,
+        subject, answer, document, answer_document, bridge = (
+            chains[name].to_numpy() for name in ("subject", "answer", "document", "answer_document", "bridge")
+        )
+        selected, again = _select_chains(
+            pair.ravel().astype(np.int64), subject, answer, document, answer_document, bridge, self._entities, len(naming_documents.offsets) - 1,
             settings.per_document, settings.per_answer, settings.per_bridge,
         )  # fmt: skip
-        rows.append(_row(OFTEN, int((~taken & ~again).sum()), int((taken | again).sum()), "qangaroo.pairs.per_document"))
-        rows.append(_row(ONCE, int(again.sum()), int(taken.sum()), "qangaroo.pairs"))
-        return both.filter(pl.Series(taken, dtype=pl.Boolean)).sort("question"), rows
+        rows.append(_row(OFTEN, int((~selected & ~again).sum()), int((selected | again).sum()), "qangaroo.pairs.per_document"))
+        rows.append(_row(ONCE, int(again.sum()), int(selected.sum()), "qangaroo.pairs"))
+        return chains.filter(pl.Series(selected, dtype=pl.Boolean)).sort("question"), rows
 
     def samples(self, questions: Questions, queries: pl.DataFrame) -> tuple[Samples, list[FunnelRow]]:
         """A sample for each of ``queries``, with at most ``qangaroo.balance.candidates`` candidates, each of one chain of two documents."""
         rivals, rows = self._rivals(questions, queries)
-        own = queries.select("subject", "document", "bridge", "answer_document", "answer", query=pl.int_range(pl.len()), order=pl.lit(-1.0))
-        every = pl.concat([own, rivals.select(own.columns)]).sort("query", "order", "answer")
+        answers = queries.select(
+            "subject", "document", "bridge", "answer_document", "answer", query=pl.int_range(pl.len()), order=pl.lit(-1.0)
+        )
+        entries = pl.concat([answers, rivals.select(answers.columns)]).sort("query", "order", "answer")
         most = self._all.balance.candidates or self._all.max_candidates
-        place = every.select(pl.int_range(pl.len()).over("query")).to_series()
+        place = entries.select(pl.int_range(pl.len()).over("query")).to_series()
         rows.append(_candidates(MANY, int((place >= most).sum()), "qangaroo.balance"))
-        every = every.filter(place < most).sort("query", "answer")
-        chain = every.select("subject", "document", "bridge", "answer_document", "answer").cast(pl.Int32).to_numpy()
-        candidates = Rows(offsets=row_bounds(every["query"].to_numpy(), len(queries)), targets=every["answer"].cast(pl.Int32).to_numpy())
+        entries = entries.filter(place < most).sort("query", "answer")
+        chain = entries.select("subject", "document", "bridge", "answer_document", "answer").cast(pl.Int32).to_numpy()
+        candidates = Rows(
+            offsets=row_bounds(entries["query"].to_numpy(), len(queries)), targets=entries["answer"].cast(pl.Int32).to_numpy()
+        )
         samples = Samples(
             questions=questions.select(queries["question"].to_numpy()), candidates=candidates,
             chains=Rows.numbering(np.ones(len(chain), np.int64), *CHAINS),
@@ -199,86 +211,98 @@ class PairFinder:
             id=pl.Series(questions.id[queries["question"].to_numpy()]),
         )
         hops = self._hops.select("document", "end", "bridge", "sure", "fact")
-        shown = pairs.mentions.select("document", "entity")
-        bridges = shown.filter(pl.Series(~pairs.ends[shown["entity"].to_numpy()], dtype=pl.Boolean)).rename({"entity": "bridge"})
-        ends = pairs.mentions.filter(pl.Series(pairs.ends[shown["entity"].to_numpy()], dtype=pl.Boolean)).rename({"entity": "end"})
+        shown_mentions = pairs.mentions.select("document", "entity")
+        bridges = shown_mentions.filter(pl.Series(~pairs.ends[shown_mentions["entity"].to_numpy()], dtype=pl.Boolean)).rename(
+            {"entity": "bridge"}
+        )
+        ends = pairs.mentions.filter(pl.Series(pairs.ends[shown_mentions["entity"].to_numpy()], dtype=pl.Boolean)).rename({"entity": "end"})
         # What each document says, or does not say, of each end and each other entity that it mentions.
-        said = ends.join(bridges, on="document").join(hops, on=["document", "end", "bridge"], how="left").with_columns(
+        hops_of_ends = ends.join(bridges, on="document").join(hops, on=["document", "end", "bridge"], how="left").with_columns(
             sure=pl.col("sure").fill_null(0.0), fact=pl.col("fact").fill_null(False)
         )  # fmt: skip
-        own = said.select("document", "bridge", subject="end", one="sure")
-        first = q.join(own, on=["subject", "document"])
-        other = said.select("bridge", "count", rival="end", at="document", other="sure")
+        subject_hops = hops_of_ends.select("document", "bridge", subject="end", first_sure="sure")
+        first = q.join(subject_hops, on=["subject", "document"])
+        rival_hops = hops_of_ends.select("bridge", "count", rival="end", at="document", second_sure="sure")
         # Of an entity that hundreds of documents name, some serve.
-        drawn = shuffling(
-            np.zeros(len(other), np.uint64), (other["at"].to_numpy().astype(np.int64) * 65537 + other["rival"].to_numpy()) & 0x7FFFFFFF,
+        draws = shuffling(
+            np.zeros(len(rival_hops), np.uint64), (rival_hops["at"].to_numpy().astype(np.int64) * 65537 + rival_hops["rival"].to_numpy()) & 0x7FFFFFFF,
             purpose="rivals", seed=self._seed,
         )  # fmt: skip
-        other = other.with_columns(drawn=drawn).sort("bridge", "drawn", "at", "rival")
-        other = other.filter(pl.int_range(pl.len()).over("bridge") < settings.per_entity).drop("drawn")
-        both = first.join(other, on="bridge").filter(
+        rival_hops = rival_hops.with_columns(drawn=draws).sort("bridge", "drawn", "at", "rival")
+        rival_hops = rival_hops.filter(pl.int_range(pl.len()).over("bridge") < settings.per_entity).drop("drawn")
+        chains = first.join(rival_hops, on="bridge").filter(
             (pl.col("rival") != pl.col("subject")) & (pl.col("rival") != pl.col("answer"))
             & (pl.col("at") != pl.col("document")) & (pl.col("at") != pl.col("answer_document"))
         )  # fmt: skip
-        subject, rival, at = (both[name].to_numpy() for name in ("subject", "rival", "at"))
+        subject, rival, at = (chains[name].to_numpy() for name in ("subject", "rival", "at"))
         named = pairs.named
-        told = (
-            named.contains(at, subject) | named.contains(both["document"].to_numpy(), rival) | named.contains(at, both["answer"].to_numpy())
+        one_document = (
+            named.contains(at, subject)
+            | named.contains(chains["document"].to_numpy(), rival)
+            | named.contains(at, chains["answer"].to_numpy())
         )
-        told |= named.contains(both["answer_document"].to_numpy(), rival)
-        both = both.filter(pl.Series(~told & ~self._true.contains(subject, rival), dtype=pl.Boolean))
-        rows = [_candidates(NAMED, None, "qangaroo.pairs.per_entity", left=both.select("query", "rival").n_unique())]
+        one_document |= named.contains(chains["answer_document"].to_numpy(), rival)
+        chains = chains.filter(pl.Series(~one_document & ~self._true.contains(subject, rival), dtype=pl.Boolean))
+        rows = [_candidates(NAMED, None, "qangaroo.pairs.per_entity", left=chains.select("query", "rival").n_unique())]
         # A candidate may be true as well where the texts may bring it and the subject to the same entity, or facts do.
-        may = (pl.col("one") >= settings.possible) & (pl.col("other") >= settings.possible)
-        both = both.with_columns(may=may.any().over("query", "rival", "at"))
-        joined = self._joined_by_facts(both["subject"].to_numpy(), both["rival"].to_numpy())
-        true_too = both["may"].to_numpy() | joined
+        may = (pl.col("first_sure") >= settings.possible) & (pl.col("second_sure") >= settings.possible)
+        chains = chains.with_columns(may=may.any().over("query", "rival", "at"))
+        joined = self._joined_by_facts(chains["subject"].to_numpy(), chains["rival"].to_numpy())
+        true_too = chains["may"].to_numpy() | joined
         rows.append(
             _candidates(
-                TRUE_TOO, both.filter(pl.Series(true_too, dtype=pl.Boolean)).select("query", "rival").n_unique(), "qangaroo.pairs.possible"
+                TRUE_TOO,
+                chains.filter(pl.Series(true_too, dtype=pl.Boolean)).select("query", "rival").n_unique(),
+                "qangaroo.pairs.possible",
             )
         )
-        both = both.filter(pl.Series(~true_too, dtype=pl.Boolean))
-        return self._ordered(queries, q, both), rows
+        chains = chains.filter(pl.Series(~true_too, dtype=pl.Boolean))
+        return self._ordered(queries, q, chains), rows
 
-    def _ordered(self, queries: pl.DataFrame, q: pl.DataFrame, both: pl.DataFrame) -> pl.DataFrame:
+    def _ordered(self, queries: pl.DataFrame, q: pl.DataFrame, chains: pl.DataFrame) -> pl.DataFrame:
         """The rivals of each query, each with one chain, in the order in which they should stay."""
         pairs = self._pairs
-        own = q.join(
+        answer_counts = q.join(
             pairs.mentions.select("document", answer="entity", mine="count"),
             left_on=["answer_document", "answer"],
             right_on=["document", "answer"],
             how="left",
         )
         shared = count_shared(
-            pairs.linked.offsets, pairs.linked.targets, own["document"].to_numpy(), own["answer_document"].to_numpy(), NO_LIMIT
+            pairs.linked.offsets,
+            pairs.linked.targets,
+            answer_counts["document"].to_numpy(),
+            answer_counts["answer_document"].to_numpy(),
+            NO_LIMIT,
         )
-        own = own.select("query", mine=pl.col("mine").fill_null(1), shared=pl.Series(shared))
-        both = both.join(own, on="query")
-        theirs = count_shared(pairs.linked.offsets, pairs.linked.targets, both["document"].to_numpy(), both["at"].to_numpy(), NO_LIMIT)
+        answer_counts = answer_counts.select("query", mine=pl.col("mine").fill_null(1), shared=pl.Series(shared))
+        chains = chains.join(answer_counts, on="query")
+        shared_by_rival = count_shared(
+            pairs.linked.offsets, pairs.linked.targets, chains["document"].to_numpy(), chains["at"].to_numpy(), NO_LIMIT
+        )
         answers = queries.group_by("answer_document", "answer").agg(hop=pl.lit(1.0)).rename({"answer_document": "at", "answer": "rival"})
         often = queries.group_by("answer").agg(often=pl.len()).rename({"answer": "rival"})
-        both = both.join(answers, on=["at", "rival"], how="left").join(often, on="rival", how="left")
-        drawn = shuffling(both["id"].to_numpy(), both["rival"].to_numpy(), purpose="distractors", seed=self._seed) / 2.0**64
+        chains = chains.join(answers, on=["at", "rival"], how="left").join(often, on="rival", how="left")
+        draws = shuffling(chains["id"].to_numpy(), chains["rival"].to_numpy(), purpose="distractors", seed=self._seed) / 2.0**64
         # As many shared entities and mentions as the answer has, so that counting tells nothing; then what answers other queries.
         order = (
-            2.0 * (pl.Series(theirs) - pl.col("shared")).abs().clip(0, 3) + (pl.col("count").log(2) - pl.col("mine").log(2)).abs()
-            - HOP * pl.col("hop").fill_null(0.0) - BESIDE * (pl.col("other") > 0).cast(float)
-            - (1.0 + pl.col("often").fill_null(0)).log(2) / 2 + pl.Series(drawn) / 2
+            2.0 * (pl.Series(shared_by_rival) - pl.col("shared")).abs().clip(0, 3) + (pl.col("count").log(2) - pl.col("mine").log(2)).abs()
+            - HOP * pl.col("hop").fill_null(0.0) - BESIDE * (pl.col("second_sure") > 0).cast(float)
+            - (1.0 + pl.col("often").fill_null(0)).log(2) / 2 + pl.Series(draws) / 2
         )  # fmt: skip
-        both = both.with_columns(order=order).sort("query", "rival", "order", "at", "bridge")
-        both = both.filter(pl.struct("query", "rival").is_first_distinct()).sort("query", "order", "rival")
+        chains = chains.with_columns(order=order).sort("query", "rival", "order", "at", "bridge")
+        chains = chains.filter(pl.struct("query", "rival").is_first_distinct()).sort("query", "order", "rival")
         # Those that are mentioned as often or more, and those that are mentioned less, take turns.
-        both = both.with_columns(more=pl.col("count") >= pl.col("mine"))
-        both = both.with_columns(order=pl.int_range(pl.len()).over("query", "more") + 0.5 * (~pl.col("more")).cast(float))
-        return both.select("query", "subject", "document", "bridge", "order", answer_document="at", answer="rival")
+        chains = chains.with_columns(more=pl.col("count") >= pl.col("mine"))
+        chains = chains.with_columns(order=pl.int_range(pl.len()).over("query", "more") + 0.5 * (~pl.col("more")).cast(float))
+        return chains.select("query", "subject", "document", "bridge", "order", answer_document="at", answer="rival")
 
-    def _joined_by_facts(self, one: IntArray, other: IntArray) -> npt.NDArray[np.bool_]:
+    def _joined_by_facts(self, first: IntArray, second: IntArray) -> npt.NDArray[np.bool_]:
         """For each pair whether facts join both to the same entity of another kind."""
         source, target = self._facts.sources(), self._facts.targets
         bridges = ~self._pairs.ends[target]
         joined = Adjacency.from_pairs(source[bridges], target[bridges], self._entities)
-        return count_shared(joined.offsets, joined.targets, one, other, 0) > 0  # type: ignore[no-any-return]
+        return count_shared(joined.offsets, joined.targets, first, second, 0) > 0  # type: ignore[no-any-return]
 
 
 def _row(reason: str, removed: int | None, left: int, setting: str) -> FunnelRow:
@@ -290,19 +314,19 @@ def _candidates(reason: str, removed: int | None, setting: str, *, left: int | N
 
 
 @kernel
-def _taken(  # type: ignore[no-untyped-def]
+def _select_chains(  # type: ignore[no-untyped-def]
     pair, subject, answer, document, answer_document, bridge, entities, documents, per_document, per_answer, per_bridge
 ):
     """Which chains are asked about, surest first: one a pair, within the limits; and which are left out as their pair is asked about."""
-    taken, again = np.zeros(len(pair), np.bool_), np.zeros(len(pair), np.bool_)
-    done = np.zeros(pair.max() + 1 if len(pair) else 1, np.bool_)
+    selected, again = np.zeros(len(pair), np.bool_), np.zeros(len(pair), np.bool_)
+    asked_pairs = np.zeros(pair.max() + 1 if len(pair) else 1, np.bool_)
     served, answers, over = np.zeros(documents, np.int64), np.zeros(entities, np.int64), np.zeros(entities, np.int64)
     # Documents that serve few queries first, so that no document gives its answer away: the limit doubles from round to round.
     limit = 0
     while limit < per_document:
         limit = min(max(2, 2 * limit), per_document)
         for i in range(len(pair)):
-            if done[pair[i]]:
+            if asked_pairs[pair[i]]:
                 continue
             # The other direction of the same chain comes next: that one is asked whose answer is asked for less.
             at = i
@@ -313,13 +337,13 @@ def _taken(  # type: ignore[no-untyped-def]
                 or over[bridge[at]] >= per_bridge
             ):  # fmt: skip
                 continue
-            taken[at] = done[pair[i]] = True
+            selected[at] = asked_pairs[pair[i]] = True
             served[document[at]] += 1
             served[answer_document[at]] += 1
             answers[answer[at]] += 1
             over[bridge[at]] += 1
-    again[:] = done[pair]
-    return taken, again & ~taken
+    again[:] = asked_pairs[pair]
+    return selected, again & ~selected
 
 
 def require_samples(rows: list[FunnelRow], samples: Samples) -> None:

@@ -33,20 +33,20 @@ def read_pairs(run: Run) -> StageOutput:
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions")
     ends = np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind))
-    found, facts = pairs_in_sentences(tables, ends), fact_graph(tables)
+    pairs, facts = pairs_in_sentences(tables, ends), fact_graph(tables)
     run.progress.advance(1)
-    true, role = joined_by_facts(found, facts)
-    probability, shown = stated_by_words(found, true, facts, text_hashes(tables["entities"]["id"], seed=run.seed))
+    true, role = joined_by_facts(pairs, facts)
+    probability, tested = stated_by_words(pairs, true, facts, text_hashes(tables["entities"]["id"], seed=run.seed))
     run.progress.advance(1)
     table = pa.table(
         {
-            "document": found.document, "before": found.one, "after": found.other, "role": role, "probability": probability,
-            "lift": np.zeros(len(found), np.float32), "fact": true,
+            "document": pairs.document, "before": pairs.one, "after": pairs.other, "role": role, "probability": probability,
+            "lift": np.zeros(len(pairs), np.float32), "fact": true,
         }
     )  # fmt: skip
     run.progress.advance(1)
     rows = [
-        FunnelRow(stage="read_texts", what="pairs", reason="read: pairs that a sentence brings together", removed=None, left=len(found)),
+        FunnelRow(stage="read_texts", what="pairs", reason="read: pairs that a sentence brings together", removed=None, left=len(pairs)),
         FunnelRow(
             stage="read_texts", what="statements", reason="are facts of the graph and stated surely enough", removed=None,
             left=int((true & (probability >= settings.pairs.stated)).sum()), setting="qangaroo.pairs.stated",
@@ -57,7 +57,7 @@ def read_pairs(run: Run) -> StageOutput:
         ),
     ]  # fmt: skip
     return StageOutput(
-        tables={"statements": table}, funnel=rows, report={"calibration": tenths(probability[shown], true[shown])},
+        tables={"statements": table}, funnel=rows, report={"calibration": tenths(probability[tested], true[tested])},
         note=f"{table.num_rows:,} pairs in one sentence, of them {int(true.sum()):,} facts",
     )  # fmt: skip
 
@@ -73,8 +73,8 @@ def joined_by_facts(pairs: SentencePairs, facts: RoleGraph) -> tuple[npt.NDArray
     keys, first = np.unique(paired(facts.sources(), facts.targets), return_index=True)
     at = find(keys, paired(pairs.one, pairs.other))
     roles = np.append(facts.roles[first], np.int32(0))[at]
-    known = roles[at >= 0]
-    usual = np.bincount(known).argmax() if len(known) else 0
+    roles_of_facts = roles[at >= 0]
+    usual = np.bincount(roles_of_facts).argmax() if len(roles_of_facts) else 0
     return at >= 0, np.where(at >= 0, roles, usual).astype(np.int32)
 
 
@@ -89,8 +89,8 @@ def stated_by_words(
     """
     some = np.zeros(facts.entities, np.bool_)
     some[pairs.one[true]] = some[pairs.other[true]] = True
-    known = some[pairs.one] & some[pairs.other]
-    learned = known if learned is None else known & learned
+    with_facts = some[pairs.one] & some[pairs.other]
+    learned = with_facts if learned is None else with_facts & learned
     half = (hashes >> np.uint64(48) & np.uint64(1)).astype(np.bool_)[pairs.one]
     if min((learned & half).sum(), (learned & ~half).sum()) < TESTED:
         return true.astype(np.float32), np.zeros(len(pairs), np.bool_)

@@ -57,9 +57,9 @@ class PathQueries:
     paths: npt.NDArray[np.int32]
     """For each path its two roles, which stand for their synonyms too."""
 
-    def select(self, kept: npt.NDArray[np.bool_]) -> PathQueries:
-        """The queries for which ``kept`` holds."""
-        return replace(self, questions=self.questions.select(kept), hops=self.hops[kept], confidence=self.confidence[kept])
+    def select(self, mask: npt.NDArray[np.bool_]) -> PathQueries:
+        """The queries for which ``mask`` holds."""
+        return replace(self, questions=self.questions.select(mask), hops=self.hops[mask], confidence=self.confidence[mask])
 
 
 class PathFinder:
@@ -82,65 +82,73 @@ class PathFinder:
         ``linked`` the other way round.
         """
         hops = self._hops()
-        both = _joined(
+        chains = _joined(
             hops.filter(pl.col("functional") >= self._paths.first_functional), hops.filter(pl.col("functional") >= self._paths.functional)
         )
-        both = both.with_columns(
-            one=pl.Series(self._synonyms[both["first"].to_numpy()]), two=pl.Series(self._synonyms[both["second"].to_numpy()])
-        ).filter(pl.col("one") // 2 != pl.col("two") // 2)
-        rows = [_row("two stated hops in a row lead there", None, len(both), "qangaroo.paths.stated")]
+        chains = chains.with_columns(
+            first_class=pl.Series(self._synonyms[chains["first"].to_numpy()]),
+            second_class=pl.Series(self._synonyms[chains["second"].to_numpy()]),
+        ).filter(pl.col("first_class") // 2 != pl.col("second_class") // 2)
+        rows = [_row("two stated hops in a row lead there", None, len(chains), "qangaroo.paths.stated")]
         articles = article_of(self._tables)
 
-        def leave_out(kept: npt.NDArray[np.bool_], reason: str, setting: str) -> None:
-            nonlocal both
-            rows.append(_row(reason, int((~kept).sum()), int(kept.sum()), setting))
-            both = both.filter(pl.Series(kept, dtype=pl.Boolean))
+        def leave_out(mask: npt.NDArray[np.bool_], reason: str, setting: str) -> None:
+            nonlocal chains
+            rows.append(_row(reason, int((~mask).sum()), int(mask.sum()), setting))
+            chains = chains.filter(pl.Series(mask, dtype=pl.Boolean))
 
         def names(documents: IntArray, entities: IntArray) -> npt.NDArray[np.bool_]:
             """Whether the document has a mention or an occurrence; these are of possible candidates alone."""
             at = np.maximum(documents, 0)
             return (documents >= 0) & (stated.contains(at, entities) | linked.contains(at, entities))
 
-        document, answer = both["document"].to_numpy(), both["answer"].to_numpy()
-        leave_out(~names(articles[both["subject"].to_numpy()], answer) & ~names(document, answer), SUBJECT_STATES, "qangaroo.answer_stated")
-        leave_out(~names(both["answer_document"].to_numpy(), both["subject"].to_numpy()), ONE_DOCUMENT, "qangaroo.answer_stated")
-        words, answer = rare_words(self._tables["entities"]["label"]), both["answer"].to_numpy()
-        told = _share_words(words, answer, both["bridge"].to_numpy()) | _share_words(words, answer, both["subject"].to_numpy())
-        leave_out(~told, NAMED, "qangaroo.bias.named_answer")
-        subject_article = articles[both["subject"].to_numpy()]
-        guessed = shares_stem(
-            self._tables["entities"]["label"], both["answer"].to_numpy(), self._tables["documents"]["text"], subject_article
+        document, answer = chains["document"].to_numpy(), chains["answer"].to_numpy()
+        leave_out(
+            ~names(articles[chains["subject"].to_numpy()], answer) & ~names(document, answer), SUBJECT_STATES, "qangaroo.answer_stated"
         )
-        leave_out(~guessed, STEM, "qangaroo.bias.named_answer")
-        together = named_together(mentioning, both["bridge"].to_numpy(), both["answer"].to_numpy(), self._paths.common)
+        leave_out(~names(chains["answer_document"].to_numpy(), chains["subject"].to_numpy()), ONE_DOCUMENT, "qangaroo.answer_stated")
+        words, answer = rare_words(self._tables["entities"]["label"]), chains["answer"].to_numpy()
+        shares_name = _share_words(words, answer, chains["bridge"].to_numpy()) | _share_words(words, answer, chains["subject"].to_numpy())
+        leave_out(~shares_name, NAMED, "qangaroo.bias.named_answer")
+        subject_article = articles[chains["subject"].to_numpy()]
+        guessable = shares_stem(
+            self._tables["entities"]["label"], chains["answer"].to_numpy(), self._tables["documents"]["text"], subject_article
+        )
+        leave_out(~guessable, STEM, "qangaroo.bias.named_answer")
+        together = named_together(mentioning, chains["bridge"].to_numpy(), chains["answer"].to_numpy(), self._paths.common)
         leave_out(together <= self._paths.common, COMMON, "qangaroo.paths.common")
-        both = both.with_columns(confidence_tenth=(pl.col("confidence") * 10).floor())
+        chains = chains.with_columns(confidence_tenth=(pl.col("confidence") * 10).floor())
         # One query per subject and answer: the surest, then the more functional one, then the first.
         better = ["confidence_tenth", "functional", "confidence"]
-        both = both.sort(["subject", "answer", *better, "first", "second", "bridge"], descending=[False, False, *[True] * 3, *[False] * 3])
-        leave_out(_first_of(both, "subject", "answer"), ONCE, "qangaroo.paths")
-        both = both.sort(
-            ["subject", "one", "two", *better, "answer", "first", "second", "bridge"], descending=[*[False] * 3, *[True] * 3, *[False] * 4]
+        chains = chains.sort(
+            ["subject", "answer", *better, "first", "second", "bridge"], descending=[False, False, *[True] * 3, *[False] * 3]
         )
-        leave_out(_first_of(both, "subject", "one", "two"), ONCE, "qangaroo.paths")
+        leave_out(_first_of(chains, "subject", "answer"), ONCE, "qangaroo.paths")
+        chains = chains.sort(
+            ["subject", "first_class", "second_class", *better, "answer", "first", "second", "bridge"],
+            descending=[*[False] * 3, *[True] * 3, *[False] * 4],
+        )
+        leave_out(_first_of(chains, "subject", "first_class", "second_class"), ONCE, "qangaroo.paths")
         leave_out(
-            _place_of(both, "document", "answer_document") < self._paths.per_documents, SAME_DOCUMENTS, "qangaroo.paths.per_documents"
+            _place_of(chains, "document", "answer_document") < self._paths.per_documents, SAME_DOCUMENTS, "qangaroo.paths.per_documents"
         )
-        enough = both.select(pl.len().over("one", "two")).to_series().to_numpy() >= self._paths.min_queries
+        enough = chains.select(pl.len().over("first_class", "second_class")).to_series().to_numpy() >= self._paths.min_queries
         leave_out(enough, RARE, "qangaroo.paths.min_queries")
         # What is asked too often about one answer is guessed: on a path, and of one document.
-        most = np.maximum(1, both.select(pl.len().over("one", "two")).to_series().to_numpy() * self._paths.answer_share).astype(int)
-        leave_out(_place_of(both, "one", "two", "answer") < most, OFTEN, "qangaroo.paths.answer_share")
-        leave_out(_place_of(both, "answer_document", "answer") < self._paths.per_hop, SAME_HOP, "qangaroo.paths.per_hop")
+        most = np.maximum(
+            1, chains.select(pl.len().over("first_class", "second_class")).to_series().to_numpy() * self._paths.answer_share
+        ).astype(int)
+        leave_out(_place_of(chains, "first_class", "second_class", "answer") < most, OFTEN, "qangaroo.paths.answer_share")
+        leave_out(_place_of(chains, "answer_document", "answer") < self._paths.per_hop, SAME_HOP, "qangaroo.paths.per_hop")
         if self._settings.splits.by == "bridge":
-            splits = self._splits(both)
-            both = both.with_columns(split=pl.Series(splits))
-            ordered = both.with_row_index("row").sort(["subject", "confidence", "row"], descending=[False, True, False])
-            first = ordered.select("row", one=pl.col("split").first().over("subject")).sort("row")["one"].to_numpy()
+            splits = self._splits(chains)
+            chains = chains.with_columns(split=pl.Series(splits))
+            ordered = chains.with_row_index("row").sort(["subject", "confidence", "row"], descending=[False, True, False])
+            first = ordered.select("row", subject_split=pl.col("split").first().over("subject")).sort("row")["subject_split"].to_numpy()
             leave_out(first == splits, APART, "qangaroo.splits.by")
-        if not len(both):
+        if not len(chains):
             raise EmptyResult(_empty(rows))
-        return self._asked(both), rows
+        return self._path_queries(chains), rows
 
     def _hops(self) -> pl.DataFrame:
         """The statements that may stand on a chain, with the functionality of their roles."""
@@ -164,39 +172,39 @@ class PathFinder:
             }
         ).filter(pl.Series(sure, dtype=pl.Boolean))  # fmt: skip
 
-    def _splits(self, both: pl.DataFrame) -> npt.NDArray[np.int8]:
+    def _splits(self, chains: pl.DataFrame) -> npt.NDArray[np.int8]:
         """The split of each query: of its subject, of the pair of subject and answer, or of its bridge."""
         entities, splits = self._tables["entities"]["id"].combine_chunks(), self._settings.splits
         if splits.by == "bridge":
             shares = (splits.train, splits.dev, splits.test)
-            return assign_splits(entities.take(both["bridge"].to_arrow()), shares, seed=self._seed)
-        head, tail = (entities.take(both[name].to_arrow()) for name in ("subject", "answer"))
+            return assign_splits(entities.take(chains["bridge"].to_arrow()), shares, seed=self._seed)
+        head, tail = (entities.take(chains[name].to_arrow()) for name in ("subject", "answer"))
         return splits_of(head, tail, splits, seed=self._seed)
 
-    def _asked(self, both: pl.DataFrame) -> PathQueries:
-        paths = both.select("one", "two").unique().sort("one", "two").with_row_index("path")
-        both = both.join(paths, on=["one", "two"], how="left").sort("subject", "path", "answer")
-        relations, roles = self._tables["relations"], (paths["one"].to_list(), paths["two"].to_list())
+    def _path_queries(self, chains: pl.DataFrame) -> PathQueries:
+        paths = chains.select("first_class", "second_class").unique().sort("first_class", "second_class").with_row_index("path")
+        chains = chains.join(paths, on=["first_class", "second_class"], how="left").sort("subject", "path", "answer")
+        relations, roles = self._tables["relations"], (paths["first_class"].to_list(), paths["second_class"].to_list())
         label = path_names(*roles, relations["label"].to_pylist(), of=True)
         id_ = path_names(*roles, relations["id"].to_pylist(), of=False)
-        more = pa.table(
+        path_relations = pa.table(
             {"id": pa.array(id_, pa.string()), "label": pa.array(label, pa.string()), "symmetric": np.zeros(len(label), np.bool_)}
         )
-        relation = (both["path"].to_numpy() + relations.num_rows).astype(np.int32)
+        relation = (chains["path"].to_numpy() + relations.num_rows).astype(np.int32)
         entities = self._tables["entities"]["id"].combine_chunks()
-        head = entities.take(both["subject"].to_arrow())
-        named = more["id"].combine_chunks().take(both["path"].to_arrow())
+        head = entities.take(chains["subject"].to_arrow())
+        path_ids = path_relations["id"].combine_chunks().take(chains["path"].to_arrow())
         questions = Questions(
-            id=text_hashes(joined(head, named)), split=self._splits(both),
-            head=both["subject"].to_numpy().astype(np.int32), relation=relation, answer=both["answer"].to_numpy().astype(np.int32),
+            id=text_hashes(joined(head, path_ids)), split=self._splits(chains),
+            head=chains["subject"].to_numpy().astype(np.int32), relation=relation, answer=chains["answer"].to_numpy().astype(np.int32),
         )  # fmt: skip
-        both_roles = paths.select("one", "two").cast(pl.Int32).to_numpy()
-        hops = np.empty(len(both), HOPS)
+        both_roles = paths.select("first_class", "second_class").cast(pl.Int32).to_numpy()
+        hops = np.empty(len(chains), HOPS)
         for name in HOPS.names or ():
-            hops[name] = both[name].to_numpy()
+            hops[name] = chains[name].to_numpy()
         return PathQueries(
-            questions=questions, hops=hops, confidence=both["confidence"].to_numpy(),
-            relations=pa.concat_tables([relations, more.cast(relations.schema)]), paths=both_roles,
+            questions=questions, hops=hops, confidence=chains["confidence"].to_numpy(),
+            relations=pa.concat_tables([relations, path_relations.cast(relations.schema)]), paths=both_roles,
         )  # fmt: skip
 
     def end_points(self, queries: PathQueries) -> Adjacency:
@@ -214,8 +222,8 @@ class PathFinder:
         """Entity → those that a fact, or a text that may state one, joins to it."""
         s, facts = self._statements, self._facts
         may = s.probability >= POSSIBLE
-        one = np.concatenate([facts.sources(), s.before[may], s.after[may]])
-        return Adjacency.from_pairs(one, np.concatenate([facts.targets, s.after[may], s.before[may]]), facts.entities)
+        first = np.concatenate([facts.sources(), s.before[may], s.after[may]])
+        return Adjacency.from_pairs(first, np.concatenate([facts.targets, s.after[may], s.before[may]]), facts.entities)
 
     def several_bridges(self, hops: Hops) -> npt.NDArray[np.bool_]:
         """For each query whether its first relation has several objects, as a rule."""
@@ -228,22 +236,24 @@ class PathFinder:
         s, facts = self._statements, self._facts
         may = s.probability >= POSSIBLE
         first = self._synonyms[np.concatenate([facts.roles, s.role[may]])]
-        known = pl.DataFrame(
+        edges = pl.DataFrame(
             {
                 "subject": np.concatenate([facts.sources(), s.before[may]]), "first": first,
                 "bridge": np.concatenate([facts.targets, s.after[may]]),
             }
         )  # fmt: skip
-        asked = pl.DataFrame(
+        query_frame = pl.DataFrame(
             {"query": np.arange(len(queries.questions)), "subject": queries.hops["subject"], "first": self._synonyms[queries.hops["first"]]}
         )
-        found = asked.join(known, on=["subject", "first"]).select("query", "bridge")
-        named = Rows(offsets=linked.offsets, targets=linked.targets).take(queries.hops["document"])
-        of = named.sources()
-        alike = types.alike(named.targets, queries.hops["bridge"][of]) >= self._paths.alike
-        more = pl.DataFrame({"query": of[alike].astype(np.int64), "bridge": named.targets[alike]})
-        found = pl.concat([found.cast(more.schema), more]).unique().sort("query", "bridge")
-        return Rows(offsets=row_bounds(found["query"].to_numpy(), len(asked)), targets=found["bridge"].to_numpy().astype(np.int32))
+        reached = query_frame.join(edges, on=["subject", "first"]).select("query", "bridge")
+        mentions = Rows(offsets=linked.offsets, targets=linked.targets).take(queries.hops["document"])
+        of = mentions.sources()
+        same_type = types.alike(mentions.targets, queries.hops["bridge"][of]) >= self._paths.alike
+        typed = pl.DataFrame({"query": of[same_type].astype(np.int64), "bridge": mentions.targets[same_type]})
+        reached = pl.concat([reached.cast(typed.schema), typed]).unique().sort("query", "bridge")
+        return Rows(
+            offsets=row_bounds(reached["query"].to_numpy(), len(query_frame)), targets=reached["bridge"].to_numpy().astype(np.int32)
+        )
 
 
 SUBJECT_STATES = "the subject's own article states the answer"
@@ -269,16 +279,18 @@ def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[st
     edges = np.bincount(facts.roles, minlength=facts.role_count)
     source, target, sure = implied.relations.sources(), implied.relations.targets, implied.confidence
     forwards = (source % 2 == 0) & (source < 2 * facts.relations)
-    known = {(a // 2, b): c for a, b, c in zip(source[forwards].tolist(), target[forwards].tolist(), sure[forwards].tolist(), strict=True)}
-    pairs = ((-min(forth, known.get((other, one), 0.0)), one, other) for (one, other), forth in known.items())
+    confidences = {
+        (a // 2, b): c for a, b, c in zip(source[forwards].tolist(), target[forwards].tolist(), sure[forwards].tolist(), strict=True)
+    }
+    pairs = ((-min(forth, confidences.get((second, first), 0.0)), first, second) for (first, second), forth in confidences.items())
     ends = [label.rpartition("/")[2].strip().casefold() for label in labels]
     best: dict[int, int] = {}
-    for _, one, other in sorted(pair for pair in pairs if -pair[0] >= SAME and ends[pair[1]] == ends[pair[2]]):
-        best.setdefault(one, other)
-    for one, other in sorted(best.items()):
-        if one < other and best.get(other) == one:
-            chosen, dropped = (one, other) if edges[2 * one] >= edges[2 * other] else (other, one)
-            roles[2 * dropped], roles[2 * dropped + 1] = 2 * chosen, 2 * chosen + 1
+    for _, first, second in sorted(pair for pair in pairs if -pair[0] >= SAME and ends[pair[1]] == ends[pair[2]]):
+        best.setdefault(first, second)
+    for first, second in sorted(best.items()):
+        if first < second and best.get(second) == first:
+            representative, dropped = (first, second) if edges[2 * first] >= edges[2 * second] else (second, first)
+            roles[2 * dropped], roles[2 * dropped + 1] = 2 * representative, 2 * representative + 1
     return roles
 
 
@@ -289,7 +301,7 @@ def path_names(first: Sequence[int], second: Sequence[int], names: Sequence[str]
         text = names[role // 2]
         return text if role % 2 == 0 else f"{text} of" if of else f"^{text}"
 
-    return [f"{name(one)} → {name(other)}" if of else f"{name(one)}/{name(other)}" for one, other in zip(first, second, strict=True)]
+    return [f"{name(one)} → {name(other)}" if of else f"{name(one)}/{name(other)}" for head, tail in zip(first, second, strict=True)]
 
 
 def no_facts() -> Facts:
@@ -310,8 +322,8 @@ def with_stated_chains(samples: Samples, hops: Hops) -> Samples:
     np.cumsum(lengths, out=offsets[1:])
     nodes = np.empty(offsets[-1], np.int32)
     nodes[spread(offsets[answer], lengths[answer])] = chain.ravel()
-    others = np.flatnonzero(~samples.is_answer())
-    nodes[spread(offsets[others], lengths[others])] = samples.nodes.take(others).targets
+    distractors = np.flatnonzero(~samples.is_answer())
+    nodes[spread(offsets[distractors], lengths[distractors])] = samples.nodes.take(distractors).targets
     return Samples(
         questions=samples.questions, candidates=samples.candidates, chains=samples.chains,
         nodes=Rows(offsets=offsets, targets=nodes), documents=samples.documents,
@@ -332,17 +344,24 @@ def with_stated_grades(samples: Samples, hops: Hops, confidence: npt.NDArray[np.
 
 def _joined(firsts: pl.DataFrame, seconds: pl.DataFrame) -> pl.DataFrame:
     """All pairs of hops of which the second begins where the first ends, in another document."""
-    first = firsts.select("document", subject="before", bridge="after", first="role", one="probability", functional="functional")
-    second = seconds.select(
-        answer_document="document", bridge="before", answer="after", second="role", other="probability", more="functional"
+    first = firsts.select(
+        "document", subject="before", bridge="after", first="role", first_probability="probability", functional="functional"
     )
-    both = first.join(second, on="bridge").filter(
+    second = seconds.select(
+        answer_document="document",
+        bridge="before",
+        answer="after",
+        second="role",
+        second_probability="probability",
+        second_functional="functional",
+    )
+    chains = first.join(second, on="bridge").filter(
         (pl.col("answer") != pl.col("subject")) & (pl.col("document") != pl.col("answer_document"))
         & (pl.col("first") // 2 != pl.col("second") // 2)
     )  # fmt: skip
-    return both.with_columns(confidence=pl.col("one") * pl.col("other"), functional=pl.col("functional") * pl.col("more")).drop(
-        "one", "other", "more"
-    )
+    return chains.with_columns(
+        confidence=pl.col("first_probability") * pl.col("second_probability"), functional=pl.col("functional") * pl.col("second_functional")
+    ).drop("first_probability", "second_probability", "second_functional")
 
 
 def _best(statements: Statements, *keys: IntArray) -> npt.NDArray[np.float32]:
@@ -370,9 +389,9 @@ def rare_words(labels: pa.ChunkedArray) -> Adjacency:
     return Adjacency.from_pairs(entity[rare], number[rare], len(labels))
 
 
-def _share_words(words: Adjacency, one: IntArray, other: IntArray) -> npt.NDArray[np.bool_]:
+def _share_words(words: Adjacency, first: IntArray, second: IntArray) -> npt.NDArray[np.bool_]:
     """For each pair of entities whether they have a word in common."""
-    shared: npt.NDArray[np.bool_] = count_shared(words.offsets, words.targets, one, other, 0) > 0
+    shared: npt.NDArray[np.bool_] = count_shared(words.offsets, words.targets, first, second, 0) > 0
     return shared
 
 
@@ -382,8 +401,8 @@ def _place_of(frame: pl.DataFrame, *columns: str) -> npt.NDArray[np.int64]:
     ordered = frame.select(*columns, *keys).with_row_index("row")
     ordered = ordered.sort([*columns, *keys, "row"], descending=[name == "confidence" for name in (*columns, *keys, "row")])
     place = ordered.select("row", place=pl.int_range(pl.len(), dtype=pl.Int64).over(columns)).sort("row")["place"]
-    found: npt.NDArray[np.int64] = place.to_numpy()
-    return found
+    places: npt.NDArray[np.int64] = place.to_numpy()
+    return places
 
 
 def _row(reason: str, removed: int | None, left: int, setting: str) -> FunnelRow:

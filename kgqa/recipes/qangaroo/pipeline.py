@@ -101,13 +101,13 @@ def asked_queries(domain: Domain, traversal: str) -> list[str]:
     Raises SettingsError where these are too few for the chains that are asked for.
     """
     settings, most = domain.settings.projection, domain.settings.section(QangarooSettings).traversal.max_documents
-    needed = [*settings.document_to_entity, *settings.entity_to_document]
+    queries = [*settings.document_to_entity, *settings.entity_to_document]
     if traversal == "kernel":
-        return needed
-    there = min(len(settings.candidates), len(settings.chains))
-    if there < most:
+        return queries
+    longest = min(len(settings.candidates), len(settings.chains))
+    if longest < most:
         raise SettingsError(
             f"domain {domain.settings.name}: projection.candidates and projection.chains name queries for {there} documents, "
             f"qangaroo.traversal.max_documents is {most}; add queries, lower it, or traverse with the kernel."
         )
-    return [*needed, *settings.candidates, *settings.chains]
+    return [*queries, *settings.candidates, *settings.chains]

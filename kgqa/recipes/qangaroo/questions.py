@@ -76,6 +76,6 @@ def joined(*parts: pa.Array) -> pa.Array:
 def first_try(questions: Questions, limit: int, *, seed: int) -> npt.NDArray[np.bool_]:
     """Which ``limit`` questions a first try asks: a random choice that grows with ``limit`` and never changes."""
     order = np.argsort(shuffling(questions.id, np.zeros(len(questions), np.int64), purpose="first try", seed=seed), kind="stable")
-    chosen = np.zeros(len(questions), np.bool_)
-    chosen[order[:limit]] = True
-    return chosen
+    mask = np.zeros(len(questions), np.bool_)
+    mask[order[:limit]] = True
+    return mask

@@ -54,9 +54,9 @@ class Forms:
     """How a text must be spelt (:func:`kgqa.arrays.tokens.spellings`); unused where case is free."""
 
     @classmethod
-    def of(cls, tables: Mapping[str, pa.Table], wanted: BoolArray, *, language: str) -> Forms:
-        """The forms of the entities for which ``wanted`` holds; ``tables`` and ``language`` as for :func:`surface_forms`."""
-        return build_forms(surface_forms(tables, wanted, language=language))
+    def of(cls, tables: Mapping[str, pa.Table], mask: BoolArray, *, language: str) -> Forms:
+        """The forms of the entities for which ``mask`` holds; ``tables`` and ``language`` as for :func:`surface_forms`."""
+        return build_forms(surface_forms(tables, mask, language=language))
 
 
 def build_forms(surface: pl.DataFrame) -> Forms:
@@ -87,18 +87,18 @@ def find_forms(texts: pa.Array | pa.ChunkedArray, forms: Forms, *, rows: npt.NDA
 
     With ``rows`` only these texts are looked at, and the others have no places.
     """
-    asked = np.arange(len(texts)) if rows is None else np.unique(rows)
-    read = texts if rows is None else texts.take(pa.array(asked))
-    nobody = np.full(len(asked), -1, np.int64)
-    text, found = _scan(read, forms, nobody, np.zeros(1, np.int64), np.empty(0, np.int32))
-    offsets = row_bounds(asked[text], len(texts))
-    return Places(offsets=offsets, entity=found[:, 2].copy(), start=found[:, 0].copy(), end=found[:, 1].copy())
+    numbers = np.arange(len(texts)) if rows is None else np.unique(rows)
+    subset = texts if rows is None else texts.take(pa.array(numbers))
+    nobody = np.full(len(numbers), -1, np.int64)
+    text, place_rows = _scan(subset, forms, nobody, np.zeros(1, np.int64), np.empty(0, np.int32))
+    offsets = row_bounds(numbers[text], len(texts))
+    return Places(offsets=offsets, entity=place_rows[:, 2].copy(), start=place_rows[:, 0].copy(), end=place_rows[:, 1].copy())
 
 
 def named_in_rows(texts: pa.ChunkedArray, rows: npt.NDArray[np.integer], forms: Forms) -> Adjacency:
     """Row of ``texts`` → the entities that can be read there; only the given ``rows`` are looked at, the others are empty."""
-    found = find_forms(texts, forms, rows=rows)
-    return Adjacency.from_pairs(np.repeat(np.arange(len(texts)), np.diff(found.offsets)), found.entity, len(texts))
+    places = find_forms(texts, forms, rows=rows)
+    return Adjacency.from_pairs(np.repeat(np.arange(len(texts)), np.diff(places.offsets)), places.entity, len(texts))
 
 
 def left_readable(
@@ -154,17 +154,17 @@ def _index(bounds, hashes, slots, firsts, group):  # type: ignore[no-untyped-def
 
 
 @kernel
-def _passing_over(data, begin, tokens, plain, starts, ends, hashes, written, initials):  # type: ignore[no-untyped-def]
+def _passing_over(data, begin, tokens, plain, starts, ends, hashes, spelt, initials):  # type: ignore[no-untyped-def]
     """Take hyphens and quotation marks out of the tokens; return how many are left."""
-    kept = 0
+    size = 0
     for i in range(tokens):
         character, _ = decode(data, begin + starts[i])
         if character < len(plain) and (plain[character] == HYPHEN or plain[character] == QUOTE):
             continue
-        starts[kept], ends[kept], hashes[kept] = starts[i], ends[i], hashes[i]
-        written[kept], initials[kept] = written[i], initials[i]
-        kept += 1
-    return kept
+        starts[size], ends[size], hashes[size] = starts[i], ends[i], hashes[i]
+        spelt[size], initials[size] = spelt[i], initials[i]
+        size += 1
+    return size
 
 
 @kernel
@@ -176,7 +176,7 @@ def _find(  # type: ignore[no-untyped-def]
     for text in range(len(offsets) - 1):
         longest = max(longest, offsets[text + 1] - offsets[text])
     starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
-    written, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
+    spelling_hashes, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
     edges, stamp = np.empty(longest, np.uint8), np.full(entities, -1, np.int64)
     texts, rows, count, current = np.empty(1 << 12, np.int32), np.empty((1 << 12, 3), np.int32), 0, np.int64(-1)
     for text in range(len(offsets) - 1):
@@ -186,8 +186,8 @@ def _find(  # type: ignore[no-untyped-def]
             for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
                 stamp[candidates[i]] = sample
         begin = offsets[text]
-        tokens = tokenize(data, begin, offsets[text + 1], classes, folded, plain, starts, ends, hashes, written, initials)
-        tokens = _passing_over(data, begin, tokens, plain, starts, ends, hashes, written, initials)
+        tokens = tokenize(data, begin, offsets[text + 1], classes, folded, plain, starts, ends, hashes, spelling_hashes, initials)
+        tokens = _passing_over(data, begin, tokens, plain, starts, ends, hashes, spelling_hashes, initials)
         limited = mark_edges(data, begin, tokens, starts, ends, hashes, codes, roles, edges)
         first_here = count
         for i in range(tokens):
@@ -202,7 +202,7 @@ def _find(  # type: ignore[no-untyped-def]
                 group = slots[_slot(code, slots)].group
                 if group == NOT_THERE:
                     break
-                spelt += step * written[last]
+                spelt += step * spelling_hashes[last]
                 step *= TOKEN_STEP
                 if group == PREFIX or (limited and edges[last] & ENDS == 0):
                     continue

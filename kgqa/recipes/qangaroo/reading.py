@@ -69,7 +69,7 @@ def read_texts(run: Run) -> StageOutput:
     facts, train = fact_graph(tables), training_graph(tables, training_facts(tables, questions))
     document, before, after = (tables["text_hops"][name].combine_chunks().to_numpy() for name in ("document", "before", "after"))
     mentions = places(tables["mentions"], tables)
-    found = contexts(
+    pair_contexts = contexts(
         tables["documents"]["text"], (mentions.offsets, mentions.entity, mentions.start, mentions.end), subject_of(tables),
         (document, before, after), workers=run.workers,
     )  # fmt: skip
@@ -77,9 +77,9 @@ def read_texts(run: Run) -> StageOutput:
     held_out = np.zeros(tables["entities"].num_rows, np.bool_)
     held_out[questions.head[questions.split != 0]] = True
     profiles = Profiles.of(facts)
-    weights = learn(found, (before, after), train, profiles, ~held_out[before])
+    weights = learn(pair_contexts, (before, after), train, profiles, ~held_out[before])
     run.progress.advance(1)
-    stated = score(found, (before, after), facts, profiles, weights, workers=run.workers)
+    stated = score(pair_contexts, (before, after), facts, profiles, weights, workers=run.workers)
     true = _are_facts(facts, before[stated.pair], after[stated.pair], stated.role)
     odd = ~true & unfit(tables["documents"]["text"], article_of(tables), facts, before[stated.pair], stated.role)
     stated, true = stated.select(~odd), true[~odd]
@@ -88,9 +88,9 @@ def read_texts(run: Run) -> StageOutput:
     tested = held_out[before[stated.pair]] & (np.diff(facts.offsets)[before[stated.pair]] > 0)
     # One half of the subjects calibrates, the other shows how well.
     half = (text_hashes(tables["entities"]["id"], seed=run.seed) & np.uint64(1)).astype(np.bool_)[before[stated.pair]]
-    shown = tested & ~half
+    held_out_half = tested & ~half
     run.progress.advance(1)
-    if min((tested & half).sum(), shown.sum()) < TESTED:
+    if min((tested & half).sum(), held_out_half.sum()) < TESTED:
         return _by_facts_alone(tables, facts)
     probability = Calibration.fitted(stated.probability[tested & half], true[tested & half]).of(stated.probability)
     table = pa.table(
@@ -99,7 +99,7 @@ def read_texts(run: Run) -> StageOutput:
             "probability": probability, "lift": stated.lift, "fact": true,
         }
     )  # fmt: skip
-    read = int((~true & (probability >= settings.paths.read)).sum())
+    read_count = int((~true & (probability >= settings.paths.read)).sum())
     rows = [
         FunnelRow(stage="read_texts", what="hops", reason="read: pairs that a document brings together", removed=None, left=len(document)),
         FunnelRow(stage="read_texts", what="statements", reason=UNFIT, removed=int(odd.sum()), left=len(true)),
@@ -108,12 +108,12 @@ def read_texts(run: Run) -> StageOutput:
             left=int((true & (probability >= settings.paths.stated)).sum()), setting="qangaroo.paths.stated",
         ),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are no facts of the graph, and read surely enough", removed=None, left=read,
+            stage="read_texts", what="statements", reason="are no facts of the graph, and read surely enough", removed=None, left=read_count,
             setting="qangaroo.paths.read",
         ),
     ]  # fmt: skip
     return StageOutput(
-        tables={"statements": table}, funnel=rows, report={"calibration": tenths(probability[shown], true[shown])},
+        tables={"statements": table}, funnel=rows, report={"calibration": tenths(probability[held_out_half], true[held_out_half])},
         note=f"{table.num_rows:,} statements, of them {int(true.sum()):,} facts",
     )  # fmt: skip
 
@@ -125,15 +125,20 @@ def _by_facts_alone(tables: Mapping[str, pa.Table], facts: RoleGraph) -> StageOu
     keys = paired(facts.sources(), facts.targets)  # which ascend
     first, last = (np.searchsorted(keys, paired(before, after), side) for side in ("left", "right"))
     counts = last - first
-    chosen = hops.select(["document", "before", "after"]).take(pa.array(np.repeat(np.arange(len(counts)), counts)))
+    repeated = hops.select(["document", "before", "after"]).take(pa.array(np.repeat(np.arange(len(counts)), counts)))
     role = facts.roles[spread(first, counts)]
-    one = np.ones(len(role))
-    columns = {"role": role, "probability": one.astype(np.float32), "lift": (one * LIFT).astype(np.float32), "fact": one.astype(np.bool_)}
+    ones = np.ones(len(role))
+    columns = {
+        "role": role,
+        "probability": ones.astype(np.float32),
+        "lift": (ones * LIFT).astype(np.float32),
+        "fact": ones.astype(np.bool_),
+    }
     row = FunnelRow(
         stage="read_texts", what="statements", reason="are facts whose ends a text names near each other: there are too few to learn from",
         removed=None, left=len(role), setting="qangaroo.paths",
     )  # fmt: skip
-    table = pa.table({**{name: chosen[name].combine_chunks() for name in chosen.column_names}, **columns})
+    table = pa.table({**{name: repeated[name].combine_chunks() for name in repeated.column_names}, **columns})
     return StageOutput(
         tables={"statements": table}, funnel=[row], report={"calibration": []}, note=f"{len(role):,} statements, by facts alone"
     )
@@ -149,7 +154,7 @@ def _table(tables: Mapping[str, pa.Table], hops: pa.Table) -> pa.Table:
 def _are_facts(facts: RoleGraph, before: IntArray, after: IntArray, role: IntArray) -> npt.NDArray[np.bool_]:
     """For each pair whether an edge with the role joins it."""
     numbers, inverse = np.unique(paired(facts.sources(), facts.targets), return_inverse=True)
-    known = inverse.astype(np.int64) * facts.role_count + facts.roles  # which ascend, as edges are ordered by target and role
+    fact_keys = inverse.astype(np.int64) * facts.role_count + facts.roles  # which ascend, as edges are ordered by target and role
     at = find(numbers, paired(before, after))
-    is_fact: npt.NDArray[np.bool_] = (at >= 0) & (find(known, at * facts.role_count + role) >= 0)
+    is_fact: npt.NDArray[np.bool_] = (at >= 0) & (find(fact_keys, at * facts.role_count + role) >= 0)
     return is_fact

@@ -17,7 +17,7 @@ from kgqa.runs.funnel import FunnelRow
 
 class _Selectable(Protocol):
     def __len__(self) -> int: ...
-    def select(self, kept: BoolArray) -> Self: ...
+    def select(self, mask: BoolArray) -> Self: ...
 
 
 T = TypeVar("T", bound=_Selectable)
@@ -50,9 +50,9 @@ def pass_gates(items: T, gates: Iterable[Gate]) -> tuple[T, list[RejectedQuestio
 
 def _measured(gate: Gate, items: object, rejected: BoolArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """What the gate compares of each of the ``rejected``, and with what; nan where there is nothing of the kind."""
-    found = gate.measured(items) if isinstance(gate, SampleGate) and isinstance(items, Samples) and rejected.any() else None
-    nothing = np.full(len(rejected), np.nan)
-    value, threshold = (nothing, nothing) if found is None else found
+    measure = gate.measured(items) if isinstance(gate, SampleGate) and isinstance(items, Samples) and rejected.any() else None
+    missing = np.full(len(rejected), np.nan)
+    value, threshold = (missing, missing) if measure is None else measure
     return value[rejected], np.where(np.isnan(value), np.nan, threshold)[rejected]
 
 

@@ -53,19 +53,19 @@ class RelationFigures:
     """``asked``, or the sentence that keeps it out."""
 
 
-def shown(figure: float | None) -> str:
+def figure_text(figure: float | None) -> str:
     """A number as people read it; a dash where there is none."""
     if figure is None:
         return "–"
     return f"{figure:,}" if isinstance(figure, int) else f"{figure:,.2f}" if figure < 100 else f"{figure:,.0f}"
 
 
-def relation_figures(run: Run, done: Collection[str]) -> tuple[RelationFigures, ...]:
-    """All relations, ordered by id, from the tables of the stages that are ``done``, ``mine_rules`` at least."""
+def relation_figures(run: Run, finished: Collection[str]) -> tuple[RelationFigures, ...]:
+    """All relations, ordered by id, from the tables of the stages that are ``finished``, ``mine_rules`` at least."""
     tables = run.tables("entities", "relations", "facts", "documents", *MINED)
-    asked = Questions.from_table(run.table("questions"))
+    questions = Questions.from_table(run.table("questions"))
     count = tables["relations"].num_rows
-    measures = relation_measures(training_facts(tables, asked), read_mined(tables), count, tables)
+    measures = relation_measures(training_facts(tables, questions), read_mined(tables), count, tables)
     settings = run.domain.settings.section(QangarooSettings).evidence
     lifts = measures.text_lift.tolist()
     columns: dict[str, Sequence[float | None]] = {
@@ -74,7 +74,7 @@ def relation_figures(run: Run, done: Collection[str]) -> tuple[RelationFigures, 
         "subjects_per_object": measures.subjects_per_object.tolist(),
         "text_lift": [lift if seen else None for lift, seen in zip(lifts, measures.named_together.tolist(), strict=True)],
         "questions": _by_relation(run, "questions", count).tolist(),
-        **_of_samples(run, done, count),
+        **_of_samples(run, finished, count),
     }  # fmt: skip
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     verdicts = _verdicts(rows, measures.verdicts(settings), settings.graded_share, ruled=tables["path_rules"].num_rows > 0)
@@ -85,23 +85,23 @@ def relation_figures(run: Run, done: Collection[str]) -> tuple[RelationFigures, 
     )
 
 
-def _of_samples(run: Run, done: Collection[str], count: int) -> dict[str, list[float | None]]:
-    nothing: list[float | None] = [None] * count
-    columns = dict.fromkeys(("reached", "implied", "share_implied", "kept"), nothing)
-    if "traverse" in done:
+def _of_samples(run: Run, finished: Collection[str], count: int) -> dict[str, list[float | None]]:
+    missing: list[float | None] = [None] * count
+    columns = dict.fromkeys(("reached", "implied", "share_implied", "kept"), missing)
+    if "traverse" in finished:
         columns["reached"] = _by_relation(run, "plain", count).tolist()
         graded = run.table("implied_samples")
         before, implied = graded["before"].to_pylist(), graded["implied"].to_pylist()
         columns["implied"] = implied
-        columns["share_implied"] = [of / all_ if all_ else None for of, all_ in zip(implied, before, strict=True)]
-    if "filter_samples" in done:
+        columns["share_implied"] = [of / count_before if count_before else None for of, count_before in zip(implied, before, strict=True)]
+    if "filter_samples" in finished:
         columns["kept"] = _by_relation(run, "kept", count).tolist()
     return columns
 
 
-def _verdicts(rows: Sequence[Mapping[str, float | None]], said: Sequence[str], least: float, *, ruled: bool) -> Iterator[str]:
+def _verdicts(rows: Sequence[Mapping[str, float | None]], measured_verdicts: Sequence[str], least: float, *, ruled: bool) -> Iterator[str]:
     """For each row what keeps the relation out; where nothing is ``ruled``, grades and measures keep nothing out."""
-    for row, measured in zip(rows, said, strict=True):
+    for row, measured in zip(rows, measured_verdicts, strict=True):
         share = row["share_implied"]
         if not row["questions"]:
             yield NO_QUESTION

@@ -71,17 +71,19 @@ MANY = "a subject has too many objects, and an object too many subjects, for one
 UNSTATED = "texts that name subject and object together state it hardly oftener than chance"
 
 
-def relation_measures(known: Triples, mined: Mined, relations: int, tables: Mapping[str, pa.Table]) -> RelationMeasures:
-    """The measures of all ``relations`` over the training facts ``known``."""
+def relation_measures(training: Triples, mined: Mined, relations: int, tables: Mapping[str, pa.Table]) -> RelationMeasures:
+    """The measures of all ``relations`` over the training facts ``training``."""
     entities = tables["entities"].num_rows
     begin = mined.implied.relations.offsets[2 * relations]  # of the text roles, which come last
     by_text = mined.implied.relations.targets[begin:]
-    forth, back = (_triples(known.relation, *ends, entities) for ends in ((known.head, known.tail), (known.tail, known.head)))
+    forth, back = (
+        _triples(training.relation, *ends, entities) for ends in ((training.head, training.tail), (training.tail, training.head))
+    )
     return RelationMeasures(
-        turned=np.bincount(known.relation[np.isin(forth, back)], minlength=relations),
-        facts=np.bincount(known.relation, minlength=relations),
-        subjects=_distinct(known.relation, known.head, relations, entities),
-        objects=_distinct(known.relation, known.tail, relations, entities),
+        turned=np.bincount(training.relation[np.isin(forth, back)], minlength=relations),
+        facts=np.bincount(training.relation, minlength=relations),
+        subjects=_distinct(training.relation, training.head, relations, entities),
+        objects=_distinct(training.relation, training.tail, relations, entities),
         named_together=_sums(by_text, mined.implied.typed[begin:], relations),
         stated=_sums(by_text, mined.implied.support[begin:], relations),
     )

@@ -46,7 +46,7 @@ class SampleEvidence:
 
     settings: EvidenceSettings
     mined: Mined
-    known: Triples
+    training: Triples
     facts: RoleGraph
     measures: RelationMeasures
     labels: list[str]
@@ -57,11 +57,11 @@ class SampleEvidence:
     def read(cls, run: Run, tables: Mapping[str, pa.Table], questions: Questions) -> SampleEvidence:
         """From what :func:`kgqa.recipes.qangaroo.mining.mine_rules` wrote."""
         mined = read_mined({**tables, **run.tables(*MINED)})
-        known, facts = training_facts(tables, questions), fact_graph(tables)
+        training, facts = training_facts(tables, questions), fact_graph(tables)
         return cls(
             _evidence=Evidence(facts, mined.hops, mined.rules, mined.implied),
-            settings=run.domain.settings.section(QangarooSettings).evidence, mined=mined, known=known, facts=facts,
-            measures=relation_measures(known, mined, tables["relations"].num_rows, tables),
+            settings=run.domain.settings.section(QangarooSettings).evidence, mined=mined, training=training, facts=facts,
+            measures=relation_measures(training, mined, tables["relations"].num_rows, tables),
             labels=tables["relations"]["label"].to_pylist(),
         )  # fmt: skip
 
@@ -86,11 +86,11 @@ class SampleEvidence:
     def relation_gate(self, samples: Samples) -> RelationSaysLittle:
         """Raises EmptyResult where no relation of the ``samples`` is left, and names those that come nearest."""
         out = np.array([bool(verdict) for verdict in self.measures.verdicts(self.settings)])
-        asked = np.unique(samples.questions.relation)
-        if len(asked) and out[asked].all():
-            best = asked[np.argsort(self.measures.fewest[asked], kind="stable")][:BEST_SHOWN]
+        relations = np.unique(samples.questions.relation)
+        if len(relations) and out[relations].all():
+            best = relations[np.argsort(self.measures.fewest[relations], kind="stable")][:BEST_SHOWN]
             lift = self.measures.text_lift
-            named = ", ".join(f"{self.labels[r]} ({self.measures.fewest[r]:.1f} objects, text lift {lift[r]:.1f})" for r in best)
+            nearest = ", ".join(f"{self.labels[r]} ({self.measures.fewest[r]:.1f} objects, text lift {lift[r]:.1f})" for r in best)
             raise EmptyResult(
                 f"every relation says too little about its subject to be asked about; the best are {named}. Raise "
                 "qangaroo.evidence.max_objects or lower qangaroo.evidence.text_lift, or set qangaroo.evidence.use to false."
@@ -104,8 +104,8 @@ class SampleEvidence:
 
     def sample_gates(self, before: npt.NDArray[np.int64]) -> list[SampleGate]:
         """The rules about what chains imply; ``before`` are the samples of each relation that come to them."""
-        settings, known = self.settings, self.known
-        key = (known.relation.astype(np.int64) << 32) | known.tail
+        settings, training = self.settings, self.training
+        key = (training.relation.astype(np.int64) << 32) | training.tail
         of, count = np.unique(key, return_counts=True)
         share = count / np.maximum(self.measures.subjects[of >> 32], 1)
         return [
@@ -132,20 +132,20 @@ class SampleEvidence:
         ``stated`` says which entities each document states.
         """
         assert samples.grades is not None
-        other, least = ~samples.is_answer(), samples.grades["confidence"][samples.is_answer()][samples.question_of_candidate()]
+        is_distractor, least = ~samples.is_answer(), samples.grades["confidence"][samples.is_answer()][samples.question_of_candidate()]
         least = least - np.float32(self.settings.margin)
         grade = by_length(samples.grades, self.settings.grade, self.settings.grade_long)
-        near = other & ((samples.grades["confidence"] > least) | (samples.grades["confidence"] >= grade))
+        near = is_distractor & ((samples.grades["confidence"] > least) | (samples.grades["confidence"] >= grade))
         by_facts = self._evidence.implied_by_facts(samples)
-        known = other & ~near & ((by_facts > least) | (by_facts >= np.float32(self.settings.grade)))
-        beside = np.zeros(len(other), np.bool_)
+        implied = is_distractor & ~near & ((by_facts > least) | (by_facts >= np.float32(self.settings.grade)))
+        beside = np.zeros(len(is_distractor), np.bool_)
         if not self.settings.beside_answer:
-            beside = other & ~near & ~known & stated_beside_answers(samples, stated)
+            beside = is_distractor & ~near & ~implied & stated_beside_answers(samples, stated)
         rows = [
-            _row(EQUALLY, near, "qangaroo.evidence.margin"), _row(BY_FACTS, known, "qangaroo.evidence.margin"),
+            _row(EQUALLY, near, "qangaroo.evidence.margin"), _row(BY_FACTS, implied, "qangaroo.evidence.margin"),
             _row(BESIDE, beside, "qangaroo.evidence.beside_answer"),
         ]  # fmt: skip
-        return samples.without_candidates(near | known | beside), rows
+        return samples.without_candidates(near | implied | beside), rows
 
 
 def _row(reason: str, dropped: npt.NDArray[np.bool_], setting: str) -> FunnelRow:

@@ -56,10 +56,10 @@ class Questions:
         """How many questions."""
         return len(self.id)
 
-    def select(self, kept: npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> Questions:
-        """The questions for which ``kept`` holds, or those at the given places."""
+    def select(self, mask: npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> Questions:
+        """The questions for which ``mask`` holds, or those at the given places."""
         return Questions(
-            id=self.id[kept], split=self.split[kept], head=self.head[kept], relation=self.relation[kept], answer=self.answer[kept]
+            id=self.id[mask], split=self.split[mask], head=self.head[mask], relation=self.relation[mask], answer=self.answer[mask]
         )
 
     def by_split(self) -> dict[str, int]:
@@ -97,14 +97,14 @@ class Samples:
         """How many samples."""
         return len(self.questions)
 
-    def select(self, kept: BoolArray) -> Samples:
-        """The samples for which ``kept`` holds."""
-        entries = np.repeat(kept, self.candidates.counts())
+    def select(self, mask: BoolArray) -> Samples:
+        """The samples for which ``mask`` holds."""
+        entries = np.repeat(mask, self.candidates.counts())
         return replace(
             self._without_candidates(entries),
-            questions=self.questions.select(kept),
-            candidates=self.candidates.take(np.flatnonzero(kept)),
-            documents=self.documents.take(np.flatnonzero(kept)),
+            questions=self.questions.select(mask),
+            candidates=self.candidates.take(np.flatnonzero(mask)),
+            documents=self.documents.take(np.flatnonzero(mask)),
         )
 
     def slice(self, first: int, last: int) -> Samples:
@@ -125,19 +125,19 @@ class Samples:
         """The same samples less the dropped entries of ``candidates.targets`` and their chains; documents too, if any are dropped."""
         return self._without_candidates(~dropped).with_documents() if dropped.any() else self
 
-    def _without_candidates(self, kept: BoolArray) -> Samples:
-        chains = self.chains.take(np.flatnonzero(kept))
+    def _without_candidates(self, mask: BoolArray) -> Samples:
+        chains = self.chains.take(np.flatnonzero(mask))
         nodes = self.nodes.take(chains.targets)
         renumbered = Rows.numbering(chains.counts(), *CHAINS)
-        grades = None if self.grades is None else self.grades[kept]
-        return replace(self, candidates=self.candidates.keep(kept), chains=renumbered, nodes=nodes, grades=grades)
+        grades = None if self.grades is None else self.grades[mask]
+        return replace(self, candidates=self.candidates.keep(mask), chains=renumbered, nodes=nodes, grades=grades)
 
-    def with_chains(self, kept: npt.NDArray[np.integer]) -> Samples:
+    def with_chains(self, rows: npt.NDArray[np.integer]) -> Samples:
         """The same samples with these entries of ``chains.targets`` alone, candidate by candidate, and the documents on them."""
-        candidate = self.chains.sources()[kept]
+        candidate = self.chains.sources()[rows]
         assert (candidate[1:] >= candidate[:-1]).all(), "the chains of a candidate stand together"
         counts = np.bincount(candidate, minlength=len(self.candidates.targets))
-        nodes = self.nodes.take(self.chains.targets[kept])
+        nodes = self.nodes.take(self.chains.targets[rows])
         return replace(self, chains=Rows.numbering(counts, *CHAINS), nodes=nodes).with_documents()
 
     def with_grades(self, grades: npt.NDArray[np.void]) -> Samples:
@@ -164,8 +164,8 @@ class Samples:
 
     def is_answer(self) -> BoolArray:
         """For each entry of ``candidates.targets`` whether it is its question's answer."""
-        same: BoolArray = self.candidates.targets == self.questions.answer[self.question_of_candidate()]
-        return same
+        matches: BoolArray = self.candidates.targets == self.questions.answer[self.question_of_candidate()]
+        return matches
 
     def to_table(self) -> pa.Table:
         """One row per sample: the question's columns, ``candidates``, ``chains`` (per candidate, per chain: nodes), ``documents``."""

@@ -51,13 +51,13 @@ def find_samples(
     parts = _in_batches(
         lambda first, last: traversal.reach(searches.part(first, last), ends, with_chains=tree), traversal, questions.head, workers, advance
     )
-    found = {field.name: np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Reached)}
+    columns = {field.name: np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Reached)}
     return Samples(
         questions=questions,
-        candidates=Rows.from_counts(found["counts"], found["candidates"]),
-        chains=Rows.numbering(np.full(len(found["candidates"]), int(tree)), *CHAINS),
-        nodes=Rows.from_counts(found["lengths"], found["nodes"]),
-        documents=Rows.from_counts(found["document_counts"], found["documents"]),
+        candidates=Rows.from_counts(columns["counts"], columns["candidates"]),
+        chains=Rows.numbering(np.full(len(columns["candidates"]), int(tree)), *CHAINS),
+        nodes=Rows.from_counts(columns["lengths"], columns["nodes"]),
+        documents=Rows.from_counts(columns["document_counts"], columns["documents"]),
     )
 
 
@@ -80,14 +80,14 @@ def add_chains(
     parts = _in_batches(run, traversal, samples.questions.head, workers, advance)
     counts, lengths, nodes = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Chains))
     chains = Rows.numbering(counts, *CHAINS)
-    found = Samples(
+    with_chains = Samples(
         questions=samples.questions,
         candidates=samples.candidates,
         chains=chains,
         nodes=Rows.from_counts(lengths, nodes),
         documents=samples.documents,
     )
-    return found.with_documents()
+    return with_chains.with_documents()
 
 
 def without_same_expression(samples: Samples, expressions: IntArray, facts: Facts) -> Samples:
@@ -103,20 +103,22 @@ def without_same_expression(samples: Samples, expressions: IntArray, facts: Fact
     again[1:] = (question[order][1:] == question[order][:-1]) & (expression[order][1:] == expression[order][:-1])
     dropped = np.zeros(len(order), np.bool_)
     dropped[order] = again
-    taken = _taken_expressions(samples, expressions, facts)
-    return samples.without_candidates(dropped | (taken.contains(question, expression) & ~samples.is_answer()))
+    expressions_taken = _taken_expressions(samples, expressions, facts)
+    return samples.without_candidates(dropped | (expressions_taken.contains(question, expression) & ~samples.is_answer()))
 
 
 def _taken_expressions(samples: Samples, expressions: IntArray, facts: Facts) -> Adjacency:
     """For each sample the expressions of its subject and of all true objects."""
     questions = samples.questions
     pairs = paired(facts.head, facts.relation)
-    asked = paired(questions.head, questions.relation)
-    first, last = np.searchsorted(pairs, asked), np.searchsorted(pairs, asked, side="right")
+    keys = paired(questions.head, questions.relation)
+    first, last = np.searchsorted(pairs, keys), np.searchsorted(pairs, keys, side="right")
     sample = np.repeat(np.arange(len(samples)), last - first)
-    taken = expressions[facts.tail[spread(first, last - first)]]
-    every = np.arange(len(samples))
-    return Adjacency.from_pairs(np.concatenate([sample, every]), np.concatenate([taken, expressions[questions.head]]), len(samples))
+    fact_expressions = expressions[facts.tail[spread(first, last - first)]]
+    rows = np.arange(len(samples))
+    return Adjacency.from_pairs(
+        np.concatenate([sample, rows]), np.concatenate([fact_expressions, expressions[questions.head]]), len(samples)
+    )
 
 
 def _in_batches(

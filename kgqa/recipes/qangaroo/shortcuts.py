@@ -64,22 +64,28 @@ def _first_bridge(  # type: ignore[no-untyped-def]
     heads, candidate_offsets, candidates, document_offsets, documents, first_offsets, firsts, link_offsets, linked, places, articles, count
 ):
     out = np.zeros(len(candidates), np.float64)
-    here = np.full(count, -1, np.int64)
+    sample_of = np.full(count, -1, np.int64)
     for sample in range(len(heads)):
         for j in range(document_offsets[sample], document_offsets[sample + 1]):
-            here[documents[j]] = sample
+            sample_of[documents[j]] = sample
         best_place, best = np.int64(1 << 60), np.int32(-1)
         for j in range(first_offsets[sample], first_offsets[sample + 1]):
-            own = firsts[j]
-            for k in range(link_offsets[own], link_offsets[own + 1]):
+            subject_article = firsts[j]
+            for k in range(link_offsets[subject_article], link_offsets[subject_article + 1]):
                 article = articles[linked[k]]
-                if article < 0 or article == own or here[article] != sample or linked[k] == heads[sample] or places[k] >= best_place:
+                if (
+                    article < 0
+                    or article == subject_article
+                    or sample_of[article] != sample
+                    or linked[k] == heads[sample]
+                    or places[k] >= best_place
+                ):
                     continue
-                named = False
+                names_candidate = False
                 for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
                     for m in range(link_offsets[article], link_offsets[article + 1]):
-                        named = named or linked[m] == candidates[i]
-                if named:
+                        names_candidate = names_candidate or linked[m] == candidates[i]
+                if names_candidate:
                     best_place, best = np.int64(places[k]), article
         if best < 0:
             continue
@@ -128,10 +134,14 @@ def _shared(  # type: ignore[no-untyped-def]
     candidate_offsets, candidates, document_offsets, documents, first_offsets, firsts, link_offsets, linked, entities
 ):
     shared = np.zeros(len(candidates), np.float64)
-    begins, seen, own = np.full(entities, -1, np.int64), np.full(entities, -1, np.int64), np.full(len(link_offsets), -1, np.int64)
+    begins, counted_for, opening = (
+        np.full(entities, -1, np.int64),
+        np.full(entities, -1, np.int64),
+        np.full(len(link_offsets), -1, np.int64),
+    )
     for sample in range(len(candidate_offsets) - 1):
         for j in range(first_offsets[sample], first_offsets[sample + 1]):
-            own[firsts[j]] = sample
+            opening[firsts[j]] = sample
             for k in range(link_offsets[firsts[j]], link_offsets[firsts[j] + 1]):
                 begins[linked[k]] = sample
         for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
@@ -140,10 +150,10 @@ def _shared(  # type: ignore[no-untyped-def]
                 mentions = False
                 for k in range(begin, end):
                     mentions = mentions or linked[k] == candidates[i]
-                if not mentions or own[documents[d]] == sample:
+                if not mentions or opening[documents[d]] == sample:
                     continue
                 for k in range(begin, end):
-                    if begins[linked[k]] == sample and seen[linked[k]] != i and linked[k] != candidates[i]:
-                        seen[linked[k]] = i
+                    if begins[linked[k]] == sample and counted_for[linked[k]] != i and linked[k] != candidates[i]:
+                        counted_for[linked[k]] = i
                         shared[i] += 1
     return shared

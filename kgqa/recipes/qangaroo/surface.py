@@ -40,15 +40,15 @@ SHORTEST = 3
 """Letters that must be left before an ending of one or two letters; before a longer one, one less suffices (Ireland, Ir-ish)."""
 
 
-def surface_forms(tables: Mapping[str, pa.Table], wanted: BoolArray, *, language: str) -> pl.DataFrame:
-    """``entity`` (row), ``form``, ``kind``, ``case`` of the entities for which ``wanted`` holds; each form once, in a fixed order.
+def surface_forms(tables: Mapping[str, pa.Table], mask: BoolArray, *, language: str) -> pl.DataFrame:
+    """``entity`` (row), ``form``, ``kind``, ``case`` of the entities for which ``mask`` holds; each form once, in a fixed order.
 
     ``tables`` has entities, names, documents and mentions. Numbers, single characters, and what reads like a placeholder are no forms.
     With another ``language`` (``linking.language``) than English names are the only forms, and no word is a function word.
     """
-    rows = frame(tables["entities"]).select("id", "label").with_row_index("entity").filter(pl.Series(wanted, dtype=pl.Boolean))
-    others = frame(tables["names"]).select(id="entity", form="name").join(rows.select("id", "entity"), on="id")
-    names = pl.concat([rows.select("entity", form="label"), others.select("entity", "form")])
+    rows = frame(tables["entities"]).select("id", "label").with_row_index("entity").filter(pl.Series(mask, dtype=pl.Boolean))
+    aliases = frame(tables["names"]).select(id="entity", form="name").join(rows.select("id", "entity"), on="id")
+    names = pl.concat([rows.select("entity", form="label"), aliases.select("entity", "form")])
     short = names.select("entity", form=pl.col("form").str.extract(QUALIFIED)).drop_nulls()
     names = pl.concat([names, short]).filter(_can_be_sought()).unique()
     kinds = [(NAME, names)]
@@ -74,9 +74,9 @@ def _function_words(names: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.D
     if common.is_empty():
         return common
     ids = frame(tables["entities"]).select(id="id").with_row_index("row").select(pl.col("id"), pl.col("row"))
-    asked = common.join(ids, left_on="entity", right_on="row").with_columns(length=pl.col("form").str.len_chars().cast(pl.Int32))
+    candidates = common.join(ids, left_on="entity", right_on="row").with_columns(length=pl.col("form").str.len_chars().cast(pl.Int32))
     mentions = frame(tables["mentions"]).with_columns(length=pl.col("end") - pl.col("start"))
-    mentions = mentions.join(asked, left_on=["entity", "length"], right_on=["id", "length"])
+    mentions = mentions.join(candidates, left_on=["entity", "length"], right_on=["id", "length"])
     texts = frame(tables["documents"]).select(document="id", text="text")
     mentions = mentions.join(texts, on="document", how="left")
     linked = mentions.filter(pl.col("text").str.slice(pl.col("start"), pl.col("length")).str.to_lowercase() == pl.col("form"))
@@ -97,7 +97,7 @@ def _inflected(names: pl.DataFrame) -> pl.DataFrame:
     from_es = pl.when(word.str.contains(r"(?:s|x|z|ch|sh)es$")).then(form.str.replace(r"es$", ""))
     from_men = pl.when(word.str.ends_with("men")).then(form.str.replace(r"men$", "man"))
     inflections = (plural, plain, men, singular, from_es, from_men)
-    return pl.concat([names.select("entity", form=pl.when(word.is_not_null()).then(made)).drop_nulls() for made in inflections])
+    return pl.concat([names.select("entity", form=pl.when(word.is_not_null()).then(inflected)).drop_nulls() for inflected in inflections])
 
 
 def _derived(names: pl.DataFrame) -> pl.DataFrame:
@@ -109,7 +109,7 @@ def _derived(names: pl.DataFrame) -> pl.DataFrame:
         fitting = proper.filter(pl.col("word").str.ends_with(ending) & (pl.col("word").str.len_chars() >= stem))
         stems = fitting.select("entity", stem=pl.col("form").str.head(pl.col("form").str.len_chars().cast(pl.Int64) - len(ending)))
         parts += [stems.select("entity", form=pl.col("stem") + replacement) for replacement in replacements]
-    derived = reduce(lambda one, other: one.vstack(other), parts)
+    derived = reduce(lambda first, second: first.vstack(second), parts)
     people = derived.filter(pl.col("form").str.contains(r"(?:an|i|er|ite|ist|ine)$"))
     return pl.concat([derived, people.with_columns(form=pl.col("form") + "s")])
 

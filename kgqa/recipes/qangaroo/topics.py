@@ -39,14 +39,14 @@ class Topics:
         """
         count = len(links.offsets) - 1
         ones = np.ones(len(links.targets), np.float32)
-        named = sp.csr_matrix((ones, links.targets, links.offsets), shape=(count, entities))
-        mentioning = named.T.tocsr()
+        mentions = sp.csr_matrix((ones, links.targets, links.offsets), shape=(count, entities))
+        mentioning = mentions.T.tocsr()
         rarity = np.log(max(count, 1) / np.maximum(np.diff(mentioning.indptr), 1)).astype(np.float32)[:, None]
         documents = np.unpackbits(text_hashes(ids).astype("<u8").view(np.uint8).reshape(count, 8), axis=1).astype(np.float32) * 2 - 1
         vectors = np.zeros((entities, SIZE), np.float32)
         for _ in range(PASSES):
             vectors = _unit(mentioning @ documents)
-            documents = _unit(named @ (vectors * rarity))
+            documents = _unit(mentions @ (vectors * rarity))
         return cls(entities=vectors, documents=documents)
 
     def alike(self, entity: IntArray, document: IntArray) -> npt.NDArray[np.float32]:
@@ -61,8 +61,8 @@ class Topics:
 
 def _unit(vectors: Vectors) -> Vectors:
     """Each row less the mean of all, which says nothing of any, at length 1; rows of zeros stay."""
-    there = vectors.any(axis=1, keepdims=True)
-    centred = np.where(there, vectors - vectors.mean(axis=0, keepdims=True), np.float32(0))
+    nonzero = vectors.any(axis=1, keepdims=True)
+    centred = np.where(nonzero, vectors - vectors.mean(axis=0, keepdims=True), np.float32(0))
     length = np.sqrt(np.einsum("ij,ij->i", centred, centred))[:, None]
     unit: Vectors = (centred / np.maximum(length, np.float32(1e-12))).astype(np.float32)
     return unit

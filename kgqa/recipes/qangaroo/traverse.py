@@ -83,34 +83,34 @@ def traverse(run: Run) -> StageOutput:
     if settings.queries == "pairs":
         return traverse_pairs(run)
     tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "edges")
-    every = Questions.from_table(run.table("questions"))
-    roles = endpoint_roles(every, tables["entities"], settings, tables["relations"].num_rows)
-    questions, funnel = _first_try(run, every)
-    asked = len(questions)
+    all_questions = Questions.from_table(run.table("questions"))
+    roles = endpoint_roles(all_questions, tables["entities"], settings, tables["relations"].num_rows)
+    questions, funnel = _first_try(run, all_questions)
+    question_count = len(questions)
     graph = graph_from_edges(tables["edges"], tables["entities"], tables["documents"])
     questions, rejections = pass_gates(questions, _question_gates(tables, graph, settings))
     run.progress.start("Traversing", len(questions), "questions")
-    evidence = SampleEvidence.read(run, tables, every) if settings.evidence.use else None
+    evidence = SampleEvidence.read(run, tables, all_questions) if settings.evidence.use else None
     with _traversal(run, graph, tables) as traversal:
         search = Search(run=run, settings=settings, traversal=traversal, tables=tables)
-        reached, more = search.reached(questions, roles)
-        rejections += more
-        plain, more = search.within_limits(reached)
-        remarks = [FunnelRow(stage="traverse", what="candidates", reason=SAME, removed=search.same, left=None)]
+        reached, rejected = search.reached(questions, roles)
+        rejections += rejected
+        plain, rejected = search.within_limits(reached)
+        remarks = [FunnelRow(stage="traverse", what="candidates", reason=SAME, removed=search.duplicates, left=None)]
         samples = plain
         if evidence is not None and not evidence.knows_something:
             remarks.append(
                 FunnelRow(stage="traverse", what="samples", reason=NO_RULES, removed=None, left=None, setting="qangaroo.evidence")
             )
         elif evidence is not None:
-            samples, more, counted = search.implied(reached, evidence)
+            samples, rejected, counted = search.implied(reached, evidence)
             remarks += counted
             if evidence.least_facts < settings.evidence.facts:
                 remarks.append(
                     FunnelRow(stage="traverse", what="samples", reason=NO_FACTS, removed=None, left=None, setting="qangaroo.evidence.facts")
                 )
-        rejections += more
-    funnel += [*gate_rows("traverse", asked, rejections), *remarks]
+        rejections += rejected
+    funnel += [*gate_rows("traverse", question_count, rejections), *remarks]
     if not len(samples):
         raise EmptyResult(empty_sentence(funnel))
     return StageOutput(
@@ -171,24 +171,24 @@ def traverse_pairs(run: Run) -> StageOutput:
     """Statements and mentions → samples about pairs, within the limits, and what was rejected."""
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "links", "edges")
-    every = Questions.from_table(run.table("questions"))
-    questions, funnel = _first_try(run, every)
+    all_questions = Questions.from_table(run.table("questions"))
+    questions, funnel = _first_try(run, all_questions)
     pairs, facts, statements = pair_tables(tables, settings), fact_graph(tables), Statements.from_table(run.table("statements"))
 
-    def found(settings: QangarooSettings) -> tuple[Samples, list[RejectedQuestions], list[FunnelRow]]:
+    def samples_within(settings: QangarooSettings) -> tuple[Samples, list[RejectedQuestions], list[FunnelRow]]:
         finder = PairFinder(tables, pairs, statements, facts, settings, seed=run.seed)
         queries, rows = finder.queries(questions)
-        samples, more = finder.samples(questions, queries)
+        samples, candidate_rows = finder.samples(questions, queries)
         entering = len(samples)
         limits = [TooFewCandidates(minimum=settings.min_candidates), TooManyDocuments(maximum=settings.max_documents)]
         samples, rejections = pass_gates(samples, limits)
-        return samples, rejections, [*rows, *gate_rows("traverse", entering, rejections), *more]
+        return samples, rejections, [*rows, *gate_rows("traverse", entering, rejections), *candidate_rows]
 
     run.progress.start("Traversing", 1, "steps")
-    samples, rejections, rows = found(settings)
+    samples, rejections, rows = samples_within(settings)
     if len(samples) < SMALL:
         lifted = settings.pairs.model_copy(update=LIFTED_OF_PAIRS)
-        samples, rejections, rows = found(settings.model_copy(update={"pairs": lifted, "min_candidates": 2}))
+        samples, rejections, rows = samples_within(settings.model_copy(update={"pairs": lifted, "min_candidates": 2}))
         names = ", ".join(["qangaroo.min_candidates", *(f"qangaroo.pairs.{name}" for name in LIFTED_OF_PAIRS)])
         reason = f"the limits left fewer than {SMALL:,} samples, so these were lifted: {names}"
         rows.append(FunnelRow(stage="traverse", what="samples", reason=reason, removed=None, left=None, setting="qangaroo.pairs"))
@@ -260,7 +260,7 @@ class PathSearch:
         assert (samples.candidates.counts() > 0).all(), "the chain of each query leads to its answer"
         before = len(samples.candidates.targets)
         samples = without_same_expression(samples, expression_numbers(tables["entities"], settings.surface), no_facts())
-        same = before - len(samples.candidates.targets)
+        duplicates = before - len(samples.candidates.targets)
         samples = with_stated_chains(samples, hops)
         choice = Distractors(
             possible=finder.possible(), linked=self.linked, mentioning=self.mentioning, articles=article_of(tables), ranks=self.ranks,
@@ -272,7 +272,7 @@ class PathSearch:
         samples = with_stated_grades(samples.without_candidates(dropped), hops, queries.confidence)
         least = max(settings.min_candidates, settings.paths.min_alike + 1)
         samples, rejections = pass_gates(samples, [TooFewCandidates(minimum=least), TooManyDocuments(maximum=settings.max_documents)])
-        remarks = [FunnelRow(stage="traverse", what="candidates", reason=SAME, removed=same, left=None), *rows]
+        remarks = [FunnelRow(stage="traverse", what="candidates", reason=SAME, removed=duplicates, left=None), *rows]
         return samples, queries, rejections, [*funnel, *gate_rows("traverse", len(questions), rejections), *remarks]
 
 
@@ -288,9 +288,9 @@ def _first_try(run: Run, questions: Questions) -> tuple[Questions, list[FunnelRo
     """The questions that are asked, and a row of the funnel where these are not all."""
     if run.limit is None or run.limit >= len(questions):
         return questions, []
-    left = len(questions) - run.limit
+    skipped = len(questions) - run.limit
     row = FunnelRow(
-        stage="traverse", what="questions", reason="not asked in this first try", removed=left, left=run.limit, setting="--limit"
+        stage="traverse", what="questions", reason="not asked in this first try", removed=skipped, left=run.limit, setting="--limit"
     )
     return questions.select(first_try(questions, run.limit, seed=run.seed)), [row]
 
@@ -326,7 +326,7 @@ class Search:
     settings: QangarooSettings
     traversal: Traversal
     tables: dict[str, pa.Table]
-    same: int = 0
+    duplicates: int = 0
     """Candidates that were dropped because they are written like another."""
     before: npt.NDArray[np.int64] = field(init=False)
     """For each relation how many samples came to the question what their chains imply; ``still`` of them were implied."""
@@ -345,9 +345,9 @@ class Search:
         samples, rejections = pass_gates(samples, [AnswerNotReached()])
         before = len(samples.candidates.targets)
         samples = without_same_expression(samples, expression_numbers(self.tables["entities"], self.settings.surface), facts)
-        self.same = before - len(samples.candidates.targets)
-        samples, more = pass_gates(samples, [self._too_few])
-        return samples, rejections + more
+        self.duplicates = before - len(samples.candidates.targets)
+        samples, rejected = pass_gates(samples, [self._too_few])
+        return samples, rejections + rejected
 
     def within_limits(self, samples: Samples) -> tuple[Samples, list[RejectedQuestions]]:
         """The samples of the paper's recipe: balanced where that is asked for, and not too large."""
@@ -358,8 +358,8 @@ class Search:
         samples, rejections = pass_gates(samples, [*limits, TooManyCandidates(maximum=settings.max_candidates)])
         if not settings.balance.candidates and settings.traversal.chains != "tree":
             samples = self._with_chains(samples)
-        samples, more = pass_gates(samples, [TooManyDocuments(maximum=settings.max_documents)])
-        return samples, rejections + more
+        samples, rejected = pass_gates(samples, [TooManyDocuments(maximum=settings.max_documents)])
+        return samples, rejections + rejected
 
     def implied(self, samples: Samples, evidence: SampleEvidence) -> tuple[Samples, list[RejectedQuestions], list[FunnelRow]]:
         """The samples whose answers their chains imply, without candidates that may be true as well, and within the limits."""
@@ -369,25 +369,25 @@ class Search:
         samples, rows = evidence.without_second_truths(samples)
         counted += rows
         balanced = settings.balance.candidates > 0
-        samples, more = pass_gates(
+        samples, rejected = pass_gates(
             samples, [self._too_few] if balanced else [self._too_few, TooManyCandidates(maximum=settings.max_candidates)]
         )
-        rejections += more
+        rejections += rejected
         if balanced:
             samples = self._alternatives(samples)
         samples = evidence.graded(self._with_chains(samples, simple=True), only=not balanced, workers=self.run.workers)
-        samples, more = pass_gates(samples, evidence.sample_gates(self.before))
-        rejections += more
-        seldom = [gone.questions for gone in more if gone.gate is RelationSeldomImplied]
+        samples, rejected = pass_gates(samples, evidence.sample_gates(self.before))
+        rejections += rejected
+        seldom = [group.questions for group in rejected if group.gate is RelationSeldomImplied]
         self.still = sum((self._by_relation(questions) for questions in seldom), self._by_relation(samples.questions))
         samples, rows = evidence.without_equally_implied(samples, stated(self.tables["occurrences"], self.tables))
         counted += rows
         if balanced:
             samples = self._balanced(samples)
-        samples, more = pass_gates(
+        samples, rejected = pass_gates(
             samples, [self._too_few, TooManyCandidates(maximum=settings.max_candidates), TooManyDocuments(maximum=settings.max_documents)]
         )
-        return samples, rejections + more, counted
+        return samples, rejections + rejected, counted
 
     def _by_relation(self, questions: Questions) -> npt.NDArray[np.int64]:
         return np.bincount(questions.relation, minlength=len(self.before))

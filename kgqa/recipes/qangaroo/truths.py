@@ -24,11 +24,11 @@ def second_truths(samples: Samples, facts: RoleGraph, implied: ImpliedRelations,
     sub-relation, in whichever source; ``least`` is the share of its pairs of which the relation must hold."""
     question = samples.question_of_candidate()
     says = implied.relations.keep((implied.share >= least) & (implied.support >= SUPPORTED))
-    found = _joined_by(
+    joined = _joined_by(
         facts.offsets, facts.targets, facts.roles, samples.questions.head[question], samples.candidates.targets,
         samples.questions.relation[question], says.offsets, says.targets,
     )  # fmt: skip
-    return found & ~samples.is_answer()  # type: ignore[no-any-return]
+    return joined & ~samples.is_answer()  # type: ignore[no-any-return]
 
 
 def kin_of_answers(samples: Samples, facts: RoleGraph, measures: RelationMeasures) -> BoolArray:
@@ -38,11 +38,11 @@ def kin_of_answers(samples: Samples, facts: RoleGraph, measures: RelationMeasure
     roles = np.flatnonzero(np.repeat(orders, 2))
     says = Adjacency.from_pairs(roles, np.zeros(len(roles), np.int32), facts.role_count)
     question = samples.question_of_candidate()
-    found = _joined_by(
+    joined = _joined_by(
         facts.offsets, facts.targets, facts.roles, samples.questions.answer[question], samples.candidates.targets,
         np.zeros(len(question), np.int32), says.offsets, says.targets,
     )  # fmt: skip
-    return found & ~samples.is_answer()  # type: ignore[no-any-return]
+    return joined & ~samples.is_answer()  # type: ignore[no-any-return]
 
 
 def stated_beside_answers(samples: Samples, stated: Adjacency) -> BoolArray:
@@ -51,18 +51,18 @@ def stated_beside_answers(samples: Samples, stated: Adjacency) -> BoolArray:
     chains = first.targets[first.offsets[:-1]]
     nodes = samples.nodes.take(chains)
     documents = nodes.places() % 2 == 1
-    both = Rows(offsets=stated.offsets, targets=stated.targets).take(nodes.targets[documents])
-    pairs = Adjacency.from_pairs(nodes.sources()[documents][both.sources()], both.targets, len(samples))
+    entities = Rows(offsets=stated.offsets, targets=stated.targets).take(nodes.targets[documents])
+    pairs = Adjacency.from_pairs(nodes.sources()[documents][entities.sources()], entities.targets, len(samples))
     return pairs.contains(samples.question_of_candidate(), samples.candidates.targets)
 
 
 @kernel
-def _joined_by(offsets, targets, roles, first, second, wanted, says_offsets, says):  # type: ignore[no-untyped-def]
-    """For each pair whether an edge leads from first to second of which the role ``says`` what is ``wanted``."""
+def _joined_by(offsets, targets, roles, first, second, relation, says_offsets, says):  # type: ignore[no-untyped-def]
+    """For each pair whether an edge leads from first to second of which the role ``says`` what is ``relation``."""
     out = np.zeros(len(first), np.bool_)
     for i in range(len(first)):
         place = lower_bound(targets, offsets[first[i]], offsets[first[i] + 1], second[i])
         while place < offsets[first[i] + 1] and targets[place] == second[i]:
-            out[i] = out[i] or row_holds(says_offsets, says, roles[place], wanted[i])
+            out[i] = out[i] or row_holds(says_offsets, says, roles[place], relation[i])
             place += 1
     return out
