@@ -124,7 +124,7 @@ def licence(settings: DomainSettings) -> str:
     """The licence, and whose texts and facts they are."""
     name = {"unknown": "Unknown: the domain's file names no licence (`licence`)"}.get(settings.licence, escaped(settings.licence))
     sources = "".join(f"\n- {escaped(source)}" for source in settings.attribution)
-    return f"## Licence\n\n{said}. Texts and facts keep the licence of their source." + (f"\n{sources}" if sources else "")
+    return f"## Licence\n\n{name}. Texts and facts keep the licence of their source." + (f"\n{sources}" if sources else "")
 
 
 def citation(paper: str = "") -> str:

@@ -148,9 +148,9 @@ class Workspace:
             raise WorkspaceMismatch(f"{path}: the file is damaged; choose another --workspace, or delete this one.") from None
         advice = f"choose another --workspace, as {self.path}-{domain}, or delete this one"
         if version != FORMAT:
-            raise WorkspaceMismatch(f"{self.path}: written by another version of kgqa (format {version}, this one has {FORMAT}); {other}.")
+            raise WorkspaceMismatch(f"{self.path}: written by another version of kgqa (format {version}, this one has {FORMAT}); {advice}.")
         if owner != domain:
-            raise WorkspaceMismatch(f"{self.path}: this workspace belongs to the domain {owner}, not {domain}; {other}.")
+            raise WorkspaceMismatch(f"{self.path}: this workspace belongs to the domain {owner}, not {domain}; {advice}.")
         return sorted(name for name in {*files, *inputs} if files.get(name) != inputs.get(name))
 
     def finished(self, stage: str, key: str | None = None, *, made_from: str = "") -> StageRecord | None:

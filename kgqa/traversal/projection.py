@@ -94,5 +94,5 @@ def _rows(ids: pa.ChunkedArray, table_ids: pa.ChunkedArray, kind: str) -> IntArr
     rows = pc.index_in(ids, table_ids)
     if rows.null_count:
         stranger = ids.filter(pc.is_null(rows))[0].as_py()
-        raise StoreError(f"a projection query returned the {what} id {stranger!r}, which is not in the tables; fix the query.")
+        raise StoreError(f"a projection query returned the {kind} id {stranger!r}, which is not in the tables; fix the query.")
     return rows.combine_chunks().to_numpy()  # type: ignore[no-any-return]

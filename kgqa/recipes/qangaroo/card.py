@@ -68,7 +68,7 @@ def _paths(paths: Sequence[tuple[str, int, int]]) -> str:
 def _masked(hidden: Hidden) -> str:
     places = hidden.places + hidden.readable
     return (
-        f"Names left readable in the masked twin: {hidden.readable:,} of {named:,}. Sought on token boundaries in all masked texts and "
+        f"Names left readable in the masked twin: {hidden.readable:,} of {places:,}. Sought on token boundaries in all masked texts and "
         "titles: labels and all other names of a sample's candidates, their plurals and possessives, and adjectives that English endings "
         "derive from proper nouns; not numbers, single characters, and function words by which the texts never mean the entity."
     )

@@ -67,7 +67,7 @@ def _facts(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, both_d
     for relation in settings.relations:
         if relation not in relations["id"]:
             first_ids = ", ".join(relations["id"].head(20).to_list())
-            raise UnknownId(f"qangaroo.relations: the relation {relation!r} is not in the relation table, which begins with {known}.")
+            raise UnknownId(f"qangaroo.relations: the relation {relation!r} is not in the relation table, which begins with {first_ids}.")
     facts = frame(tables["facts"])
     if settings.relations:
         facts = facts.filter(pl.col("relation").is_in(settings.relations))

@@ -208,7 +208,7 @@ def _implied_between(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """What the roles of two hops imply of their ends x and y, how surely, and by which two roles; how many, at most as there is room for.
 
-    Where the graph has it as a fact (``fact_roles`` roles), it is sure. Where the graph knows other objects of x alone, it is taken for false,
+    A fact of the graph (``fact_roles``) is certain. Where the graph knows only other objects of x, the relation is taken for false,
     and where y is never an object of the relation, for meaningless.
     """
     count = 0
@@ -277,8 +277,8 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
             for side in range(2):
                 x, y = nodes[begin + 2 * side], nodes[begin + 2 * side + 4]
                 implied_count = _implied_between(
-                    x, y, fact_roles, _edges(x, y, offsets, targets, roles, fact_roles), hop[side], counts[side], hop[side + 1], counts[side + 1],
-                    bounds, keys, relations, confidence, subjects, of_subject, objects, of_object, implied, sure, parts,
+                    x, y, fact_roles, _edges(x, y, offsets, targets, roles, fact_roles), hop[side], counts[side],
+                    hop[side + 1], counts[side + 1], bounds, keys, relations, confidence, subjects, of_subject, objects, of_object, implied, sure, parts,
                 )  # fmt: skip
                 other_hop = 2 if side == 0 else 0
                 for i in range(implied_count):

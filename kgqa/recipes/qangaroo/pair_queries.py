@@ -163,7 +163,8 @@ class PairFinder:
             chains[name].to_numpy() for name in ("subject", "answer", "document", "answer_document", "bridge")
         )
         selected, again = _select_chains(
-            pair.ravel().astype(np.int64), subject, answer, document, answer_document, bridge, self._entities, len(naming_documents.offsets) - 1,
+            pair.ravel().astype(np.int64), subject, answer, document, answer_document, bridge, self._entities,
+            len(naming_documents.offsets) - 1,
             settings.per_document, settings.per_answer, settings.per_bridge,
         )  # fmt: skip
         rows.append(_row(OFTEN, int((~selected & ~again).sum()), int((selected | again).sum()), "qangaroo.pairs.per_document"))
@@ -225,7 +226,8 @@ class PairFinder:
         rival_hops = hops_of_ends.select("bridge", "count", rival="end", at="document", second_sure="sure")
         # Of an entity that hundreds of documents name, some serve.
         draws = shuffling(
-            np.zeros(len(rival_hops), np.uint64), (rival_hops["at"].to_numpy().astype(np.int64) * 65537 + rival_hops["rival"].to_numpy()) & 0x7FFFFFFF,
+            np.zeros(len(rival_hops), np.uint64),
+            (rival_hops["at"].to_numpy().astype(np.int64) * 65537 + rival_hops["rival"].to_numpy()) & 0x7FFFFFFF,
             purpose="rivals", seed=self._seed,
         )  # fmt: skip
         rival_hops = rival_hops.with_columns(drawn=draws).sort("bridge", "drawn", "at", "rival")

@@ -301,7 +301,7 @@ def path_names(first: Sequence[int], second: Sequence[int], names: Sequence[str]
         text = names[role // 2]
         return text if role % 2 == 0 else f"{text} of" if of else f"^{text}"
 
-    return [f"{name(one)} → {name(other)}" if of else f"{name(one)}/{name(other)}" for head, tail in zip(first, second, strict=True)]
+    return [f"{name(head)} → {name(tail)}" if of else f"{name(head)}/{name(tail)}" for head, tail in zip(first, second, strict=True)]
 
 
 def no_facts() -> Facts:

@@ -107,7 +107,7 @@ def asked_queries(domain: Domain, traversal: str) -> list[str]:
     longest = min(len(settings.candidates), len(settings.chains))
     if longest < most:
         raise SettingsError(
-            f"domain {domain.settings.name}: projection.candidates and projection.chains name queries for {there} documents, "
+            f"domain {domain.settings.name}: projection.candidates and projection.chains name queries for {longest} documents, "
             f"qangaroo.traversal.max_documents is {most}; add queries, lower it, or traverse with the kernel."
         )
     return [*queries, *settings.candidates, *settings.chains]

@@ -108,8 +108,8 @@ def read_texts(run: Run) -> StageOutput:
             left=int((true & (probability >= settings.paths.stated)).sum()), setting="qangaroo.paths.stated",
         ),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are no facts of the graph, and read surely enough", removed=None, left=read_count,
-            setting="qangaroo.paths.read",
+            stage="read_texts", what="statements", reason="are no facts of the graph, and read surely enough", removed=None,
+            left=read_count, setting="qangaroo.paths.read",
         ),
     ]  # fmt: skip
     return StageOutput(

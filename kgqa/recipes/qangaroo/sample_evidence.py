@@ -92,7 +92,7 @@ class SampleEvidence:
             lift = self.measures.text_lift
             nearest = ", ".join(f"{self.labels[r]} ({self.measures.fewest[r]:.1f} objects, text lift {lift[r]:.1f})" for r in best)
             raise EmptyResult(
-                f"every relation says too little about its subject to be asked about; the best are {named}. Raise "
+                f"every relation says too little about its subject to be asked about; the best are {nearest}. Raise "
                 "qangaroo.evidence.max_objects or lower qangaroo.evidence.text_lift, or set qangaroo.evidence.use to false."
             )
         return RelationSaysLittle(left_out=out)

@@ -123,7 +123,7 @@ def traverse(run: Run) -> StageOutput:
         },
         funnel=funnel,
         report={"samples": samples.questions.by_split(), "plain": plain.questions.by_split()},
-        note=f"{len(samples):,} samples of {asked:,} questions",
+        note=f"{len(samples):,} samples of {question_count:,} questions",
     )
 
 
