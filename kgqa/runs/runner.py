@@ -173,7 +173,7 @@ class Runner:
             "key": key,
             "dataset": settings.dataset,
             "seed": self.run.seed,
-            "files": file_hashes(partial, known=manifest.get("files", {})),
+            "files": file_hashes(partial, hashes=manifest.get("files", {})),
             "funnel": [asdict(row) for row in self.funnel],
             "baselines": self.baselines,
             "seconds": self.seconds,

@@ -29,6 +29,8 @@ NAMES = (
 )  # fmt: skip
 FITTED = frozenset({"majority per query type", "document-cue"})
 """Baselines that learn from train."""
+COUNTING = frozenset({"max-mention", "TF-IDF"})
+"""Baselines that count words."""
 Scores = npt.NDArray[np.float64]
 
 

@@ -58,8 +58,9 @@ def filter_samples(run: Run) -> StageOutput:
     gates = _bias_gates(settings, plain, mentions)
     run.progress.start("Filtering and measuring shortcuts", len(gates) + 1, "steps")
     baselines = Baselines(data, graded=recipe.queries == "relations")
-    if min(settings.shortcut_share, settings.untrained_share) < 1:
-        gates.append(ShortcutSuffices(share=settings.shortcut_share, untrained=settings.untrained_share, baselines=baselines))
+    shares = (settings.position_share, settings.count_share, settings.train_share)
+    if min(shares) < 1:
+        gates.append(ShortcutSuffices(position=shares[0], count=shares[1], train=shares[2], baselines=baselines))
     rng = np.random.default_rng(run.seed)
     measured = {}
     if len(plain) and samples.grades is not None:
@@ -73,7 +74,8 @@ def filter_samples(run: Run) -> StageOutput:
             remarks.append(FunnelRow(stage="filter", what="questions", reason=sentence, removed=None, left=None, setting=gate.setting))
         samples, gate_rejections = pass_gates(samples, [gate])
         rejections += gate_rejections
-        measured[f"after {gate.setting.rsplit('.', 1)[-1]}"] = baselines.scores(samples, rng=rng)
+        setting = " / ".join(name.rsplit(".", 1)[-1] for name in gate.setting.split(", "))
+        measured[f"after {setting}"] = baselines.scores(samples, rng=rng)
         run.progress.advance(1)
     assert len(samples), "no bias filter takes everything"
     funnel = gate_rows("filter", entering, rejections) + remarks

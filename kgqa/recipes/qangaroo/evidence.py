@@ -278,7 +278,8 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
                 x, y = nodes[begin + 2 * side], nodes[begin + 2 * side + 4]
                 implied_count = _implied_between(
                     x, y, fact_roles, _edges(x, y, offsets, targets, roles, fact_roles), hop[side], counts[side],
-                    hop[side + 1], counts[side + 1], bounds, keys, relations, confidence, subjects, of_subject, objects, of_object, implied, sure, parts,
+                    hop[side + 1], counts[side + 1], bounds, keys, relations, confidence, subjects, of_subject,
+                    objects, of_object, implied, sure, parts,
                 )  # fmt: skip
                 other_hop = 2 if side == 0 else 0
                 for i in range(implied_count):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, find, paired
 from kgqa.arrays.search import count_shared
-from kgqa.recipes.qangaroo.baselines import FITTED, NAMES, Baselines, chosen_right
+from kgqa.recipes.qangaroo.baselines import COUNTING, FITTED, NAMES, Baselines, chosen_right
 from kgqa.recipes.qangaroo.samples import HOP_ROLES, BoolArray, Grades, Questions, Samples, by_length, facts_on_path
 from kgqa.records import SPLITS
 from kgqa.traversal.graph import Graph
@@ -524,19 +524,22 @@ class AnswerMostMentioned(SampleGate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShortcutSuffices(SampleGate):
-    """Where baselines that read nothing are right too often, as many of the samples leave that they get right.
+    """Baselines that read nothing must not be right too often; samples that they get right are dropped until none is.
 
-    All are brought down together, to ``share`` of a split or to chance where that is more: again and again the sample leaves that most of
-    those get right which are still above, the worst-graded first, then by their ids' hashes. Baselines that learn from train are brought
-    down on dev and test, after train is settled.
+    Each family of baselines has its own bound, or chance if that is higher. The sample that most of the baselines above their bound get
+    right is dropped first, among equals the worst-graded one, then by the hash of its id. Baselines that learn from train are bounded on
+    dev and test, after train is settled.
     """
 
     reason: ClassVar[str] = "baselines that read nothing get it right, and do so for too many samples of the split"
-    setting: ClassVar[str] = "qangaroo.bias.shortcut_share"
-    share: float
+    setting: ClassVar[str] = "qangaroo.bias.position_share, qangaroo.bias.count_share, qangaroo.bias.train_share"
+    position: float
+    """Share of first bridge, nearest candidate and shared entities."""
+    count: float
+    """Share of max-mention and TF-IDF."""
+    train: float
+    """Share of majority and document-cue, which learn from train."""
     baselines: Baselines
-    untrained: float = 1.0
-    """``share`` of the baselines that learn nothing from train, which masking does not stop."""
     least: int = 100
     """A split of fewer samples is left as it is: what is above chance there cannot be told from it."""
 
@@ -557,8 +560,8 @@ class ShortcutSuffices(SampleGate):
             train = samples.select((samples.questions.split == 0) & ~result)
             split_samples = samples.select(samples.questions.split == split)
             right = np.stack([chosen_right(split_samples, self.baselines.candidate_scores(name, train, split_samples)) for name in names])
-            shares = np.array([self.share if name in FITTED else min(self.share, self.untrained) for name in names])
-            share = np.maximum(shares, (1 / split_samples.candidates.counts()).mean())
+            families = [self.train if name in FITTED else self.count if name in COUNTING else self.position for name in names]
+            share = np.maximum(families, (1 / split_samples.candidates.counts()).mean())
             result[rows] = _brought_down(right, share, _doubt(split_samples), split_samples.questions.id)
         return result
 

@@ -306,7 +306,7 @@ def shortcut_suffices(share: float, modulus: int, least: int) -> tuple[Gate, Def
                 gone |= {record.id for record in leaving[: min(max(1, int(min(excess[name] for name in over))), len(left) - 1)]}
         return [record.id in gone for record in made]
 
-    return ShortcutSuffices(share=share, baselines=baselines, least=least), definition
+    return ShortcutSuffices(position=share, count=share, train=share, baselines=baselines, least=least), definition
 
 
 def grade_of(record: Record) -> float:
