@@ -14,8 +14,7 @@ from kgqa.arrays.growth import grown
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray
 from kgqa.arrays.search import row_holds
-from kgqa.traversal.base import Chains, EndPoints, Reached, Searches
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Chains, EndPoints, Graph, Reached, Searches
 
 
 @kernel

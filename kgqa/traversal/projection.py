@@ -16,7 +16,7 @@ from kgqa.sources.tables import arrow, frame
 from kgqa.store.base import GraphStore
 from kgqa.store.cypher import check_own_query
 from kgqa.store.queries import PLURALS, Query
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph
 
 ROLES = ("document_to_entity", "entity_to_document")
 

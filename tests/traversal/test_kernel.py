@@ -13,7 +13,7 @@ from kgqa.recipes.qangaroo import search
 from kgqa.recipes.qangaroo.corpus import Facts
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.settings.qangaroo import QangarooSettings, TraversalSettings
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph
 from kgqa.traversal.kernel import Kernel, breadth_first, naming_rows
 from tests.traversal import oracle
 

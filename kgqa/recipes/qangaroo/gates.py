@@ -19,7 +19,7 @@ from kgqa.arrays.search import count_shared
 from kgqa.recipes.qangaroo.baselines import FITTED, NAMES, Baselines, chosen_right
 from kgqa.recipes.qangaroo.samples import HOP_ROLES, BoolArray, Grades, Questions, Samples, by_length, facts_on_path
 from kgqa.records import SPLITS
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph
 
 ROUNDING = 1e-9
 """A share of 0.29 of 100 samples is 29, though their product as floats is a little less."""

@@ -14,7 +14,7 @@ from kgqa.arrays.rows import IntArray, Offsets
 from kgqa.arrays.sentences import sentence_starts
 from kgqa.recipes.qangaroo.corpus import places, subject_of
 from kgqa.rules.roles import Pairs
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph
 
 OPENING = 150
 """Characters from the beginning of an article in which it says what its subject is."""

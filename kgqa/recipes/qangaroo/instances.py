@@ -21,8 +21,8 @@ from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places, row_numbers
 from kgqa.recipes.qangaroo.evidence import path_texts
 from kgqa.recipes.qangaroo.masking import MaskedTexts, mask_texts
-from kgqa.recipes.qangaroo.readable import Forms, find_forms, left_readable
 from kgqa.recipes.qangaroo.samples import CANDIDATES, CHAINS, DOCUMENTS, NODES, Samples, list_array
+from kgqa.recipes.qangaroo.surface_search import Forms, find_forms, left_readable
 from kgqa.rules.roles import TEXT_ROLES
 from kgqa.settings.domain import DomainSettings
 from kgqa.settings.qangaroo import QangarooSettings

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from kgqa.errors import EmptyResult, SettingsError
 from kgqa.recipes.preparation import depends_on_queries, preparation
-from kgqa.recipes.qangaroo.bias import filter_samples
 from kgqa.recipes.qangaroo.corpus import possible_candidates
+from kgqa.recipes.qangaroo.filtering import filter_samples
 from kgqa.recipes.qangaroo.mining import mine_rules
 from kgqa.recipes.qangaroo.questions import ask
 from kgqa.recipes.qangaroo.reading import read_texts

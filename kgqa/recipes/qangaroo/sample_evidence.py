@@ -12,6 +12,7 @@ import pyarrow as pa
 from kgqa.arrays.rows import Adjacency
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.evidence import Evidence, with_best_chains
+from kgqa.recipes.qangaroo.false_negatives import kin_of_answers, second_truths, stated_beside_answers
 from kgqa.recipes.qangaroo.gates import (
     AnotherImpliedMore,
     AnswerNotImplied,
@@ -24,7 +25,6 @@ from kgqa.recipes.qangaroo.gates import (
 from kgqa.recipes.qangaroo.mining import MINED, Mined, Triples, fact_graph, read_mined, training_facts
 from kgqa.recipes.qangaroo.relations import RelationMeasures, relation_measures
 from kgqa.recipes.qangaroo.samples import Questions, Samples, by_length
-from kgqa.recipes.qangaroo.truths import kin_of_answers, second_truths, stated_beside_answers
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run

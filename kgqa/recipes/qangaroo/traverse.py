@@ -17,6 +17,7 @@ from kgqa.recipes.preparation import open_graph
 from kgqa.recipes.qangaroo.balance import balance, draw_alternatives
 from kgqa.recipes.qangaroo.corpus import article_of, expression_numbers, places, stated, true_facts
 from kgqa.recipes.qangaroo.distractors import Distractors, Ranks, Types
+from kgqa.recipes.qangaroo.false_negatives import kin_of_answers
 from kgqa.recipes.qangaroo.gates import (
     AnswerNotReached,
     AnswerStatedBesideSubject,
@@ -47,13 +48,11 @@ from kgqa.recipes.qangaroo.sample_evidence import SampleEvidence
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.search import add_chains, endpoint_roles, find_samples, without_same_expression
 from kgqa.recipes.qangaroo.topics import Topics
-from kgqa.recipes.qangaroo.truths import kin_of_answers
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.qangaroo import QangarooSettings
-from kgqa.traversal.base import Traversal
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph, Traversal
 from kgqa.traversal.in_database import InDatabase
 from kgqa.traversal.kernel import Kernel
 from kgqa.traversal.projection import graph_from_edges

@@ -46,7 +46,7 @@ from kgqa.recipes.qangaroo.gates import (
 from kgqa.recipes.qangaroo.rejected import pass_gates
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.settings.qangaroo import BiasSettings
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph
 from tests.recipes.drawing import CONFIDENCES, DOCUMENTS, ENTITIES, RELATIONS, ROLES, Record, records, to_samples, without
 
 Pairs = set[tuple[int, int]]

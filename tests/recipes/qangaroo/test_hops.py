@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from kgqa.arrays.rows import Adjacency
 from kgqa.recipes.qangaroo import hops
 from kgqa.recipes.qangaroo.hops import NEAR, OPENING, TextHops, text_hops
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph
 
 ENTITIES, FIRST, CLOSE = 5, 6, 12
 Hop = tuple[int, int, int]

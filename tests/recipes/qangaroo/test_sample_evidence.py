@@ -13,11 +13,11 @@ from hypothesis import given, settings, strategies as st
 
 from kgqa.arrays.rows import Adjacency
 from kgqa.errors import EmptyResult
+from kgqa.recipes.qangaroo.false_negatives import kin_of_answers, second_truths
 from kgqa.recipes.qangaroo.gates import AnotherImpliedMore, AnswerNotImplied, ChainAddsLittle, PathLeadsAnywhere, RelationSeldomImplied
 from kgqa.recipes.qangaroo.relations import RelationMeasures
 from kgqa.recipes.qangaroo.sample_evidence import BESIDE, BY_FACTS, EQUALLY, KIN, SECOND_TRUTH, SampleEvidence
 from kgqa.recipes.qangaroo.samples import Samples
-from kgqa.recipes.qangaroo.truths import kin_of_answers, second_truths
 from tests.recipes.drawing import DOCUMENTS, ENTITIES, Record, records, to_records, to_samples, without
 from tests.recipes.qangaroo.mined import World, mined, worlds
 from tests.rules.drawing import Knowledge, implied_relations

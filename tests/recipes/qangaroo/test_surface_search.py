@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 
 from kgqa.arrays.rows import Rows
 from kgqa.linking.dictionary import EXACT, FREE, INITIAL
-from kgqa.recipes.qangaroo.readable import build_forms, find_forms, left_readable, named_in_rows
 from kgqa.recipes.qangaroo.surface import ENGLISH, surface_forms
+from kgqa.recipes.qangaroo.surface_search import build_forms, find_forms, left_readable, named_in_rows
 
 Form = tuple[int, str, int]
 """Entity, form, case."""

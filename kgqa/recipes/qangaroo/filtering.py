@@ -24,9 +24,9 @@ from kgqa.recipes.qangaroo.gates import (
     SampleGate,
     ShortcutSuffices,
 )
-from kgqa.recipes.qangaroo.readable import Forms, find_forms, named_in_rows
 from kgqa.recipes.qangaroo.rejected import empty_sentence, gate_rows, pass_gates, rejected_table
 from kgqa.recipes.qangaroo.samples import Samples, splits_note
+from kgqa.recipes.qangaroo.surface_search import Forms, find_forms, named_in_rows
 from kgqa.records import SPLITS
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, StageOutput

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from kgqa.recipes.qangaroo.truths import FEW, SUPPORTED, TURNED, kin_of_answers, second_truths
+from kgqa.recipes.qangaroo.false_negatives import FEW, SUPPORTED, TURNED, kin_of_answers, second_truths
 from tests.recipes.drawing import ENTITIES, RELATIONS, Record, records, to_samples
 from tests.recipes.qangaroo.mined import measured
 from tests.rules.drawing import Fact, Knowledge, implied_relations, knowledge
