@@ -24,13 +24,13 @@ class Bodies:
 
     runs: RoleRuns
     roles: int
-    """Number of roles."""
+    """Number of roles of the graph."""
     subjects: Adjacency
     """Entity → the relations that it is a subject of."""
     objects: Adjacency
     """Entity → the relations that it is an object of."""
     relations: int
-    """Number of relations."""
+    """Number of relations of the graph."""
 
     @classmethod
     def of(cls, graph: RoleGraph, head: IntArray, relation: IntArray, tail: IntArray) -> Bodies:

@@ -41,7 +41,7 @@ class ImpliedRelations:
 
 
 def mine_implied(graph: RoleGraph, head: IntArray, relation: IntArray, tail: IntArray) -> ImpliedRelations:
-    """Count how often each role of ``graph`` implies each relation of the given facts; a relation's own role is left out.
+    """Count support and typed for each role of ``graph`` and each relation of the given facts, except a relation's own role.
 
     O(edges × relations of their ends); memory: at most 150 bytes per pair of role and relation that occurs.
     """

@@ -42,7 +42,7 @@ class RoleGraph:
     targets: IntArray
     roles: IntArray
     relations: int
-    """Number of relations."""
+    """Number of relations of the graph."""
 
     @property
     def entities(self) -> int:

@@ -1,7 +1,8 @@
 """Contexts: the words around two entities in a document, as hashed features.
 
-The features depend on no language: the tokens before, between and after the two mentions, their distance, and the first sentence of the
-document, which usually says what kind of thing its subject is. There is one context per mention of the second entity, three at most.
+The features are independent of the language: the tokens before, between and after the two mentions, their distance, and the first sentence
+of the document. That sentence usually tells the kind of the document's subject. There is one context per mention of the second entity, for
+at most three mentions.
 """
 
 from __future__ import annotations

@@ -139,8 +139,8 @@ def _place(feature, role):  # type: ignore[no-untyped-def]
 def _places(context, z, role, share, bounds, features, common, out):  # type: ignore[no-untyped-def]
     """Write the places of the weights for a context and a role into ``out``; return their number.
 
-    The words of the context come first, then the features that do not depend on the text: the other common roles of z and ``share``, once
-    with the role and once alone.
+    The words of the context come first. Features that do not depend on the text follow: the other common roles of z, and ``share``, with
+    the role and alone.
     """
     count = 0
     for k in range(bounds[context], bounds[context + 1]):

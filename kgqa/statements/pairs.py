@@ -1,4 +1,4 @@
-"""A model that tells sentences that state a relation between two entities of different kinds from sentences that only name both.
+"""A model that separates sentences that state a relation between two entities of different kinds from mere co-mentions.
 
 :mod:`kgqa.statements.model` learns each role separately, from articles about one entity. Abstracts are about no single entity, and the
 facts between two kinds, such as drugs and their targets, are few and have one role. This model therefore only predicts whether any fact

@@ -1,4 +1,4 @@
-"""The stage that filters: samples → those that the filters against bias keep, with what the baselines score before and after each."""
+"""The stage ``filter_samples``: filters against shortcuts, with the scores of the baselines before and after each filter."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.qangaroo import BiasSettings, QangarooSettings
 
 PAPER = BiasSettings(answer_cap=0.001, document_cue=20, document_cue_drops="all", mention_cue=False, named_answer=False)
-"""What Welbl et al. (2018, section 3.2) filter with."""
+"""The filters of Welbl et al. (2018, section 3.2)."""
 
 Mentions = Callable[[Samples], npt.NDArray[np.float64]]
-"""For each candidate how often the sample's documents mention it."""
+"""Counts for each candidate its mentions in the sample's documents."""
 
 
 def filter_samples(run: Run) -> StageOutput:
-    """Samples → those that the bias filters keep, with the baselines before and after each filter."""
+    """Samples → the samples that the filters keep, and the rejected ones; the report has the baselines before and after each filter."""
     recipe = run.domain.settings.section(QangarooSettings)
     settings = recipe.bias
     samples, plain = (Samples.from_table(run.table(name)) for name in ("samples", "plain"))
@@ -75,7 +75,7 @@ def filter_samples(run: Run) -> StageOutput:
         rejections += gate_rejections
         measured[f"after {gate.setting.rsplit('.', 1)[-1]}"] = baselines.scores(samples, rng=rng)
         run.progress.advance(1)
-    assert len(samples), "no bias filter takes everything"
+    assert len(samples), "no filter rejects all samples"
     funnel = gate_rows("filter", entering, rejections) + remarks
     rejected = rejected_table(rejections) if rejections else run.table("rejected_traverse").slice(0, 0)
     counts = samples.questions.by_split()
@@ -92,14 +92,17 @@ def filter_samples(run: Run) -> StageOutput:
 
 
 def _papers(settings: BiasSettings) -> BiasSettings:
-    """The paper's filters, less those that the domain does without, as the paper does for MedHop (section 4.1)."""
+    """The paper's filters, without those that the domain turns off, as the paper does for MedHop (section 4.1)."""
     without = {name: getattr(settings, name) for name, off in (("answer_cap", 1), ("document_cue", 0)) if getattr(settings, name) == off}
     return PAPER.model_copy(update=without)
 
 
 def _bias_gates(settings: BiasSettings, plain: Samples, mentions: Mentions | None = None) -> list[SampleGate]:
-    """The gates against what a guesser could count. Limits that are shares are so of the samples that the paper's recipe lets in, so that
-    they do not fall with what is implied."""
+    """The gates against shortcuts that need only counting.
+
+    Limits that are shares refer to the number of samples that the paper's recipe would let in, ``plain``. Otherwise stricter evidence,
+    which leaves fewer samples, would also make these limits stricter.
+    """
     entering = {split: int((plain.questions.split == split).sum()) for split in range(len(SPLITS))}
     gates: list[SampleGate] = []
     if settings.answer_cap < 1:
@@ -112,7 +115,7 @@ def _bias_gates(settings: BiasSettings, plain: Samples, mentions: Mentions | Non
 
 
 def named_gates(samples: Samples, run: Run, tables: dict[str, pa.Table]) -> list[SampleGate]:
-    """The gates that ask where the answers of ``samples`` can be read."""
+    """The gates that search the queries and the subjects' articles for names of the answers of ``samples``."""
     is_answer = np.zeros(tables["entities"].num_rows, np.bool_)
     is_answer[samples.questions.answer] = True
     forms = Forms.of(tables, is_answer, language=run.domain.settings.linking.language)
@@ -126,14 +129,14 @@ def named_gates(samples: Samples, run: Run, tables: dict[str, pa.Table]) -> list
 
 
 def _as_read(data: BaselineData, samples: Samples, tables: dict[str, pa.Table], language: str) -> BaselineData:
-    """The same data with the mentions that a reader sees, in any form of a name, as the masked twin has them; of candidates alone."""
+    """The same data with all mentions that a reader would recognise, in any form of a name, as in the masked twin; for candidates only."""
     is_candidate = np.zeros(tables["entities"].num_rows, np.bool_)
     is_candidate[samples.candidates.targets] = True
     places = find_forms(data.texts, Forms.of(tables, is_candidate, language=language), rows=samples.documents.targets)
     document = np.repeat(np.arange(len(data.texts)), np.diff(places.offsets))
     order = np.lexsort((places.start, places.entity, document))
     pair, end = paired(document, places.entity)[order], places.end[order]
-    # One name inside another one of the same entity is one mention: what begins before an earlier one ends is not counted.
+    # A name inside another name of the same entity is no mention of its own: skip those that begin before an earlier one ends.
     pairs, number = np.unique(pair, return_inverse=True)
     step = int(end.max(initial=0)) + 1
     until = np.maximum.accumulate(number * step + end) if len(end) else number
@@ -147,7 +150,7 @@ def _as_read(data: BaselineData, samples: Samples, tables: dict[str, pa.Table], 
 
 
 def baseline_data(tables: dict[str, pa.Table]) -> BaselineData:
-    """What the baselines read."""
+    """The data of the baselines, from ``entities, relations, documents, links, mentions``."""
     links, mentions = tables["links"], places(tables["mentions"], tables)
     pairs, first = first_mentions(mentions)
     document = row_numbers(links["document"], tables["documents"]["id"])
