@@ -34,7 +34,7 @@ HOPS = np.dtype([(name, np.int32) for name in ("subject", "document", "first", "
 """The chain to an answer (rows of entities and documents in turn), and the roles of its two hops, ``first`` and ``second``."""
 Hops = npt.NDArray[np.void]
 TRUE_TOO = "facts or texts join the candidate to a possible bridge, or it is a part or whole of the answer, so it may be true as well"
-UNLIKE = "the candidate is of another type than the answer"
+UNLIKE = "the candidate's type differs from the answer's"
 MANY = "the sample has enough candidates that are nearer to the answer's chain or more like the answer"
 
 

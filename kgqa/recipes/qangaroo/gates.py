@@ -198,7 +198,7 @@ class RelationSaysLittle(SampleGate):
 class AnswerNotImplied(SampleGate):
     """Rejects samples unless the answer's best chain implies it with enough confidence and its weakest hop has a good text grade."""
 
-    reason: ClassVar[str] = "no chain implies the answer surely enough"
+    reason: ClassVar[str] = "no chain implies the answer with enough confidence"
     setting: ClassVar[str] = "qangaroo.evidence.grade, qangaroo.evidence.grade_long, qangaroo.evidence.text, qangaroo.evidence.facts"
     least: float
     """Minimum confidence of the answer's best chain."""
@@ -232,7 +232,7 @@ class AnswerNotImplied(SampleGate):
 class PathLeadsAnywhere(SampleGate):
     """Rejects answers that follow only by likeness, such as facts about a neighbour's neighbour or about an actor in the same film."""
 
-    reason: ClassVar[str] = "the path leads from such subjects to many ends and back to many subjects, or over what is only alike"
+    reason: ClassVar[str] = "the path is not functional in either direction, or follows a symmetric relation"
     setting: ClassVar[str] = "qangaroo.evidence.functional"
     least: float
     """Minimum product of functionalities along the path."""
@@ -273,7 +273,7 @@ class PathLeadsAnywhere(SampleGate):
 class ChainAddsLittle(SampleGate):
     """Rejects answers that are almost as likely by their frequency alone as by their chain."""
 
-    reason: ClassVar[str] = "the chain makes the answer hardly likelier than its frequency does"
+    reason: ClassVar[str] = "the answer is hardly more likely given the chain than given its frequency"
     setting: ClassVar[str] = "qangaroo.evidence.odds, qangaroo.evidence.odds_long"
     least: float
     """Minimum ratio of the odds given the chain to the odds given the frequency."""
@@ -311,7 +311,7 @@ class ChainAddsLittle(SampleGate):
 class AnotherImpliedMore(SampleGate):
     """Rejects samples where the chain to a distractor implies more, because it would mislead a reader that reasons well."""
 
-    reason: ClassVar[str] = "the chain to another candidate implies more than that to the answer"
+    reason: ClassVar[str] = "the chain to another candidate has a higher confidence than the chain to the answer"
     setting: ClassVar[str] = "qangaroo.evidence"
 
     def rejected(self, samples: Samples) -> BoolArray:
@@ -327,7 +327,7 @@ class AnotherImpliedMore(SampleGate):
 class RelationSeldomImplied(SampleGate):
     """Rejects relations that have hardly any implied samples, because these may be implied by accident."""
 
-    reason: ClassVar[str] = "hardly any sample of the relation is implied by its chain, so these are by accident"
+    reason: ClassVar[str] = "hardly any sample of the relation is implied by its chain, so those that are may be accidental"
     setting: ClassVar[str] = "qangaroo.evidence.graded_share"
     least: float
     """Minimum share of the relation's samples that are implied."""
@@ -389,7 +389,7 @@ class AnswerTooFrequent(SampleGate):
     3
     """
 
-    reason: ClassVar[str] = "the answer is the answer of too many other samples"
+    reason: ClassVar[str] = "too many other samples have the same answer"
     setting: ClassVar[str] = "qangaroo.bias.answer_cap"
     share: float
     of: str
@@ -444,7 +444,7 @@ class DocumentCue(SampleGate):
     of a split would be rejected, its limit becomes the smallest that keeps one sample (docs/decisions/0013-small-sets.md).
     """
 
-    reason: ClassVar[str] = "a support document gives the answer away: the two were seen together too often"
+    reason: ClassVar[str] = "a support document and the answer occur together in too many samples"
     setting: ClassVar[str] = "qangaroo.bias.document_cue"
     LEAST: ClassVar[int] = 2
     limit: float
@@ -521,7 +521,7 @@ class AnswerMostMentioned(SampleGate):
     candidates are removed, and masking does not hide it.
     """
 
-    reason: ClassVar[str] = "the documents mention the answer most, in more samples than chance would have it"
+    reason: ClassVar[str] = "the answer is the most mentioned candidate, in more samples than expected by chance"
     setting: ClassVar[str] = "qangaroo.bias.mention_cue"
     mentions: Callable[[Samples], npt.NDArray[np.float64]]
     """Counts for each candidate its mentions in the sample's documents."""
@@ -562,7 +562,7 @@ class ShortcutSuffices(SampleGate):
     these count only on dev and test.
     """
 
-    reason: ClassVar[str] = "baselines that read nothing get it right, and do so for too many samples of the split"
+    reason: ClassVar[str] = "shortcut baselines get it right, as they do for too many samples of the split"
     setting: ClassVar[str] = "qangaroo.bias.shortcut_share"
     share: float
     baselines: Baselines
@@ -638,7 +638,7 @@ class AnswerNamedInQuery(SampleGate):
 class AnswerNamedInSubjectDocument(SampleGate):
     """Like :class:`AnswerStatedInSubjectDocument`, for all forms of all names, including those that are not linked."""
 
-    reason: ClassVar[str] = "the subject's own article has a plural, a derived form, or a name of the answer that does not link"
+    reason: ClassVar[str] = "the subject's own article contains a plural, a derived form or an unlinked name of the answer"
     setting: ClassVar[str] = "qangaroo.bias.named_answer"
     articles: IntArray
     """Entity → row of the article about it, or -1."""

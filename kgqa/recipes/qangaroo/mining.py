@@ -53,7 +53,7 @@ def mine_rules(run: Run) -> StageOutput:
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions", "edges")
     if settings.queries == "pairs" or (not settings.evidence.use and settings.queries == "relations"):
-        return StageOutput(tables=_tables(_no_rules(tables)), note="no evidence is asked for")
+        return StageOutput(tables=_tables(_no_rules(tables)), note="evidence is turned off")
     run.progress.start("Mining rules", 3, "steps")
     hops = text_hops(graph_from_edges(tables["edges"], tables["entities"], tables["documents"]), tables)
     run.progress.advance(1)
@@ -64,7 +64,7 @@ def mine_rules(run: Run) -> StageOutput:
         implied = mine_implied(train, training.head, training.relation, training.tail)
         mined = replace(_no_rules(tables), hops=hops, implied=implied, forwards=forwards, backwards=backwards)
         run.progress.advance(2)
-        return StageOutput(tables=_tables(mined), note="no rules: paths are asked about")
+        return StageOutput(tables=_tables(mined), note="no rules for queries about paths")
     pairs, grades = hops.best()
     graph = _graph(tables, training, texts=pairs, grades=grades)
     rules = mine_paths(

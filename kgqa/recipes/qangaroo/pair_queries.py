@@ -42,14 +42,14 @@ NOTHING_STATED = (
     "no sample is left: no two documents state a hop from subject and answer to the same entity. Lower qangaroo.pairs.stated or "
     "qangaroo.pairs.read, or add documents and facts."
 )
-STATED = "two documents state that subject and answer have to do with the same entity"
+STATED = "two documents relate subject and answer to the same entity"
 SHOWN = "a document of the chain names subject and answer"
 TOGETHER = "some document names subject and answer"
-ONCE = "the pair is asked about with a surer chain, or from its other end"
-OFTEN = "its documents, its answer or its subject serve enough queries"
-NAMED = "no fact joins the candidate to the subject, and the subject's document names what another document names with it"
-TRUE_TOO = "texts or facts bring subject and candidate to the same entity, so the candidate may be true as well"
-MANY = "the sample has enough candidates that counting cannot tell from the answer better"
+ONCE = "the pair has a query with a better chain, or in the other direction"
+OFTEN = "too many queries use its documents, its answer or its bridge"
+NAMED = "no fact joins the candidate to the subject, and another document mentions it with an entity of the subject's document"
+TRUE_TOO = "texts or facts may relate subject and candidate to the same entity, so the candidate may be true as well"
+MANY = "the sample has enough candidates that are harder to tell from the answer by counting"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,9 +131,8 @@ class PairFinder:
         pairs = chains.frame.select("low", "high").to_numpy()
         pair = np.unique(pairs, axis=0, return_inverse=True)[1] if len(pairs) else np.zeros(0, int)
         selected, again = _select_chains(
-            pair.ravel().astype(np.int64),
-            *(chains[name] for name in ("subject", "answer", "document", "answer_document", "bridge")),
-            self._entities, len(naming_documents.offsets) - 1,
+            pair.ravel().astype(np.int64), chains["subject"], chains["answer"], chains["document"], chains["answer_document"],
+            chains["bridge"], self._entities, len(naming_documents.offsets) - 1,
             self._settings.per_document, self._settings.per_answer, self._settings.per_bridge,
         )  # fmt: skip
         # The kernel applies both limits in one pass, so the second filter is told which chains the first one keeps.

@@ -46,13 +46,13 @@ def read_pairs(run: Run) -> StageOutput:
     )  # fmt: skip
     run.progress.advance(1)
     rows = [
-        FunnelRow(stage="read_texts", what="pairs", reason="read: pairs that a sentence brings together", removed=None, left=len(pairs)),
+        FunnelRow(stage="read_texts", what="pairs", reason="read: pairs that a sentence mentions", removed=None, left=len(pairs)),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are facts of the graph and stated surely enough", removed=None,
+            stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence", removed=None,
             left=int((true & (probability >= settings.pairs.stated)).sum()), setting="qangaroo.pairs.stated",
         ),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are no facts of the graph, and read surely enough", removed=None,
+            stage="read_texts", what="statements", reason="are no facts of the graph, and read with enough confidence", removed=None,
             left=int((~true & (probability >= settings.pairs.read)).sum()), setting="qangaroo.pairs.read",
         ),
     ]  # fmt: skip

@@ -270,7 +270,7 @@ class PathFinder:
         )
 
 
-STATED = "two stated hops in a row lead there"
+STATED = "chains of two stated hops"
 NOTHING_STATED = (
     "no sample is left: no two stated hops in a row lead from a subject to an answer. Lower qangaroo.paths.stated or "
     'qangaroo.paths.functional, or set qangaroo.queries = "relations".'
@@ -278,14 +278,14 @@ NOTHING_STATED = (
 SUBJECT_STATES = "the subject's own article states the answer"
 ONE_DOCUMENT = "the document that states the answer names the subject, so one document is enough"
 NAMED = "the answer's name shares a rare word with that of the bridge or the subject"
-STEM = "the subject's own article has a word that begins as a rare one of the answer's name"
-COMMON = "so many documents name bridge and answer together that it is common knowledge"
-ONCE = "the same subject and answer, or the same query, is asked with a surer path"
-SAME_DOCUMENTS = "other queries stand on the same two documents"
-OFTEN = "the path is asked about often enough with this answer"
-SAME_HOP = "the hop to the answer is asked about often enough"
+STEM = "the subject's own article has a word with the stem of a rare word of the answer's name"
+COMMON = "too many documents mention bridge and answer together, so the hop is common knowledge"
+ONCE = "a path with a higher confidence has the same subject and answer, or is the same query"
+SAME_DOCUMENTS = "too many queries use the same two documents"
+OFTEN = "too many queries about the path have this answer"
+SAME_HOP = "too many queries have the same hop to the answer"
 RARE = "too few queries have this path"
-APART = "surer queries about the subject have bridges of another split"
+APART = "the best query about the subject has its bridge in another split"
 
 
 def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[str]) -> IntArray:

@@ -29,7 +29,7 @@ TESTED = 200
 """Minimum number of pairs of held-out subjects for fitting the calibration, and for testing it."""
 LIFT = 1e3
 """Lift of statements without a model; it passes every limit."""
-UNFIT = "the article about the subject begins unlike those about subjects of the relation"
+UNFIT = "the article about the subject opens unlike those about other subjects of the relation"
 NEAR = TEXT_ROLES.index("near each other")
 
 
@@ -66,7 +66,7 @@ def read_texts(run: Run) -> StageOutput:
     if settings.queries == "pairs":
         return read_pairs(run)
     if settings.queries != "paths":
-        return StageOutput(tables={"statements": _table(tables, tables["text_hops"].slice(0, 0))}, note="nothing is asked about paths")
+        return StageOutput(tables={"statements": _table(tables, tables["text_hops"].slice(0, 0))}, note="no queries about paths")
     questions = Questions.from_table(tables["questions"])
     facts, train = fact_graph(tables), training_graph(tables, training_facts(tables, questions))
     document, before, after = (tables["text_hops"][name].combine_chunks().to_numpy() for name in ("document", "before", "after"))
@@ -103,14 +103,14 @@ def read_texts(run: Run) -> StageOutput:
     )  # fmt: skip
     read_count = int((~true & (probability >= settings.paths.read)).sum())
     rows = [
-        FunnelRow(stage="read_texts", what="hops", reason="read: pairs that a document brings together", removed=None, left=len(document)),
+        FunnelRow(stage="read_texts", what="hops", reason="read: pairs that a document mentions", removed=None, left=len(document)),
         FunnelRow(stage="read_texts", what="statements", reason=UNFIT, removed=int(odd.sum()), left=len(true)),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are facts of the graph and stated surely enough", removed=None,
+            stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence", removed=None,
             left=int((true & (probability >= settings.paths.stated)).sum()), setting="qangaroo.paths.stated",
         ),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are no facts of the graph, and read surely enough", removed=None,
+            stage="read_texts", what="statements", reason="are no facts of the graph, and read with enough confidence", removed=None,
             left=read_count, setting="qangaroo.paths.read",
         ),
     ]  # fmt: skip
@@ -137,7 +137,7 @@ def _by_facts_alone(tables: Mapping[str, pa.Table], facts: RoleGraph) -> StageOu
         "fact": ones.astype(np.bool_),
     }
     row = FunnelRow(
-        stage="read_texts", what="statements", reason="are facts whose ends a text names near each other: there are too few to learn from",
+        stage="read_texts", what="statements", reason="are facts whose ends a text names near each other; there are too few for training",
         removed=None, left=len(role), setting="qangaroo.paths",
     )  # fmt: skip
     table = pa.table({**{name: repeated[name].combine_chunks() for name in repeated.column_names}, **columns})

@@ -18,9 +18,9 @@ from kgqa.settings.qangaroo import QangarooSettings
 ASKED = "asked"
 NO_QUESTION = "qangaroo.relations does not name it, or it has no facts"
 UNREACHED = "no chain of documents leads to any of its answers"
-NOT_IMPLIED = "no chain implies any of its answers surely enough"
-SELDOM = "hardly any of its samples is implied by its chain, so these are by accident"
-NONE_LEFT = "other rules leave none of its samples"
+NOT_IMPLIED = "no chain implies any of its answers with enough confidence"
+SELDOM = "hardly any of its samples is implied by its chain, so those that are may be accidental"
+NONE_LEFT = "other rules reject all of its samples"
 Counts = npt.NDArray[np.int64]
 
 

@@ -69,7 +69,7 @@ class RelationMeasures:
 
 
 MANY = "a subject has too many objects, and an object too many subjects, for one of them to be the answer"
-UNSTATED = "texts that name subject and object together state it hardly oftener than chance"
+UNSTATED = "pairs that texts mention together have the relation hardly more often than random pairs"
 
 
 def relation_measures(training: Triples, mined: Mined, relations: int, tables: Mapping[str, pa.Table]) -> RelationMeasures:

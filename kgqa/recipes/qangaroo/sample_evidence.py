@@ -33,11 +33,11 @@ from kgqa.settings.qangaroo import EvidenceSettings, QangarooSettings
 
 TEXT = {"document": 0, "near": 1, "sentence": 2}
 """Name in the settings → text grade."""
-SECOND_TRUTH = "a fact that implies the relation joins the candidate to the subject, so it may be true as well"
-KIN = "a fact joins the candidate to the answer as parts are joined to wholes, to few and in one direction, so it may be true as well"
-EQUALLY = "the candidate's chain implies it surely enough for an answer, or nearly as surely as the answer, so it may be true as well"
-BY_FACTS = "facts that no text need have imply the candidate surely enough for an answer, or nearly as surely, so it may be true as well"
-BESIDE = "a document of the answer's chain states the candidate too, so the two are as good"
+SECOND_TRUTH = "a fact that implies the relation joins the candidate to the subject, so it may be true too"
+KIN = "a fact of a part-whole relation joins the candidate to the answer, so it may be true too"
+EQUALLY = "the candidate's chain has enough confidence for an answer, or nearly as much as the answer's, so it may be true too"
+BY_FACTS = "two facts imply the candidate with enough confidence for an answer, or nearly as much as the answer's, so it may be true too"
+BESIDE = "a document of the answer's chain names the candidate too, so both are equally good answers"
 BEST_SHOWN = 5
 
 

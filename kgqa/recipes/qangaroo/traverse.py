@@ -58,8 +58,8 @@ from kgqa.traversal.kernel import Kernel
 from kgqa.traversal.projection import graph_from_edges
 
 SAME = "candidates written like another, another true object or the subject"
-NO_RULES = "no path of facts or texts implies any relation often enough to be a rule, so grades are empty and nothing is rejected by them"
-NO_FACTS = "facts of the graph are on no path that implies a relation, so paths of names that stand together are enough"
+NO_RULES = "no path implies a relation often enough to be a rule, so samples have no grades and are not rejected by them"
+NO_FACTS = "no path with a fact of the graph implies a relation, so paths of co-mentions are enough"
 PATHS, PAIRS = "qangaroo.paths", "qangaroo.pairs"
 Counts = npt.NDArray[np.int64]
 SMALL = 200
@@ -288,7 +288,7 @@ def _first_try(run: Run, questions: Questions) -> tuple[Questions, list[FunnelRo
     if run.limit is None or run.limit >= len(questions):
         return questions, []
     skipped = len(questions) - run.limit
-    row = traverse_row("questions", "not asked in this first try", "--limit", removed=skipped, left=run.limit)
+    row = traverse_row("questions", "not selected by --limit", "--limit", removed=skipped, left=run.limit)
     return questions.select(first_try(questions, run.limit, seed=run.seed)), [row]
 
 

@@ -83,7 +83,7 @@ def test_without_evidence_nothing_is_mined() -> None:
     with mined(world, use=False) as (_, output):
         found = read(world, output.tables)
     assert (len(found.rules), len(found.hops.before), found.implied.typed.sum()) == (0, 0, 0)
-    assert output.note == "no evidence is asked for"
+    assert output.note == "evidence is turned off"
     with mined(world, min_support=5) as (run, full):
         assert {name: table.schema for name, table in full.tables.items()} == {name: t.schema for name, t in output.tables.items()}
         assert len(mine_rules(run).tables["path_rules"]) == full.report["rules"] > 0
