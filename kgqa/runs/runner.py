@@ -111,6 +111,7 @@ class Runner:
         self.seconds = {record.stage: record.seconds for record in self.records}
 
     def _perform(self, stage: Stage, key: str) -> StageRecord:
+        """Run one stage, write its tables, and then its record."""
         place = self.run.workspace
         begin = time.perf_counter()
         place.forget(stage.name)
@@ -165,6 +166,7 @@ class Runner:
         return counts, replaced
 
     def _write(self, partial: Path, key: str, options: dict[str, Any]) -> dict[str, int]:
+        """Write the dataset and its manifest into the new folder ``partial``; return the number of samples per split."""
         begin = time.perf_counter()
         partial.mkdir()
         settings = self.run.domain.settings

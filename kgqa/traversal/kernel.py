@@ -39,6 +39,7 @@ def breadth_first(  # type: ignore[no-untyped-def]
     while at < count:
         entity = order[at]
         at += 1
+        # Entities are visited by depth, so the search ends at the first one that is too deep.
         depth = entity_depth[entity] + 1
         if depth > max_documents:
             break
@@ -200,6 +201,7 @@ def find_chains(  # type: ignore[no-untyped-def]
     for its place on the chain is skipped, so few steps lead to a dead end. Order: shorter chains first, then by their nodes, read from the
     candidate back to the head. Returns ``counts`` (int32, chains per candidate), ``lengths`` (int32, nodes per chain), ``nodes`` (int32).
     """
+    # Scratch arrays for all searches, and output arrays that grow.
     entities, documents = len(document_offsets) - 1, len(entity_offsets) - 1
     order, entity_depth, entity_parent = np.empty(entities, np.int32), np.empty(entities, np.int32), np.empty(entities, np.int32)
     document_depth, document_parent = np.empty(documents, np.int32), np.empty(documents, np.int32)

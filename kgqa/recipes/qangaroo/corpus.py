@@ -67,6 +67,7 @@ def true_facts(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> Fa
 
 
 def _facts(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, both_directions: bool) -> Facts:
+    """The facts of the relations in the settings (none: of all); with ``both_directions``, symmetric ones also from tail to head."""
     relations = frame(tables["relations"]).with_row_index("row")
     for relation in settings.relations:
         if relation not in relations["id"]:

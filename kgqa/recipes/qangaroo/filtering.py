@@ -60,6 +60,7 @@ def filter_samples(run: Run) -> StageOutput:
     baselines = Baselines(data, graded=recipe.queries == "relations")
     if min(settings.shortcut_share, settings.untrained_share) < 1:
         gates.append(ShortcutSuffices(share=settings.shortcut_share, untrained=settings.untrained_share, baselines=baselines))
+    # One generator draws all bootstrap resamples, so the order of the measurements is part of the result.
     rng = np.random.default_rng(run.seed)
     measured = {}
     if len(plain) and samples.grades is not None:
@@ -68,6 +69,7 @@ def filter_samples(run: Run) -> StageOutput:
     measured["before the filters"] = baselines.scores(samples, rng=rng)
     run.progress.advance(1)
     remarks = list[FunnelRow]()
+    # One filter at a time, so that the card shows the effect of each on the baselines.
     for gate in gates:
         for sentence in gate.raised(samples):
             remarks.append(FunnelRow(stage="filter", what="questions", reason=sentence, removed=None, left=None, setting=gate.setting))

@@ -91,6 +91,7 @@ def traverse(run: Run) -> StageOutput:
     questions, rejections = pass_gates(questions, _question_gates(tables, graph, settings))
     run.progress.start("Traversing", len(questions), "questions")
     evidence = SampleEvidence.read(run, tables, all_questions) if settings.evidence.use else None
+    # The samples of the paper's recipe are always made: without evidence they are the result, with evidence the card compares both.
     with _traversal(run, graph, tables) as traversal:
         search = Search(run=run, settings=settings, traversal=traversal, tables=tables)
         reached, rejected = search.reached(questions, roles)
@@ -244,7 +245,7 @@ class PathSearch:
         self.graph = graph_from_edges(tables["edges"], tables["entities"], tables["documents"])
 
     def samples(self, settings: QangarooSettings) -> tuple[Samples, PathQueries, list[RejectedQuestions], list[FunnelRow]]:
-        """Samples, the queries that they come from, and what was left out; raises EmptyResult where no query is left."""
+        """The samples, their queries, the rejected queries and the funnel rows; raises EmptyResult if no query is left."""
         run, tables = self.run, self.tables
         finder = PathFinder(tables, self.statements, self.facts, self.mined.forwards, self.synonyms, settings, seed=run.seed)
         queries, funnel = finder.queries(self.stated, self.linked, self.mentioning)
@@ -252,6 +253,7 @@ class PathSearch:
         funnel += rows
         questions, hops = queries.questions, queries.hops
         run.progress.start("Traversing", len(questions), "questions")
+        # The search finds all end points as candidates, and some chain to each. The answers then get their stated chains instead.
         with _traversal(run, self.graph, tables) as traversal:
             samples = find_samples(
                 questions, traversal, no_facts(), finder.end_points(queries), settings, workers=run.workers, advance=run.progress.advance
