@@ -124,7 +124,7 @@ class InstanceMaker:
         candidates: pa.Array,
         answers: pa.Array,
     ) -> pa.Table:
-        """The table of Instances. ``texts``, ``titles``, ``mentions``: one entry per entry of ``documents``; ``answers``: one per sample."""
+        """The table of Instances; ``texts``, ``titles`` and ``mentions`` are per paragraph, ``answers`` per sample."""
         count = len(samples)
         paragraph_count = len(documents.targets)
         no_list = pa.nulls(paragraph_count, pa.list_(pa.int32()))
