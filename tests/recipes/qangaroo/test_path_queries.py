@@ -113,7 +113,7 @@ def test_a_small_set_says_which_limits_were_lifted(workspace: Path) -> None:
     manifest = json.loads((workspace / "datasets/paths/manifest.json").read_text("utf-8"))
     reasons = [row["reason"] for row in manifest["funnel"]]
     assert any("the limits left fewer than 200 samples, so these were lifted: qangaroo.paths.functional" in reason for reason in reasons)
-    assert any("there are too few to learn from" in reason for reason in reasons)
+    assert any("there are too few for training" in reason for reason in reasons)
     assert any("too few to tell a shortcut from chance" in reason for reason in reasons)
 
 
