@@ -12,9 +12,8 @@ from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.bootstrap import RESAMPLES
 from kgqa.metrics.squad import NoAnswer
 from kgqa.progress import Progress, Silent
-from kgqa.runs.files import file_hash
+from kgqa.runs.files import Watch, file_hash
 from kgqa.runs.manifest import versions
-from kgqa.runs.watch import Watch
 from kgqa.scoring import report
 from kgqa.scoring.breakdown import break_down
 from kgqa.scoring.default_metric import default_metric

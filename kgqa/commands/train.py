@@ -28,8 +28,7 @@ from kgqa.progress import Progress, Silent
 from kgqa.readers import saved
 from kgqa.readers.registry import READERS
 from kgqa.readers.specification import Specification, specification
-from kgqa.runs.files import file_hashes, key_of, new_folder, write_whole
-from kgqa.runs.watch import Watch, files_below
+from kgqa.runs.files import Watch, file_hashes, files_below, key_of, new_folder, write_whole
 from kgqa.settings.defaults import SEED
 from kgqa.settings.training import OF_TIME_AND_MEMORY
 from kgqa.training import record

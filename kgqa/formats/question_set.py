@@ -23,8 +23,7 @@ from kgqa.formats.registry import FILE_FORMATS, FOLDER_FORMATS, FORMATS, find_fo
 from kgqa.formats.split_names import in_order, split_in
 from kgqa.formats.strategyqa import evidence_texts
 from kgqa.records import Instance
-from kgqa.runs.files import hashes_of, real_path
-from kgqa.runs.watch import Watch
+from kgqa.runs.files import Watch, hashes_of, real_path
 
 ROWS = "huggingface"
 """The format whose flat rows may stand in JSON as well as in Parquet."""

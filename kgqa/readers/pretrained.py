@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgqa.readers.transformer.encoder import place_of
-from kgqa.runs.files import file_hash, file_hashes, key_of
-from kgqa.runs.watch import files_below
+from kgqa.runs.files import file_hash, file_hashes, files_below, key_of
 from kgqa.settings.base import Settings
 
 SETTINGS = ("encoder", "embeddings")

@@ -1,4 +1,4 @@
-"""Of how many pairs that a path joins a relation could hold: what the support of a rule is compared with."""
+"""Counts the bodies of path rules: the pairs that a path joins and that could have the relation. Confidence divides support by them."""
 
 from __future__ import annotations
 
@@ -14,30 +14,35 @@ from kgqa.arrays.rows import Adjacency, IntArray, row_bounds
 from kgqa.rules.roles import RoleGraph, RoleRuns
 
 PARTS = 16
-"""Ranges of entities that threads take one after the other."""
+"""Number of ranges of entities that threads share."""
 Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bodies:
-    """A graph, and for each entity the relations of which it is a subject, and those of which it is an object."""
+    """A graph, with the relations that each entity is a subject and an object of."""
 
     runs: RoleRuns
     roles: int
+    """Number of roles of the graph."""
     subjects: Adjacency
+    """Entity → the relations that it is a subject of."""
     objects: Adjacency
+    """Entity → the relations that it is an object of."""
     relations: int
+    """Number of relations of the graph."""
 
     @classmethod
     def of(cls, graph: RoleGraph, head: IntArray, relation: IntArray, tail: IntArray) -> Bodies:
-        """Over the paths of ``graph``, for the relations of the given facts."""
+        """For the paths of ``graph`` and the relations of the given facts (int32 columns)."""
         subjects, objects = (Adjacency.from_pairs(ends, relation, graph.entities) for ends in (head, tail))
         return cls(runs=graph.runs(), roles=graph.role_count, subjects=subjects, objects=objects, relations=graph.relations)
 
     def count(self, keys: Counts, *, stride: int, workers: int) -> tuple[Counts, Counts]:
-        """``body`` and ``typed`` (:class:`~kgqa.rules.paths.PathRules`) of each key (:mod:`kgqa.rules.paths`), over every ``stride``-th x.
+        """``body`` and ``typed`` (:class:`~kgqa.rules.paths.PathRules`) of each key, counted over every ``stride``-th entity x.
 
-        ``keys`` ascend. O(paths that some key asks for over their x); memory: 8 bytes an entity and worker.
+        ``keys`` (int64, ascending) are those of :func:`kgqa.rules.paths._supports`. O(two-hop paths with some key); memory: 8 bytes per
+        entity and worker.
         """
         entities = len(self.runs.offsets) - 1
         path, relation = keys // self.relations, (keys % self.relations).astype(np.int32)
@@ -64,6 +69,11 @@ def _count_bodies(  # type: ignore[no-untyped-def]
     offsets, roles, starts, targets, bounds, seconds, relations, subjects, of_subject, objects, of_object,
     first_x, last_x, stride, relation_count,
 ):  # fmt: skip
+    """Count ``body`` and ``typed`` of each rule over the entities x from ``first_x`` to ``last_x``.
+
+    The rules with first role a are ``bounds[a]:bounds[a + 1]``, with second role ``seconds`` and relation ``relations``. A pair (x, y)
+    counts once per rule however many z join it, so all ends of one path are marked before the next path begins.
+    """
     body, typed = np.zeros(len(relations), np.int64), np.zeros(len(relations), np.int64)
     has, rule_of = np.zeros(relation_count, np.bool_), np.full(relation_count, -1, np.int64)
     slot_of = np.full(len(bounds) - 1, -1, np.int64)
@@ -81,11 +91,13 @@ def _count_bodies(  # type: ignore[no-untyped-def]
             count = _group_by_second_role(bounds[first], bounds[first + 1], seconds, relations, has, slot_of, slots, rules)
             if count == 0:
                 continue
+            # Second hops are collected once per first hop, and then visited path by path.
             legs, before = _link_legs(offsets, roles, targets[starts[run] : starts[run + 1]], slot_of, latest[:count], legs, before)
             for slot in range(count):
                 slot_of[seconds[rules[slots[slot]]]] = -1
                 if latest[slot] < 0:
                     continue
+                # ``rule_of`` maps a relation to its rule on this path, so that one look at y serves all rules of the path.
                 turn += 1
                 for rule in rules[slots[slot] : slots[slot + 1]]:
                     rule_of[relations[rule]] = rule
@@ -100,9 +112,10 @@ def _count_bodies(  # type: ignore[no-untyped-def]
 
 @kernel
 def _group_by_second_role(low, high, seconds, relations, has, slot_of, slots, rules):  # type: ignore[no-untyped-def]
-    """How many second roles the rules ``low`` to ``high`` ask for, of those whose relation x ``has``.
+    """Group the rules ``low`` to ``high`` by second role, if x ``has`` their relation; return the number of distinct second roles.
 
-    Each role gets a slot in ``slot_of``; the rules of a slot are ``rules[slots[slot]:slots[slot + 1]]``.
+    Each role gets a slot in ``slot_of``; the rules of a slot are ``rules[slots[slot]:slots[slot + 1]]``. Rules ascend by second role, so
+    those of a slot follow each other.
     """
     count = rule_count = 0
     for rule in range(low, high):
@@ -119,7 +132,11 @@ def _group_by_second_role(low, high, seconds, relations, has, slot_of, slots, ru
 
 @kernel
 def _link_legs(offsets, roles, via, slot_of, latest, legs, before):  # type: ignore[no-untyped-def]
-    """The runs that go on from ``via`` and have a slot: those of one slot are linked, from ``latest[slot]`` over ``before`` to -1."""
+    """Collect the runs of the entities ``via`` whose role has a slot.
+
+    The runs of a slot form a linked list: from ``latest[slot]`` through ``before`` to -1. Returns ``legs`` and ``before``, which may have
+    grown.
+    """
     latest[:] = -1
     size = 0
     for z in via:
@@ -137,7 +154,10 @@ def _link_legs(offsets, roles, via, slot_of, latest, legs, before):  # type: ign
 
 @kernel
 def _count_ends(x, at, legs, before, starts, targets, objects, of_object, rule_of, last_turn, turn, typed):  # type: ignore[no-untyped-def]
-    """How many ends, ``x`` left out, the linked runs have; each counts once, and in ``typed`` for the rules that it is an object of."""
+    """Number of distinct ends of the linked runs, without ``x``; adds each end to ``typed`` of the rules whose relation it is an object of.
+
+    ``last_turn`` (int64, entities) holds the turn in which an entity was last counted.
+    """
     ends = 0
     while at >= 0:
         for i in range(starts[legs[at]], starts[legs[at] + 1]):

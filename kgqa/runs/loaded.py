@@ -1,8 +1,8 @@
-"""The embedded graph of a workspace with samples on it: a file of its own, made anew with each dataset that is loaded.
+"""The embedded graph of a workspace with loaded samples: a separate file, rebuilt whenever a dataset is loaded.
 
-The engine's updates cannot be trusted, so nothing is ever changed in a graph: what each dataset puts on it is kept as tables, and the graph
-that ``kgqa generate`` made is copied and filled with those of all. ``loaded.json`` says what is in the copy and is written last; where the
-graph was made of others since, the copy does not count.
+Updates of the embedded engine are unreliable, so kgqa never changes a graph. It keeps the rows of each loaded dataset as tables, copies the
+graph of ``kgqa generate``, and adds the rows of all datasets to the copy. ``loaded.json`` lists the contents of the copy and is written
+last. A copy of an older graph is ignored.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from kgqa.store.samples import ON_GRAPH
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedDataset:
-    """Part of the graph that comes from one dataset."""
+    """The part of the graph that comes from one dataset."""
 
     content: str
     """Hash of the dataset."""
     rows: dict[str, int]
-    """Table → number of rows; tables of a part that was not requested are missing."""
+    """Table → number of rows; without the tables that were not requested."""
 
 
 def loaded_graph(workspace: Workspace) -> Path | None:
-    """The graph with samples, if there is one of today's graph. Raises StoreError where it is damaged."""
+    """The graph with samples, or None if there is none for the current graph. Raises StoreError if it is damaged."""
     index = _index(workspace)
     if index is None:
         return None
@@ -56,9 +56,9 @@ def load_dataset(
     workspace: Workspace, name: str, content: str, rows: Mapping[str, pa.Table], *, replace: bool, threads: int,
     advance: Advance = lambda _: None,
 ) -> bool:  # fmt: skip
-    """Put ``rows`` of ``dataset`` on a copy of the graph, with those of the datasets that lie there; whether anything was done.
+    """Add the ``rows`` of dataset ``name`` to the copy of the graph, next to those of other datasets. Returns whether anything changed.
 
-    The workspace is locked by whoever calls. Raises StoreConflict where others of this name are there, unless ``replace``.
+    The caller locks the workspace. Raises StoreConflict if the copy holds other samples of this name, unless ``replace`` is set.
     """
     loaded = loaded_datasets(workspace)
     entry = LoadedDataset(content=content, rows={table: rows[table].num_rows for table in ON_GRAPH if table in rows})
@@ -104,7 +104,7 @@ def _write_tables(folder: Path, rows: Mapping[str, pa.Table]) -> None:
 
 
 def _folder(workspace: Workspace, dataset: str) -> Path:
-    """Where the tables of a dataset are kept; its name may hold anything, so the folder's is made of its hash."""
+    """The folder with the tables of a dataset. It is named by a hash, because the name of a dataset may contain any character."""
     return workspace.loaded.parent / f"samples-{key_of(dataset)[:16]}"
 
 
@@ -113,7 +113,7 @@ def _index_file(workspace: Workspace) -> Path:
 
 
 def _index(workspace: Workspace) -> dict[str, Any] | None:
-    """The record of loaded parts; None if it belongs to another graph."""
+    """The contents of ``loaded.json``; None if the file is missing, damaged or belongs to another graph."""
     try:
         index = json.loads(_index_file(workspace).read_text("utf-8"))
         valid = index if index["made_of"] == _made_of(workspace) and index["datasets"] and index["graph"] else None
@@ -123,6 +123,6 @@ def _index(workspace: Workspace) -> dict[str, Any] | None:
 
 
 def _made_of(workspace: Workspace) -> str:
-    """Fingerprint of the graph of ``kgqa generate``."""
+    """The key of the current graph of ``kgqa generate``."""
     key: str = json.loads((workspace.tables / "build_store.json").read_text("utf-8"))["key"]
     return key

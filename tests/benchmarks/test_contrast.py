@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.contrast import MADE, PARAGRAPHS, main, synthetic
 from kgqa.recipes.contrasts.transforms import Settings
-from kgqa.recipes.rejection import Rejection
+from kgqa.runs.funnel import Rejection
 
 
 @pytest.mark.slow

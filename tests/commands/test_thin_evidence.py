@@ -96,7 +96,7 @@ def test_without_rules_grades_are_empty_and_nothing_is_rejected_by_them(tmp_path
     assert len(made) == sum(plain.counts.values()) > 0
     card = (tmp_path / "w" / "datasets" / "wikihop" / "README.md").read_text("utf-8")
     assert NO_RULES in card
-    assert "## Beside the paper's recipe" not in card
+    assert "## Comparison with the paper's recipe" not in card
     report = kgqa.relations(own(tmp_path, evidence="min_support = 1000\n"), source=place, workspace=tmp_path / "w")
     assert [one.verdict for one in report.relations] == ["asked"]
 

@@ -17,8 +17,8 @@ from kgqa.metrics.hotpotqa import answer_overlap
 from kgqa.metrics.scores import Scores
 from kgqa.recipes.contrasts.facts import NAME
 from kgqa.recipes.contrasts.transforms import Settings
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance
+from kgqa.runs.funnel import Rejection
 from kgqa.training.reader import Prediction
 
 ANSWER, SUPPORT = (f"{heading}: f1" for heading in dire.HEADINGS[:2])

@@ -26,8 +26,7 @@ from kgqa.readers.scores import answer_score, support_score
 from kgqa.readers.transformer.encoder import load_encoder
 from kgqa.readers.transformer.windows import Cutter
 from kgqa.records import Instance
-from kgqa.runs.files import key_of
-from kgqa.runs.watch import Watch
+from kgqa.runs.files import Watch, key_of
 from kgqa.settings.judging import JudgingSettings
 from kgqa.settings.reader import EncoderSettings
 from kgqa.settings.training import OF_TIME_AND_MEMORY

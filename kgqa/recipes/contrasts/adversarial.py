@@ -24,8 +24,8 @@ from kgqa.recipes.names.english import are_english
 from kgqa.recipes.names.entities import Entity, Named, Pool
 from kgqa.recipes.names.kinds import PERSON, Kind, answer_kinds, title_kinds
 from kgqa.recipes.names.statements import Stated, Text, names, shown, stated, states, title_and_text
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance, Paragraph
+from kgqa.runs.funnel import Rejection
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 TRANSFORM = "adversarial"

@@ -18,9 +18,8 @@ from kgqa.progress import Progress
 from kgqa.recipes.contrasts.inoculation import choose_groups
 from kgqa.recipes.contrasts.questions import REASONS
 from kgqa.recipes.contrasts.transforms import Settings
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance
-from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.funnel import FunnelRow, Rejection
 
 INSTANCES = 4096
 """So many are in memory before they are written; a question's own are written together."""

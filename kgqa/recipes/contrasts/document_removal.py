@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from kgqa.recipes.contrasts.questions import whole, without_answer
 from kgqa.recipes.contrasts.thinning import thinned, thinned_broken
 from kgqa.recipes.names.statements import names, paragraph_states, stating_places
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Candidate, Instance, Paragraph
+from kgqa.runs.funnel import Rejection
 
 TRANSFORM = "document-removal"
 REASONS = {

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from kgqa.recipes.contrasts.questions import REASONS, UNMARKED, unmarked, whole, without_answer
 from kgqa.recipes.contrasts.thinning import thinned, thinned_broken
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance
+from kgqa.runs.funnel import Rejection
 
 TRANSFORM = "gold-chain"
 

@@ -11,8 +11,8 @@ from kgqa.formats.provenance import everything
 from kgqa.recipes.contrasts.alternatives import without_alternatives
 from kgqa.recipes.contrasts.facts import NAME, Question, facts_of, has_sentences, texts_of
 from kgqa.recipes.contrasts.instances import showing
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance, Paragraph, Step
+from kgqa.runs.funnel import Rejection
 
 MAX_FACTS = 6
 """By default: n supporting facts make 2^n - 1 instances, six make 63; MuSiQue has at most four supporting paragraphs."""

@@ -20,8 +20,8 @@ from kgqa.recipes.contrasts.sufficiency import sufficiency
 from kgqa.recipes.contrasts.trivial import trivial
 from kgqa.recipes.contrasts.unanswerable import unanswerable, unanswerable_broken
 from kgqa.recipes.names import entities
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance
+from kgqa.runs.funnel import Rejection
 
 Maker = Callable[[Instance], list[Instance] | Rejection]
 """Makes the instances of one question, or says why it cannot."""

@@ -19,8 +19,8 @@ from kgqa.recipes.contrasts.instances import showing
 from kgqa.recipes.contrasts.pool import Pool
 from kgqa.recipes.contrasts.questions import step_elsewhere, whole, without_answer
 from kgqa.recipes.names.statements import Stated, names, paragraph_states, stating_places
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance, Paragraph, Step
+from kgqa.runs.funnel import Rejection
 
 NAME = "unanswerable"
 """Under this name the twin's provenance says which ``step`` has no answer, its ``answer``, and the ids of the paragraphs that were

@@ -1,4 +1,4 @@
-"""Samples become Instances and their masked twins, column by column."""
+"""Turns samples into Instances and their masked twins, column by column."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places, row_numbers
 from kgqa.recipes.qangaroo.evidence import path_texts
 from kgqa.recipes.qangaroo.masking import MaskedTexts, mask_texts
-from kgqa.recipes.qangaroo.readable import Forms, find_forms, left_readable
 from kgqa.recipes.qangaroo.samples import CANDIDATES, CHAINS, DOCUMENTS, NODES, Samples, list_array
+from kgqa.recipes.qangaroo.surface_search import Forms, find_forms, left_readable
 from kgqa.rules.roles import TEXT_ROLES
 from kgqa.settings.domain import DomainSettings
 from kgqa.settings.qangaroo import QangarooSettings
@@ -31,23 +31,30 @@ from kgqa.sources.tables import frame
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hidden:
-    """What masking did, and what the check after it found; for the card and the manifest."""
+    """Counts of the mask and of the check after it, for the card and the manifest.
+
+    >>> Hidden(places=2) + Hidden(places=3, readable=1)
+    Hidden(places=5, readable=1)
+    """
 
     places: int = 0
-    """Places in texts and titles at which a placeholder stands for a candidate's name."""
+    """Number of placeholders in texts and titles."""
     readable: int = 0
-    """Places in the masked texts and titles at which some form of a candidate's name can still be read."""
+    """Number of places in masked texts and titles where some form of a candidate's name can still be read."""
 
     def __add__(self, other: Hidden) -> Hidden:
-        """Both together."""
+        """The sums of both counts."""
         return Hidden(places=self.places + other.places, readable=self.readable + other.readable)
 
 
 class InstanceMaker:
-    """Everything about a corpus that the Instances of ``samples`` show, prepared once. Memory: the texts and mentions of the corpus."""
+    """Makes Instances from samples; prepares the corpus once. Memory: the texts and mentions of the corpus."""
 
     def __init__(self, tables: Mapping[str, pa.Table], settings: DomainSettings, *, samples: Samples, seed: int) -> None:
-        """``tables`` are those of the workspace, with mentions and occurrences; the samples' candidates can be masked."""
+        """``tables``: ``entities, names, documents, relations, mentions, occurrences, title_occurrences``.
+
+        Only candidates of ``samples`` can be masked.
+        """
         self._settings = settings
         self._seed = seed
         self._entities = tables["entities"]["id"].combine_chunks()
@@ -78,7 +85,7 @@ class InstanceMaker:
         return self._table(samples, documents, texts, titles, mentions, candidates, answers)
 
     def masked(self, samples: Samples) -> tuple[pa.Table, Hidden]:
-        """Their masked twins: same ids, candidates' names replaced by placeholders, shown in the order of these; and what that hid."""
+        """The masked twins of ``samples``: same ids, names replaced by placeholders, candidates in the order of the placeholders' texts."""
         size = self._settings.section(QangarooSettings).placeholders
         names = pa.array([f"{PLACEHOLDER}{number}___" for number in range(size)])
         text_rank = np.argsort(np.argsort(np.array(names.to_pylist()))).astype(np.int32)
@@ -96,12 +103,12 @@ class InstanceMaker:
         return self._table(samples, documents, text.texts, title.texts.cast(pa.string()), mentions, placeholders, answers), hidden
 
     def _checked(self, masked: MaskedTexts, samples: Samples, documents: Rows) -> Hidden:
-        """What is hidden in the masked texts, and what can still be read there."""
+        """The number of placeholders in the masked texts, and of names that can still be read."""
         counts = left_readable(masked.texts, documents.sources(), samples.candidates, self._forms)
         return Hidden(places=masked.hidden, readable=int(counts.sum()))
 
     def _shuffled(self, samples: Samples) -> Rows:
-        """The documents in the order shown: drawn by hash, so that it says nothing and never changes."""
+        """The documents of each sample in the order shown, drawn by hash: it carries no information and is reproducible."""
         sample = samples.documents.sources()
         draws = shuffling(samples.questions.id[sample], samples.documents.targets, purpose="documents shown", seed=self._seed)
         order = np.lexsort((draws, sample))
@@ -117,6 +124,7 @@ class InstanceMaker:
         candidates: pa.Array,
         answers: pa.Array,
     ) -> pa.Table:
+        """The table of Instances; ``texts``, ``titles`` and ``mentions`` are per paragraph, ``answers`` per sample."""
         count = len(samples)
         paragraph_count = len(documents.targets)
         no_list = pa.nulls(paragraph_count, pa.list_(pa.int32()))
@@ -153,7 +161,7 @@ class InstanceMaker:
         return pa.table(columns).cast(OF_RECIPES)
 
     def _supporting(self, samples: Samples, documents: Rows) -> npt.NDArray[np.bool_]:
-        """For each shown document whether it is on a chain to the answer."""
+        """For each paragraph whether its document is on a chain to the answer."""
         candidate = samples.chains.sources()[samples.nodes.sources()]
         mask = (samples.nodes.places() % 2 == 1) & samples.is_answer()[candidate]
         sample = samples.question_of_candidate()[candidate[mask]]
@@ -161,14 +169,14 @@ class InstanceMaker:
         return true.contains(documents.sources(), documents.targets)
 
     def _chains(self, samples: Samples) -> pa.Array:
-        """Per candidate and chain the ids of entities and documents in turn."""
+        """The ids of entities and documents in turn, for each chain of each candidate."""
         ids = pa.concat_arrays([self._entities, self._documents["id"].combine_chunks()])
         nodes = ids.take(pa.array(samples.nodes.targets + np.where(samples.nodes.places() % 2 == 1, len(self._entities), 0)))
         per_candidate = list_array(samples.chains, list_array(samples.nodes, nodes, NODES), CHAINS)
         return list_array(samples.candidates, per_candidate, CANDIDATES)
 
     def _grades(self, samples: Samples) -> pa.Array:
-        """Per candidate the grade of its best chain; null where chains are not graded."""
+        """The grade of each candidate's best chain; null if chains are not graded."""
         if samples.grades is None:
             return pa.nulls(len(samples), OF_RECIPES.field("grades").type)
         columns = [
@@ -183,7 +191,7 @@ class InstanceMaker:
         return question_texts(self._settings, self._relations["label"], pa.array(samples.questions.relation), subjects)
 
     def _provenance(self, samples: Samples) -> pa.Array:
-        """JSON: the subject and relation, and the query as the official format shows it where that is with ids."""
+        """JSON with the subject and the relation; with the query of the official format too, if candidates are shown as ids."""
         heads = self._entities.take(pa.array(samples.questions.head)).to_pylist()
         ids = self._relations["id"].to_pylist()
         texts = [relation_text(label) for label in self._relations["label"].to_pylist()]
@@ -199,20 +207,28 @@ class InstanceMaker:
 
 @lru_cache(maxsize=1 << 14)
 def relation_text(label: str) -> str:
-    """A relation's label as the official queries write it: lower case, underscores between words."""
+    """A relation's label as the official queries write it: lower case, underscores between words.
+
+    >>> relation_text("Place of birth")
+    'place_of_birth'
+    """
     return "_".join("".join(c if c.isalnum() else " " for c in label.lower()).split())
 
 
 def question_texts(settings: DomainSettings, labels: pa.ChunkedArray, relation: pa.Array, subject: pa.Array) -> pa.Array:
-    """What is asked of each ``subject`` (a label) about its ``relation`` (a row, whose label is in ``labels``)."""
-    template, place = settings.section(QangarooSettings).question, "\0"  # which no label has
+    """The question about each ``subject`` (label) and ``relation`` (row of ``labels``)."""
+    template, place = settings.section(QangarooSettings).question, "\0"  # no label contains this character
     templates = pa.array([template.format(relation=relation_text(label), subject=place) for label in labels.to_pylist()], pa.string())
     texts = pl.DataFrame({"asked": pl.Series(templates.take(relation)), "subject": pl.Series(subject)})
     return texts.select(pl.col("asked").str.replace_all(place, pl.col("subject"), literal=True)).to_series().to_arrow().cast(pa.string())
 
 
 def instance_ids(hashes: npt.NDArray[np.uint64], dataset: str) -> pa.Array:
-    """``dataset-0123456789abcdef`` for each hash."""
+    """The id ``dataset-HASH`` for each hash, as 16 hexadecimal digits.
+
+    >>> instance_ids(np.array([255], np.uint64), "wikihop").to_pylist()
+    ['wikihop-00000000000000ff']
+    """
     digits = np.frombuffer(b"0123456789abcdef", np.uint8)
     nibbles = (hashes[:, None] >> np.arange(60, -4, -4, dtype=np.uint64)) & np.uint64(15)
     text = np.ascontiguousarray(digits[nibbles.astype(np.int64)]).view("S16").ravel()
@@ -220,7 +236,7 @@ def instance_ids(hashes: npt.NDArray[np.uint64], dataset: str) -> pa.Array:
 
 
 def joined(first: Places, second: Places) -> Places:
-    """Both, in each text first those of ``first``."""
+    """The places of both, text by text, those of ``first`` before those of ``second``."""
     texts = np.arange(len(first.offsets) - 1)
     text = np.concatenate([np.repeat(texts, np.diff(first.offsets)), np.repeat(texts, np.diff(second.offsets))])
     order = np.argsort(text, kind="stable")
@@ -229,7 +245,7 @@ def joined(first: Places, second: Places) -> Places:
 
 
 def whole_titles(tables: Mapping[str, pa.Table]) -> Places:
-    """A mention for each title of an article: all of it means the entity that the article is about."""
+    """One mention for each title of an article: the whole title names the entity that the article is about."""
     titles, about = tables["documents"]["title"], tables["documents"]["about"]
     lengths = pc.utf8_length(titles).combine_chunks().to_numpy().astype(np.int32)
     document = np.flatnonzero(np.asarray(pc.is_valid(about)) & (lengths > 0))
@@ -239,7 +255,7 @@ def whole_titles(tables: Mapping[str, pa.Table]) -> Places:
 
 
 def _answers(tables: Mapping[str, pa.Table], mask: npt.NDArray[np.bool_]) -> pa.Array:
-    """For each entity for which ``mask`` holds, in turn, its label, then its other names."""
+    """The names of each entity with a true entry in ``mask``: its label, then its other names, sorted."""
     rows = frame(tables["entities"]).select(entity="id", label="label").filter(pl.Series(mask, dtype=pl.Boolean))
     names = frame(tables["names"]).join(rows.select("entity"), on="entity", how="semi").group_by("entity").agg(name=pl.col("name").sort())
     entities = rows.join(names, on="entity", how="left", maintain_order="left")
@@ -248,7 +264,7 @@ def _answers(tables: Mapping[str, pa.Table], mask: npt.NDArray[np.bool_]) -> pa.
 
 
 def mention_lists(mentions: Places, entities: pa.Array) -> pa.Array:
-    """For each text its mentions, as the column of an Instance holds them."""
+    """The mentions of each text, as a column of Instances."""
     rows = pa.StructArray.from_arrays(
         [entities.take(pa.array(mentions.entity)), pa.array(mentions.start), pa.array(mentions.end)], fields=list(MENTION)
     )

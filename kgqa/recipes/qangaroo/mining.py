@@ -1,4 +1,4 @@
-"""The stage that mines: what paths, single edges and texts say about each relation, from the training facts."""
+"""The stage ``mine_rules``: rules about paths, single edges and texts, mined from the training facts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.traversal.projection import graph_from_edges
 
 MINED = ("text_hops", "path_rules", "implied", "role_measures")
-"""The tables that the stage writes."""
+"""Names of the tables that the stage writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +38,13 @@ class Triples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mined:
-    """What the stage found."""
+    """The results of the stage."""
 
     hops: TextHops
     rules: PathRules
     implied: ImpliedRelations
     forwards: npt.NDArray[np.float64]
-    """For each role its functionality; ``backwards`` that of the role read from the other end."""
+    """Functionality of each role; ``backwards`` is its inverse functionality."""
     backwards: npt.NDArray[np.float64]
 
 
@@ -53,7 +53,7 @@ def mine_rules(run: Run) -> StageOutput:
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions", "edges")
     if settings.queries == "pairs" or (not settings.evidence.use and settings.queries == "relations"):
-        return StageOutput(tables=_tables(_no_rules(tables)), note="no evidence is asked for")
+        return StageOutput(tables=_tables(_no_rules(tables)), note="evidence is turned off")
     run.progress.start("Mining rules", 3, "steps")
     hops = text_hops(graph_from_edges(tables["edges"], tables["entities"], tables["documents"]), tables)
     run.progress.advance(1)
@@ -64,7 +64,7 @@ def mine_rules(run: Run) -> StageOutput:
         implied = mine_implied(train, training.head, training.relation, training.tail)
         mined = replace(_no_rules(tables), hops=hops, implied=implied, forwards=forwards, backwards=backwards)
         run.progress.advance(2)
-        return StageOutput(tables=_tables(mined), note="no rules: paths are asked about")
+        return StageOutput(tables=_tables(mined), note="no rules for queries about paths")
     pairs, grades = hops.best()
     graph = _graph(tables, training, texts=pairs, grades=grades)
     rules = mine_paths(
@@ -81,8 +81,7 @@ def mine_rules(run: Run) -> StageOutput:
 
 
 def training_facts(tables: Mapping[str, pa.Table], questions: Questions) -> Triples:
-    """What may be learned from: of the relations that are asked about the training questions, of the others all facts, the symmetric ones
-    in both directions."""
+    """The facts for mining: the training questions, and all facts of relations without questions, the symmetric ones in both directions."""
     facts = all_facts(tables)
     is_queried = np.zeros(tables["relations"].num_rows, np.bool_)
     is_queried[questions.relation] = True
@@ -112,13 +111,13 @@ def all_facts(tables: Mapping[str, pa.Table]) -> Triples:
 
 
 def fact_graph(tables: Mapping[str, pa.Table]) -> RoleGraph:
-    """All facts, of every split, as edges with roles: what may be read on a hop."""
+    """All facts, of every split, as edges with roles: those that a text may state on a hop."""
     none = np.zeros(0, np.int32)
     return _graph(tables, all_facts(tables), texts=(none, none), grades=none)
 
 
 def training_graph(tables: Mapping[str, pa.Table], triples: Triples) -> RoleGraph:
-    """The ``triples`` facts alone, as edges with roles."""
+    """The ``triples`` as edges with roles, without texts."""
     none = np.zeros(0, np.int32)
     return _graph(tables, triples, texts=(none, none), grades=none)
 
@@ -134,7 +133,7 @@ def _symmetric(tables: Mapping[str, pa.Table]) -> npt.NDArray[np.bool_]:
 
 
 def read_mined(tables: Mapping[str, pa.Table]) -> Mined:
-    """What :func:`mine_rules` wrote, from ``relations, documents`` and its own tables."""
+    """The results of :func:`mine_rules`, from its tables, ``relations`` and ``documents``."""
     rules = {name: _column(tables["path_rules"], name) for name in (field.name for field in fields(PathRules))}
     hops = tables["text_hops"]
     implied = {name: _column(tables["implied"], name) for name in ("role", "relation", "support", "typed")}

@@ -1,4 +1,4 @@
-"""What sentences state of pairs of entities of two kinds, for queries about pairs (:mod:`kgqa.statements.pairs`)."""
+"""Statements about pairs of entities of two kinds, from single sentences, for queries about pairs (:mod:`kgqa.statements.pairs`)."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from kgqa.statements.calibration import logistic, tenths
 from kgqa.statements.pairs import SentencePairs, cross_fit, sentence_pairs
 
 FOLDS = 3
-"""Each pair is scored by a model that has learned nothing from sentences about its first entity."""
+"""Number of folds by first entity: each pair is scored by a model that was not trained on its first entity."""
 ROUNDS = 2
-"""Divisions into folds."""
+"""Number of divisions into folds; scores are averaged over them."""
 TESTED = 200
-"""Pairs on which probabilities are fitted, and as many on which they are tested; with fewer nothing can be said."""
+"""Minimum number of pairs for fitting the calibration, and for testing it."""
 
 
 def read_pairs(run: Run) -> StageOutput:
-    """Sentences and facts → statements of pairs: how probably a fact joins two entities, by the words of a sentence alone."""
+    """Sentences and facts → statements about pairs, with the probability, by the words of the sentence only, that a fact joins the two."""
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions")
     ends = np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind))
@@ -46,13 +46,13 @@ def read_pairs(run: Run) -> StageOutput:
     )  # fmt: skip
     run.progress.advance(1)
     rows = [
-        FunnelRow(stage="read_texts", what="pairs", reason="read: pairs that a sentence brings together", removed=None, left=len(pairs)),
+        FunnelRow(stage="read_texts", what="pairs", reason="read: pairs that a sentence mentions", removed=None, left=len(pairs)),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are facts of the graph and stated surely enough", removed=None,
+            stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence", removed=None,
             left=int((true & (probability >= settings.pairs.stated)).sum()), setting="qangaroo.pairs.stated",
         ),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are no facts of the graph, and read surely enough", removed=None,
+            stage="read_texts", what="statements", reason="are no facts of the graph, and read with enough confidence", removed=None,
             left=int((~true & (probability >= settings.pairs.read)).sum()), setting="qangaroo.pairs.read",
         ),
     ]  # fmt: skip
@@ -63,13 +63,16 @@ def read_pairs(run: Run) -> StageOutput:
 
 
 def pairs_in_sentences(tables: Mapping[str, pa.Table], ends: npt.NDArray[np.bool_]) -> SentencePairs:
-    """The pairs of an entity that ``ends`` holds for and another one, in ``tables`` (``documents, entities, mentions``)."""
+    """The pairs of an end point (``ends``: bool, entities) and another entity in one sentence, from ``documents, entities, mentions``."""
     mentions = places(tables["mentions"], tables)
     return sentence_pairs(tables["documents"]["text"], (mentions.offsets, mentions.entity, mentions.start, mentions.end), ends)
 
 
 def joined_by_facts(pairs: SentencePairs, facts: RoleGraph) -> tuple[npt.NDArray[np.bool_], IntArray]:
-    """For each pair whether a fact joins its ends, and the first role that does; without a fact the most frequent one of all pairs."""
+    """For each pair whether a fact joins its entities, and the first role of such a fact.
+
+    Pairs without a fact get the most frequent role of all pairs.
+    """
     keys, first = np.unique(paired(facts.sources(), facts.targets), return_index=True)
     at = find(keys, paired(pairs.one, pairs.other))
     roles = np.append(facts.roles[first], np.int32(0))[at]
@@ -82,10 +85,11 @@ def stated_by_words(
     pairs: SentencePairs, true: npt.NDArray[np.bool_], facts: RoleGraph, hashes: npt.NDArray[np.uint64],
     learned: npt.NDArray[np.bool_] | None = None,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:  # fmt: skip
-    """How probably a fact joins the ends of each pair, and on which pairs this may be tested; ``hashes`` are those of the entities.
+    """The probability that a fact joins the entities of each pair (float32), and the pairs for testing the calibration (bool).
 
-    Entities without a fact to the other kind teach nothing: what the graph says nothing of is no example of what it denies. Where too few
-    pairs are left, a fact in one sentence counts as stated, and nothing else does. ``learned``: pairs that may be learned from, if not all.
+    Pairs with an entity that has no fact to the other kind are not used for training: a missing fact about an entity that the graph does
+    not cover is no negative example. If too few pairs are left, facts have probability 1 and all other pairs 0, and no pair is for testing.
+    ``hashes`` of the entities determine folds and halves. ``learned``: the pairs that may be used for training (default: all).
     """
     some = np.zeros(facts.entities, np.bool_)
     some[pairs.one[true]] = some[pairs.other[true]] = True

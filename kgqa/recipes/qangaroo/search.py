@@ -1,4 +1,4 @@
-"""Questions → samples: candidates and chains by the compiled search or by Cypher, in batches, on any number of threads."""
+"""Searches the candidates and chains of questions in batches, by the kernel or by Cypher, on any number of threads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 def endpoint_roles(questions: Questions, entities: pa.Table, settings: QangarooSettings, relations: int) -> Adjacency:
-    """Entity → relations whose end point it is: the objects of training facts, or every entity of the kind that the settings name."""
+    """Entity → the relations for which it is an end point: by the objects of training facts, or all if it has the kind in the settings."""
     if settings.endpoint_kind:
         of_kind = np.flatnonzero(np.asarray(pc.equal(entities["kind"], settings.endpoint_kind)))
         return Adjacency.from_pairs(np.repeat(of_kind, relations), np.tile(np.arange(relations), len(of_kind)), entities.num_rows)
@@ -40,9 +40,9 @@ def find_samples(
     workers: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Samples:
-    """A sample for every question; one whose answer is not reached has no candidates.
+    """A sample for every question; it has no candidates if the answer is not reached.
 
-    With ``traversal.chains = "tree"`` each candidate has its chain; otherwise chains are left empty for :func:`add_chains`. The result does
+    With ``traversal.chains = "tree"`` each candidate has one chain; otherwise chains are empty until :func:`add_chains`. The result does
     not depend on ``workers``.
     """
     ends = EndPoints(roles=roles, fact_offsets=facts.offsets(len(roles.offsets) - 1), fact_relations=facts.relation, fact_tails=facts.tail)
@@ -69,7 +69,7 @@ def add_chains(
     workers: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Samples:
-    """The same samples with all shortest or all simple chains to every candidate, up to ``max_chains`` each."""
+    """The same samples with all shortest or all simple chains to every candidate, at most ``max_chains`` each."""
     longer, limit = settings.chains == "all_simple", settings.max_chains
 
     def run(first: int, last: int) -> Chains:
@@ -91,10 +91,10 @@ def add_chains(
 
 
 def without_same_expression(samples: Samples, expressions: IntArray, facts: Facts) -> Samples:
-    """Drop candidates that read like another, like another true object or like the subject; ``expressions`` numbers all entities' texts.
+    """Drop candidates that are written like another candidate, like another true object, or like the subject.
 
-    Of candidates that read alike the answer stays, else the first. A sample has one true answer only if no other candidate is written like
-    a true one.
+    ``expressions`` numbers the texts of all entities. Among candidates with the same text the answer is kept, or the first one if the
+    answer has another text. Otherwise a candidate that is counted as wrong could be written like a true one.
     """
     question = samples.question_of_candidate()
     expression = expressions[samples.candidates.targets]
@@ -108,7 +108,7 @@ def without_same_expression(samples: Samples, expressions: IntArray, facts: Fact
 
 
 def _taken_expressions(samples: Samples, expressions: IntArray, facts: Facts) -> Adjacency:
-    """For each sample the expressions of its subject and of all true objects."""
+    """Sample → the expressions of its subject and of all true objects."""
     questions = samples.questions
     pairs = paired(facts.head, facts.relation)
     keys = paired(questions.head, questions.relation)
@@ -124,7 +124,7 @@ def _taken_expressions(samples: Samples, expressions: IntArray, facts: Facts) ->
 def _in_batches(
     run: Callable[[int, int], R], traversal: Traversal, heads: IntArray, workers: int | None, advance: Callable[[int], None] | None
 ) -> list[R]:
-    """``run`` on ranges of queries that end where a head ends, so that no head is searched twice; results in order."""
+    """The results, in order, of ``run`` on ranges of queries. Ranges do not divide the queries of a head, so no head is searched twice."""
     batches = list(_batches(heads, traversal.batch))
     parts = []
     with ThreadPoolExecutor(worker_count(workers) if traversal.concurrent else 1) as pool:
@@ -136,8 +136,13 @@ def _in_batches(
 
 
 def _batches(heads: IntArray, size: int) -> Iterator[tuple[int, int]]:
+    """Ranges of at least ``size`` queries that do not divide the queries of a head.
+
+    >>> list(_batches(np.array([0, 0, 1, 1, 1, 2]), 3))
+    [(0, 5), (5, 6)]
+    """
     first = 0
-    # One batch at least, so that there is always something to concatenate.
+    # There is at least one batch, even without queries, so that results can be concatenated.
     while first < len(heads) or first == 0:
         last = min(first + size, len(heads))
         if last < len(heads):

@@ -18,7 +18,7 @@ from kgqa.readers.lexical.majority import Majority
 from kgqa.readers.lexical.max_mention import mention_counts
 from kgqa.readers.lexical.tf_idf import TfIdf
 from kgqa.recipes.qangaroo.baselines import Baselines
-from kgqa.recipes.qangaroo.bias import baseline_data
+from kgqa.recipes.qangaroo.filtering import baseline_data
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import Instance, Paragraph
 from tests.readers.lexical.fitting import fitted

@@ -18,8 +18,8 @@ from kgqa.recipes.contrasts.questions import HIDDEN, UNMARKED
 from kgqa.recipes.contrasts.sufficiency import sufficiency
 from kgqa.recipes.names import entities
 from kgqa.recipes.names.entities import Collector, Pool
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Candidate, Instance, Mention, Paragraph, Step
+from kgqa.runs.funnel import Rejection
 from tests.recipes.contrasts.drawing import asked, faced, seeds
 
 RIVERS = ("Tamar", "Avon", "Severn", "Mersey", "Humber", "Dee", "Tees", "Wye")

@@ -11,8 +11,8 @@ from kgqa.errors import SettingsError
 from kgqa.formats.provenance import noted
 from kgqa.recipes.contrasts.document_removal import REASONS, document_removal, document_removal_broken
 from kgqa.recipes.contrasts.questions import HIDDEN, UNANSWERABLE
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance
+from kgqa.runs.funnel import Rejection
 from tests.recipes.contrasts.drawing import asked
 from tests.recipes.contrasts.thinning import CANDIDATES, PLACEHOLDERS, chosen, document, multiple_choice
 

@@ -13,8 +13,8 @@ from kgqa.recipes.contrasts.facts import support_of
 from kgqa.recipes.contrasts.gold_chain import gold_chain, gold_chain_broken
 from kgqa.recipes.contrasts.probe import probe
 from kgqa.recipes.contrasts.questions import HIDDEN, REASONS, UNANSWERABLE, UNMARKED
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Grade, Instance
+from kgqa.runs.funnel import Rejection
 from tests.recipes.contrasts.drawing import asked, faced, paragraph
 from tests.recipes.contrasts.thinning import CANDIDATES, chosen, document, multiple_choice
 

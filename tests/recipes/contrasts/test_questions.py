@@ -16,8 +16,8 @@ from kgqa.recipes.contrasts.probe_of_sufficiency import probe_of_sufficiency
 from kgqa.recipes.contrasts.questions import HIDDEN, REASONS, UNANSWERABLE, UNMARKED, question_of
 from kgqa.recipes.contrasts.sufficiency import sufficiency
 from kgqa.recipes.contrasts.trivial import trivial
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Candidate, Instance
+from kgqa.runs.funnel import Rejection
 from tests.recipes.contrasts.drawing import asked, faced, instances, paragraph
 
 A, B = paragraph("a", ["Avalon is an isle. "], supporting=(0,)), paragraph("b", ["The king left. "], supporting=(0,))

@@ -17,8 +17,8 @@ from kgqa.recipes.contrasts.probe import probe
 from kgqa.recipes.contrasts.questions import UNANSWERABLE
 from kgqa.recipes.contrasts.unanswerable import REASONS, unanswerable, unanswerable_broken
 from kgqa.recipes.names.statements import names
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance, Mention, Paragraph, Step
+from kgqa.runs.funnel import Rejection
 from tests.recipes.contrasts.drawing import asked, faced, seeds
 
 TOWNS = ("Bath", "Ely", "Hull", "Leeds", "Ripon", "Truro", "Wells", "York")

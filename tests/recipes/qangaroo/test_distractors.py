@@ -45,13 +45,13 @@ def test_entities_are_near_the_documents_of_their_topic() -> None:
         ("The", "The words of names that are short say nothing.", False),
     ],
 )
-def test_a_word_that_begins_as_one_of_the_name_tells_it(name: str, text: str, told: bool) -> None:
+def test_a_word_with_the_stem_of_a_name_reveals_it(name: str, text: str, told: bool) -> None:
     labels, texts = strings(name, "another name", "something else"), strings(text, "nothing of the kind")
     names, documents = np.zeros(3, np.int32), np.array([0, 1, -1], np.int32)
     assert shares_stem(labels, names, texts, documents).tolist() == [told, False, False]
 
 
-def test_frequent_words_of_names_tell_nothing() -> None:
+def test_frequent_words_of_names_reveal_nothing() -> None:
     labels = strings(*(f"Museum number {'abcdefghij'[row]}" for row in range(10)))
     assert not shares_stem(labels, np.zeros(1, np.int32), strings("The museums of the town"), np.zeros(1, np.int32)).any()
 

@@ -1,4 +1,4 @@
-"""Candidates that may be true as well, and so are no wrong answers."""
+"""Finds false negatives: candidates that may be true as well, and so must not be distractors."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import RoleGraph
 
 FEW = 2.0
-"""A relation whose subjects have no more objects than this, and are seldom their objects' objects in turn, puts a part under its whole."""
+"""Maximum mean number of objects per subject of a relation between parts and wholes."""
 TURNED = 0.1
+"""Maximum share of facts of such a relation that hold in both directions."""
 SUPPORTED = 3
-"""Pairs of which both relations hold before the one counts as implied by the other."""
+"""Minimum number of pairs with both relations for one to count as implied by the other."""
 
 
 def second_truths(samples: Samples, facts: RoleGraph, implied: ImpliedRelations, least: float) -> BoolArray:
-    """For each entry of ``candidates.targets`` whether a fact joins it to the subject that implies the relation: a synonym, an inverse or a
-    sub-relation, in whichever source; ``least`` is the share of its pairs of which the relation must hold."""
+    """For each entry of ``candidates.targets`` whether a fact between subject and candidate implies the question's relation.
+
+    Such a fact has a synonymous relation, an inverse or a sub-relation, perhaps from another source. ``least`` is the minimum share of its
+    pairs that must have the question's relation.
+    """
     question = samples.question_of_candidate()
     says = implied.relations.keep((implied.share >= least) & (implied.support >= SUPPORTED))
     joined = _joined_by(
@@ -32,8 +36,11 @@ def second_truths(samples: Samples, facts: RoleGraph, implied: ImpliedRelations,
 
 
 def kin_of_answers(samples: Samples, facts: RoleGraph, measures: RelationMeasures) -> BoolArray:
-    """For each entry of ``candidates.targets`` whether it is a part of the answer or the other way round: the two are joined by a fact of a
-    relation that orders wholes and parts, which is to say that subjects have few objects and are seldom joined in both directions."""
+    """For each entry of ``candidates.targets`` whether it is a part or a whole of the answer.
+
+    The two are then joined by a fact of a relation between parts and wholes: one whose subjects have few objects (``FEW``) and whose facts
+    hold in one direction (``TURNED``).
+    """
     orders = (measures.fewest <= FEW) & (measures.turned / np.maximum(measures.facts, 1) <= TURNED)
     roles = np.flatnonzero(np.repeat(orders, 2))
     says = Adjacency.from_pairs(roles, np.zeros(len(roles), np.int32), facts.role_count)
@@ -46,7 +53,10 @@ def kin_of_answers(samples: Samples, facts: RoleGraph, measures: RelationMeasure
 
 
 def stated_beside_answers(samples: Samples, stated: Adjacency) -> BoolArray:
-    """For each entry of ``candidates.targets`` whether a document on the first chain to the answer states it; ``stated`` by document."""
+    """For each entry of ``candidates.targets`` whether a document on the first chain to the answer states it.
+
+    ``stated``: document → the entities in its text.
+    """
     first = samples.chains.take(np.flatnonzero(samples.is_answer()))
     chains = first.targets[first.offsets[:-1]]
     nodes = samples.nodes.take(chains)
@@ -58,7 +68,15 @@ def stated_beside_answers(samples: Samples, stated: Adjacency) -> BoolArray:
 
 @kernel
 def _joined_by(offsets, targets, roles, first, second, relation, says_offsets, says):  # type: ignore[no-untyped-def]
-    """For each pair whether an edge leads from first to second of which the role ``says`` what is ``relation``."""
+    """For each pair whether an edge from ``first`` to ``second`` has a role that implies ``relation`` (bool).
+
+    ``says``: role → the relations that it implies.
+
+    >>> edges = np.array([0, 2, 2]), np.array([1, 1]), np.array([0, 3])  # entity 0 reaches entity 1 by the roles 0 and 3
+    >>> says = np.array([0, 0, 0, 0, 1]), np.array([7])  # role 3 implies relation 7
+    >>> _joined_by(*edges, np.array([0, 1]), np.array([1, 0]), np.array([7, 7]), *says).tolist()
+    [True, False]
+    """
     out = np.zeros(len(first), np.bool_)
     for i in range(len(first)):
         place = lower_bound(targets, offsets[first[i]], offsets[first[i] + 1], second[i])

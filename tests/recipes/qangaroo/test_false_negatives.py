@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from kgqa.recipes.qangaroo.truths import FEW, SUPPORTED, TURNED, kin_of_answers, second_truths
+from kgqa.recipes.qangaroo.false_negatives import FEW, SUPPORTED, TURNED, kin_of_answers, second_truths
 from tests.recipes.drawing import ENTITIES, RELATIONS, Record, records, to_samples
 from tests.recipes.qangaroo.mined import measured
 from tests.rules.drawing import Fact, Knowledge, implied_relations, knowledge
@@ -27,7 +27,7 @@ def within(made: list[Record], known: Knowledge) -> list[Record]:
 
 
 @given(made=records(), known=FACTS, least=st.sampled_from([0.0, 0.1, 0.5, 1.0]), seed=st.integers(0, 2**32 - 1))
-def test_what_a_fact_that_implies_the_relation_joins_to_the_subject_may_be_true(
+def test_a_candidate_may_be_true_if_a_fact_that_implies_the_relation_joins_it_to_the_subject(
     made: list[Record], known: Knowledge, least: float, seed: int
 ) -> None:
     made, rng = within(made, known), np.random.default_rng(seed)
@@ -55,7 +55,9 @@ def orders_parts(facts: list[Fact], relation: int) -> bool:
 
 
 @given(made=records(), known=FACTS, data=st.data())
-def test_what_a_relation_of_parts_joins_to_the_answer_is_its_kin(made: list[Record], known: Knowledge, data: st.DataObject) -> None:
+def test_a_candidate_that_a_part_whole_relation_joins_to_the_answer_is_its_kin(
+    made: list[Record], known: Knowledge, data: st.DataObject
+) -> None:
     made = within(made, known)
     learned = data.draw(st.lists(st.sampled_from(known.facts), unique=True)) if known.facts else []
     found = kin_of_answers(to_samples(made), known.graph(), measured(known, learned))
@@ -75,7 +77,7 @@ WHOLES = [(1, 0, 0), (2, 0, 0), (3, 0, 1)]
         ([(x, 0, y) for x in range(6) for y in range(x)], []),  # nor are those of whom everybody has many
     ],
 )
-def test_wholes_and_parts_are_told_by_measure(facts: list[Fact], kin: list[int]) -> None:
+def test_part_whole_relations_are_recognised_by_measures(facts: list[Fact], kin: list[int]) -> None:
     known = Knowledge(entities=6, symmetric=(False,) * RELATIONS, facts=sorted(facts), noise=[], texts=[])
     record = Record(id=0, split=0, head=5, relation=1, answer=0, chains={c: [(5, 0, c)] for c in range(5)})
     found = kin_of_answers(to_samples([record]), known.graph(), measured(known, known.facts))

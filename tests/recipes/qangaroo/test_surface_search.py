@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 
 from kgqa.arrays.rows import Rows
 from kgqa.linking.dictionary import EXACT, FREE, INITIAL
-from kgqa.recipes.qangaroo.readable import build_forms, find_forms, left_readable, named_in_rows
 from kgqa.recipes.qangaroo.surface import ENGLISH, surface_forms
+from kgqa.recipes.qangaroo.surface_search import build_forms, find_forms, left_readable, named_in_rows
 
 Form = tuple[int, str, int]
 """Entity, form, case."""
@@ -62,7 +62,7 @@ def found_plainly(text: str, forms: list[Form]) -> set[tuple[int, int, int]]:
 
 @settings(max_examples=300)
 @given(forms=FORMS, texts=TEXTS)
-def test_what_is_found_is_what_a_plain_search_finds(forms: list[Form], texts: list[str]) -> None:
+def test_the_search_finds_what_a_plain_search_finds(forms: list[Form], texts: list[str]) -> None:
     found = find_forms(column(texts), build_forms(frame_of(forms)))
     for i, text in enumerate(texts):
         here = slice(found.offsets[i], found.offsets[i + 1])
@@ -72,7 +72,7 @@ def test_what_is_found_is_what_a_plain_search_finds(forms: list[Form], texts: li
 
 
 @given(forms=FORMS, texts=TEXTS, candidates=st.lists(st.sets(st.integers(0, 3), max_size=3), min_size=1, max_size=3))
-def test_only_candidates_of_the_sample_count_as_left(forms: list[Form], texts: list[str], candidates: list[set[int]]) -> None:
+def test_only_candidates_of_the_sample_count_as_readable(forms: list[Form], texts: list[str], candidates: list[set[int]]) -> None:
     index = build_forms(frame_of(forms))
     rows = Rows.from_counts(np.array([len(c) for c in candidates]), np.array([e for c in candidates for e in sorted(c)], np.int32))
     sample = np.repeat(np.arange(len(candidates)), len(texts))
@@ -82,7 +82,7 @@ def test_only_candidates_of_the_sample_count_as_left(forms: list[Form], texts: l
         assert count == sum(entity in candidates[at // len(texts)] for entity in found.entity.tolist())
 
 
-def test_only_the_rows_asked_for_are_looked_at() -> None:
+def test_only_the_given_rows_are_searched() -> None:
     index = build_forms(frame_of([(2, "York", EXACT)]))
     named = named_in_rows(column(["York", "York", "New"]), np.array([1, 2, 1]), index)
     assert (named.offsets.tolist(), named.targets.tolist()) == ([0, 0, 1, 1], [2])

@@ -1,7 +1,7 @@
-"""Where a text lets an entity be read, in any of its surface forms: for the mask, which hides it, and for the check of what is masked.
+"""Finds the surface forms of entities in texts: for the mask, which replaces them, and for the check of masked texts.
 
-A search of its own, over hashes of token sequences; the linker's matcher, its rules and its spans take no part. Hyphens and quotation
-marks are passed over: "sci-fi" is "sci fi", and 'Kate "Katie" Holmes' lets Katie Holmes be read.
+The search uses hashes of token sequences and is independent of the linker: its matcher, its rules and its spans. Hyphens and quotation
+marks are ignored: "sci-fi" matches "sci fi", and 'Kate "Katie" Holmes' contains Katie Holmes.
 """
 
 from __future__ import annotations
@@ -28,39 +28,40 @@ from kgqa.recipes.qangaroo.surface import surface_forms
 from kgqa.sources.tables import arrow
 
 PASSED_OVER = r"[-‐‑‒–—−\"“”]"
-"""Hyphens, dashes and double quotation marks; tokens fold them into ``-`` and ``\"``."""
+"""Hyphens, dashes and double quotation marks; the tokeniser folds them into ``-`` and ``\"``."""
 HYPHEN, QUOTE = 45, 34
 NOT_THERE, PREFIX = -2, -1
 FIRST = np.uint64(21)
-"""Bits of a hash that tell whether a form may begin with a token: most tokens need no look-up in the large table."""
+"""Number of hash bits in a filter that tells whether a form may begin with a token; it saves most look-ups in the large table."""
 SLOT = np.dtype([("key", np.uint64), ("group", np.int32)], align=True)
-"""A place of the hash table: a sequence of tokens, and the number of the forms that are it, ``PREFIX`` if longer ones only begin with it,
-``NOT_THERE`` in a free place."""
+"""A slot of the hash table: the hash of a token sequence, and the number of the group of forms with these tokens. The group is ``PREFIX``
+for sequences that only begin longer forms, and ``NOT_THERE`` in a free slot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forms:
-    """Surface forms, ready to be found: those with the same tokens are the entries ``offsets[g]:offsets[g + 1]``."""
+    """An index of surface forms. Those with the same tokens form group g, which has the entries ``offsets[g]:offsets[g + 1]``."""
 
     slots: npt.NDArray[np.void]
     """Hash table of ``SLOT`` records."""
     firsts: npt.NDArray[np.uint64]
-    """One bit for the last ``FIRST`` bits of each first token's hash."""
+    """A bit array, indexed by the last ``FIRST`` bits of the hash of a token: whether some form may begin with it."""
     offsets: npt.NDArray[np.int64]
     entity: IntArray
-    """Row of the entity table; within a group those with the better claim come first."""
+    """Row of the entity table; within a group, forms with priority come first."""
     case: npt.NDArray[np.uint8]
+    """``FREE``, ``INITIAL`` or ``EXACT`` (:mod:`kgqa.linking.dictionary`)."""
     spelling: npt.NDArray[np.uint64]
-    """How a text must be spelt (:func:`kgqa.arrays.tokens.spellings`); unused where case is free."""
+    """Hash of the required spelling (:func:`kgqa.arrays.tokens.spellings`); unused if case is free."""
 
     @classmethod
     def of(cls, tables: Mapping[str, pa.Table], mask: BoolArray, *, language: str) -> Forms:
-        """The forms of the entities for which ``mask`` holds; ``tables`` and ``language`` as for :func:`surface_forms`."""
+        """The forms of the entities with a true entry in ``mask``; ``tables`` and ``language`` as in :func:`surface_forms`."""
         return build_forms(surface_forms(tables, mask, language=language))
 
 
 def build_forms(surface: pl.DataFrame) -> Forms:
-    """The index of ``surface`` (:func:`surface_forms`). O(tokens of all forms)."""
+    """Index the forms of :func:`surface_forms`. O(tokens of all forms)."""
     forms = arrow(surface.select(pl.col("form").str.replace_all(PASSED_OVER, " ")))["form"]
     bounds, hashes = token_hashes(forms)
     slots = np.zeros(table_size(len(hashes)), SLOT)
@@ -83,9 +84,9 @@ def build_forms(surface: pl.DataFrame) -> Forms:
 
 
 def find_forms(texts: pa.Array | pa.ChunkedArray, forms: Forms, *, rows: npt.NDArray[np.integer] | None = None) -> Places:
-    """All places of all ``forms`` in ``texts``, inside one another too; one text after the other, by start.
+    """All places of all ``forms`` in ``texts``, ordered by text and start; places may overlap.
 
-    With ``rows`` only these texts are looked at, and the others have no places.
+    With ``rows``, only these texts are searched, and the others have no places.
     """
     numbers = np.arange(len(texts)) if rows is None else np.unique(rows)
     subset = texts if rows is None else texts.take(pa.array(numbers))
@@ -96,7 +97,7 @@ def find_forms(texts: pa.Array | pa.ChunkedArray, forms: Forms, *, rows: npt.NDA
 
 
 def named_in_rows(texts: pa.ChunkedArray, rows: npt.NDArray[np.integer], forms: Forms) -> Adjacency:
-    """Row of ``texts`` → the entities that can be read there; only the given ``rows`` are looked at, the others are empty."""
+    """Row of ``texts`` → the entities whose names can be read there; only the given ``rows`` are searched, others are empty."""
     places = find_forms(texts, forms, rows=rows)
     return Adjacency.from_pairs(np.repeat(np.arange(len(texts)), np.diff(places.offsets)), places.entity, len(texts))
 
@@ -104,7 +105,7 @@ def named_in_rows(texts: pa.ChunkedArray, rows: npt.NDArray[np.integer], forms: 
 def left_readable(
     texts: pa.Array | pa.ChunkedArray, sample: npt.NDArray[np.integer], candidates: Rows, forms: Forms
 ) -> npt.NDArray[np.int64]:
-    """For each of ``texts`` at how many places a candidate of its ``sample`` can be read; texts of one sample follow each other."""
+    """The number of places in each of ``texts`` where a candidate of its ``sample`` can be read; texts are grouped by sample."""
     text, _ = _scan(texts, forms, sample.astype(np.int64), candidates.offsets, candidates.targets)
     return np.bincount(text, minlength=len(texts)).astype(np.int64)
 
@@ -112,6 +113,7 @@ def left_readable(
 def _scan(
     texts: pa.Array | pa.ChunkedArray, forms: Forms, sample: npt.NDArray[np.int64], offsets: npt.NDArray[np.int64], candidates: IntArray
 ) -> tuple[IntArray, IntArray]:
+    """The places of ``forms`` as text and (start, end, entity); only of the sample's candidates if ``sample`` is not -1."""
     entities = int(max(forms.entity.max(initial=0), candidates.max(initial=0))) + 1
     return _find(  # type: ignore[no-any-return]
         *text_buffers(texts), *character_tables(), *particle_tables(), forms.slots, forms.firsts, forms.offsets,
@@ -121,7 +123,7 @@ def _scan(
 
 @kernel(inline=True)
 def _slot(key, slots):  # type: ignore[no-untyped-def]
-    """The place of ``key``, or the free one where it belongs."""
+    """The slot of ``key``, or the free slot where it belongs (linear probing)."""
     mask = np.uint64(len(slots) - 1)
     at = key & mask
     while slots[at].group != NOT_THERE and slots[at].key != key:
@@ -131,7 +133,10 @@ def _slot(key, slots):  # type: ignore[no-untyped-def]
 
 @kernel
 def _index(bounds, hashes, slots, firsts, group):  # type: ignore[no-untyped-def]
-    """Enter all sequences and their beginnings; ``group`` gets the number of each, -1 without tokens. Return how many groups there are."""
+    """Enter the token sequences of all forms, and their prefixes, into ``slots`` and ``firsts``; return the number of groups.
+
+    The tokens of form i are ``hashes[bounds[i]:bounds[i + 1]]``. ``group`` (int32, forms) receives its group, -1 if it has no tokens.
+    """
     groups = 0
     for form in range(len(bounds) - 1):
         group[form] = -1
@@ -139,6 +144,7 @@ def _index(bounds, hashes, slots, firsts, group):  # type: ignore[no-untyped-def
         if bounds[form] < bounds[form + 1]:
             bit = hashes[bounds[form]] & ((np.uint64(1) << FIRST) - np.uint64(1))
             firsts[bit >> np.uint64(6)] |= np.uint64(1) << (bit & np.uint64(63))
+        # The hash of a sequence extends that of its prefix by one token, so a text is matched token by token.
         for at in range(bounds[form], bounds[form + 1]):
             code = mixed((code ^ hashes[at]) * HASH_PRIME)
             place = _slot(code, slots)
@@ -155,7 +161,7 @@ def _index(bounds, hashes, slots, firsts, group):  # type: ignore[no-untyped-def
 
 @kernel
 def _passing_over(data, begin, tokens, plain, starts, ends, hashes, spelt, initials):  # type: ignore[no-untyped-def]
-    """Take hyphens and quotation marks out of the tokens; return how many are left."""
+    """Remove hyphens and quotation marks from the tokens, in place; return the number of tokens left."""
     size = 0
     for i in range(tokens):
         character, _ = decode(data, begin + starts[i])
@@ -172,6 +178,11 @@ def _find(  # type: ignore[no-untyped-def]
     data, offsets, classes, folded, plain, codes, roles, slots, firsts, entry_offsets, entity, case, spelling,
     samples, candidate_offsets, candidates, entities,
 ):  # fmt: skip
+    """The kernel of :func:`_scan`: the text of each place (int32), and its start, end and entity (int32, places × 3), in characters.
+
+    At each token, extend the sequence as long as it is a prefix of some form, and record the forms that it equals. O(tokens × length of
+    the longest form).
+    """
     longest = 1
     for text in range(len(offsets) - 1):
         longest = max(longest, offsets[text + 1] - offsets[text])
@@ -181,6 +192,7 @@ def _find(  # type: ignore[no-untyped-def]
     texts, rows, count, current = np.empty(1 << 12, np.int32), np.empty((1 << 12, 3), np.int32), 0, np.int64(-1)
     for text in range(len(offsets) - 1):
         sample = samples[text]
+        # ``stamp`` marks the candidates of the current sample; texts of one sample follow each other.
         if sample != current:
             current = sample
             for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
@@ -196,6 +208,7 @@ def _find(  # type: ignore[no-untyped-def]
             bit = hashes[i] & ((np.uint64(1) << FIRST) - np.uint64(1))
             if (firsts[bit >> np.uint64(6)] >> (bit & np.uint64(63))) & np.uint64(1) == 0:
                 continue
+            # ``spelt`` is a hash of the spelling so far, from which the initial can be taken out again.
             code, step, spelt, first = HASH_START, np.uint64(1), np.uint64(0), count
             for last in range(i, tokens):
                 code = mixed((code ^ hashes[last]) * HASH_PRIME)
@@ -206,6 +219,7 @@ def _find(  # type: ignore[no-untyped-def]
                 step *= TOKEN_STEP
                 if group == PREFIX or (limited and edges[last] & ENDS == 0):
                     continue
+                # Skip entities that are no candidates, wrong spellings, and an entity that the same tokens have already given.
                 for entry in range(entry_offsets[group], entry_offsets[group + 1]):
                     if sample >= 0 and stamp[entity[entry]] != sample:
                         continue
@@ -224,7 +238,7 @@ def _find(  # type: ignore[no-untyped-def]
 
 @kernel
 def _to_characters(data, begin, rows, first, last):  # type: ignore[no-untyped-def]
-    """Turn offsets in bytes into offsets in characters; rows are ordered by start."""
+    """Convert the byte offsets in ``rows[first:last]``, which are ordered by start, into characters, in place."""
     at, characters = 0, 0
     for i in range(first, last):
         while at < rows[i, 0]:

@@ -1,4 +1,4 @@
-"""The stage that filters: samples → those that the filters against bias keep, with what the baselines score before and after each."""
+"""The stage ``filter_samples``: filters against shortcuts, with the scores of the baselines before and after each filter."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from kgqa.recipes.qangaroo.gates import (
     SampleGate,
     ShortcutSuffices,
 )
-from kgqa.recipes.qangaroo.readable import Forms, find_forms, named_in_rows
 from kgqa.recipes.qangaroo.rejected import empty_sentence, gate_rows, pass_gates, rejected_table
 from kgqa.recipes.qangaroo.samples import Samples, splits_note
+from kgqa.recipes.qangaroo.surface_search import Forms, find_forms, named_in_rows
 from kgqa.records import SPLITS
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.qangaroo import BiasSettings, QangarooSettings
 
 PAPER = BiasSettings(answer_cap=0.001, document_cue=20, document_cue_drops="all", mention_cue=False, named_answer=False)
-"""What Welbl et al. (2018, section 3.2) filter with."""
+"""The filters of Welbl et al. (2018, section 3.2)."""
 
 Mentions = Callable[[Samples], npt.NDArray[np.float64]]
-"""For each candidate how often the sample's documents mention it."""
+"""Counts for each candidate its mentions in the sample's documents."""
 
 
 def filter_samples(run: Run) -> StageOutput:
-    """Samples → those that the bias filters keep, with the baselines before and after each filter."""
+    """Samples → the samples that the filters keep, and the rejected ones; the report has the baselines before and after each filter."""
     recipe = run.domain.settings.section(QangarooSettings)
     settings = recipe.bias
     samples, plain = (Samples.from_table(run.table(name)) for name in ("samples", "plain"))
@@ -61,6 +61,7 @@ def filter_samples(run: Run) -> StageOutput:
     shares = (settings.position_share, settings.count_share, settings.train_share)
     if min(shares) < 1:
         gates.append(ShortcutSuffices(position=shares[0], count=shares[1], train=shares[2], baselines=baselines))
+    # One generator draws all bootstrap resamples, so the order of the measurements is part of the result.
     rng = np.random.default_rng(run.seed)
     measured = {}
     if len(plain) and samples.grades is not None:
@@ -69,6 +70,7 @@ def filter_samples(run: Run) -> StageOutput:
     measured["before the filters"] = baselines.scores(samples, rng=rng)
     run.progress.advance(1)
     remarks = list[FunnelRow]()
+    # One filter at a time, so that the card shows the effect of each on the baselines.
     for gate in gates:
         for sentence in gate.raised(samples):
             remarks.append(FunnelRow(stage="filter", what="questions", reason=sentence, removed=None, left=None, setting=gate.setting))
@@ -77,7 +79,7 @@ def filter_samples(run: Run) -> StageOutput:
         setting = " / ".join(name.rsplit(".", 1)[-1] for name in gate.setting.split(", "))
         measured[f"after {setting}"] = baselines.scores(samples, rng=rng)
         run.progress.advance(1)
-    assert len(samples), "no bias filter takes everything"
+    assert len(samples), "no filter rejects all samples"
     funnel = gate_rows("filter", entering, rejections) + remarks
     rejected = rejected_table(rejections) if rejections else run.table("rejected_traverse").slice(0, 0)
     counts = samples.questions.by_split()
@@ -94,14 +96,17 @@ def filter_samples(run: Run) -> StageOutput:
 
 
 def _papers(settings: BiasSettings) -> BiasSettings:
-    """The paper's filters, less those that the domain does without, as the paper does for MedHop (section 4.1)."""
+    """The paper's filters, without those that the domain turns off, as the paper does for MedHop (section 4.1)."""
     without = {name: getattr(settings, name) for name, off in (("answer_cap", 1), ("document_cue", 0)) if getattr(settings, name) == off}
     return PAPER.model_copy(update=without)
 
 
 def _bias_gates(settings: BiasSettings, plain: Samples, mentions: Mentions | None = None) -> list[SampleGate]:
-    """The gates against what a guesser could count. Limits that are shares are so of the samples that the paper's recipe lets in, so that
-    they do not fall with what is implied."""
+    """The gates against shortcuts that need only counting.
+
+    Limits that are shares refer to the number of samples that the paper's recipe would let in, ``plain``. Otherwise stricter evidence,
+    which leaves fewer samples, would also make these limits stricter.
+    """
     entering = {split: int((plain.questions.split == split).sum()) for split in range(len(SPLITS))}
     gates: list[SampleGate] = []
     if settings.answer_cap < 1:
@@ -114,7 +119,7 @@ def _bias_gates(settings: BiasSettings, plain: Samples, mentions: Mentions | Non
 
 
 def named_gates(samples: Samples, run: Run, tables: dict[str, pa.Table]) -> list[SampleGate]:
-    """The gates that ask where the answers of ``samples`` can be read."""
+    """The gates that search the queries and the subjects' articles for names of the answers of ``samples``."""
     is_answer = np.zeros(tables["entities"].num_rows, np.bool_)
     is_answer[samples.questions.answer] = True
     forms = Forms.of(tables, is_answer, language=run.domain.settings.linking.language)
@@ -128,14 +133,14 @@ def named_gates(samples: Samples, run: Run, tables: dict[str, pa.Table]) -> list
 
 
 def _as_read(data: BaselineData, samples: Samples, tables: dict[str, pa.Table], language: str) -> BaselineData:
-    """The same data with the mentions that a reader sees, in any form of a name, as the masked twin has them; of candidates alone."""
+    """The same data with all mentions that a reader would recognise, in any form of a name, as in the masked twin; for candidates only."""
     is_candidate = np.zeros(tables["entities"].num_rows, np.bool_)
     is_candidate[samples.candidates.targets] = True
     places = find_forms(data.texts, Forms.of(tables, is_candidate, language=language), rows=samples.documents.targets)
     document = np.repeat(np.arange(len(data.texts)), np.diff(places.offsets))
     order = np.lexsort((places.start, places.entity, document))
     pair, end = paired(document, places.entity)[order], places.end[order]
-    # One name inside another one of the same entity is one mention: what begins before an earlier one ends is not counted.
+    # A name inside another name of the same entity is no mention of its own: skip those that begin before an earlier one ends.
     pairs, number = np.unique(pair, return_inverse=True)
     step = int(end.max(initial=0)) + 1
     until = np.maximum.accumulate(number * step + end) if len(end) else number
@@ -149,7 +154,7 @@ def _as_read(data: BaselineData, samples: Samples, tables: dict[str, pa.Table], 
 
 
 def baseline_data(tables: dict[str, pa.Table]) -> BaselineData:
-    """What the baselines read."""
+    """The data of the baselines, from ``entities, relations, documents, links, mentions``."""
     links, mentions = tables["links"], places(tables["mentions"], tables)
     pairs, first = first_mentions(mentions)
     document = row_numbers(links["document"], tables["documents"]["id"])
