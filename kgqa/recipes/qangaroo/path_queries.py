@@ -26,7 +26,6 @@ from kgqa.recipes.qangaroo.questions import joined, splits_of
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.samples import GRADE, Questions, Samples
 from kgqa.recipes.qangaroo.stems import RARE_WORD, SHARED_WORD, shares_stem
-from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.qangaroo import QangarooSettings
@@ -38,8 +37,6 @@ RIVAL = 0.05
 """A role is not stated where another one of the same two entities in the same document is more probable by more than this."""
 FUNCTION = 0.5
 """From this functionality on a relation has one object for each subject, as a rule."""
-SAME = 0.7
-"""How surely two roles must imply each other to say the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +66,7 @@ class PathFinder:
         self, tables: Mapping[str, pa.Table], statements: Statements, facts: RoleGraph, forwards: npt.NDArray[np.float64],
         synonyms: IntArray, settings: QangarooSettings, *, seed: int,
     ) -> None:  # fmt: skip
-        """``forwards`` is the functionality of each role, ``synonyms`` the role that stands for it (:func:`synonyms_of`); ``tables`` are
+        """``forwards`` is the functionality of each role, ``synonyms`` the role that stands for it (:func:`~kgqa.rules.synonyms.synonyms_of`); ``tables`` are
         ``entities, relations, documents, occurrences, links``."""
         self._tables, self._statements, self._facts, self._forwards = tables, statements, facts, forwards
         self._settings, self._paths, self._seed = settings, settings.paths, seed
@@ -257,29 +254,6 @@ OFTEN = "the path is asked about often enough with this answer"
 SAME_HOP = "the hop to the answer is asked about often enough"
 RARE = "too few queries have this path"
 APART = "surer queries about the subject have bridges of another split"
-
-
-def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[str]) -> IntArray:
-    """For each role the one that stands for it and its synonym, as two sources have the same relation.
-
-    Two relations say the same if their labels end alike ("spouse s / spouse" and "spouse") and each implies the other with a confidence of
-    ``SAME``. Without the labels, "director" and "written by" would be one, as most directors of the graph wrote their films too.
-    """
-    roles = np.arange(facts.role_count, dtype=np.int32)
-    edges = np.bincount(facts.roles, minlength=facts.role_count)
-    source, target, sure = implied.relations.sources(), implied.relations.targets, implied.confidence
-    forwards = (source % 2 == 0) & (source < 2 * facts.relations)
-    known = {(a // 2, b): c for a, b, c in zip(source[forwards].tolist(), target[forwards].tolist(), sure[forwards].tolist(), strict=True)}
-    pairs = ((-min(forth, known.get((other, one), 0.0)), one, other) for (one, other), forth in known.items())
-    ends = [label.rpartition("/")[2].strip().casefold() for label in labels]
-    best: dict[int, int] = {}
-    for _, one, other in sorted(pair for pair in pairs if -pair[0] >= SAME and ends[pair[1]] == ends[pair[2]]):
-        best.setdefault(one, other)
-    for one, other in sorted(best.items()):
-        if one < other and best.get(other) == one:
-            chosen, dropped = (one, other) if edges[2 * one] >= edges[2 * other] else (other, one)
-            roles[2 * dropped], roles[2 * dropped + 1] = 2 * chosen, 2 * chosen + 1
-    return roles
 
 
 def path_names(first: Sequence[int], second: Sequence[int], names: Sequence[str], *, of: bool) -> list[str]:
