@@ -18,9 +18,10 @@ import pyarrow as pa
 from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import HASH_PRIME, HASH_START, mixed
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.letters import CAPITAL, FIGURE, written_table
+from kgqa.arrays.letters import CAPITAL, FIGURE, SMALL, written_table
 from kgqa.arrays.texts import decode, text_buffers
 from kgqa.arrays.tokens import JOINER, MARK, SPACE, WORD, character_tables, class_at
+from kgqa.arrays.wilson import wilson_low
 from kgqa.linking.trie import build_trie, find_token, slots_of
 from kgqa.linking.usage import SAMPLE, usage
 from kgqa.sources.tables import arrow
@@ -31,9 +32,10 @@ LONGEST = 6
 """Letters of an ending."""
 MOST = 16
 """Names with which one word may begin."""
-NAMES, SHARE = 10, 0.01
-"""An ending follows at least so many different names, and this share of those with the same last letters."""
-EVEN = 0.3
+NAMES, RATE = 10, 0.02
+"""An ending follows at least so many different names, and this share of all uses of those with the same last letters, by the lower end of
+its 95% interval. English plurals of names reach 1.3%."""
+EVEN = 0.5
 """It follows at least this share of the names that would have it if each took it at the rate of all."""
 LETTER = 0.02
 """A last letter goes with an ending if at least this share of the names that have it, and two, end with the letter."""
@@ -64,7 +66,7 @@ def inflections(names: pl.Series, texts: pa.ChunkedArray, *, sample: int = SAMPL
     Endings are learned from every n-th text, about ``sample`` bytes; if there are any, all texts are looked at once more. O(bytes).
     """
     last = pl.DataFrame({"name": names.unique().sort()}).with_columns(stem=pl.col("name").str.extract(f"({_WORD})$"))
-    last = last.filter(pl.col("stem").str.len_chars() >= SHORTEST)
+    last = last.filter((pl.col("stem").str.len_chars() >= SHORTEST) & ~pl.col("stem").str.contains(r"^\p{Ll}"))
     stems = _Stems.of(last["stem"].unique().sort(), names, texts)
     every = max(1, -(-stems.size // sample))
     seen, alone = stems.seen(every)
@@ -134,15 +136,14 @@ class _Stems:
 
 
 def _unlike_words(seen: pl.DataFrame, texts: pa.ChunkedArray) -> pl.DataFrame:
-    """Those whose form the texts do not mostly write with a small letter, where the name has a capital."""
+    """Those whose form the texts do not mostly write with a small letter."""
     forms = seen["form"].unique().sort()
     trie, group = build_trie(arrow(forms.to_frame("form"))["form"])
     ends = np.flatnonzero(trie.nodes["group"] >= 0)
     token = np.zeros(len(trie.nodes), np.int64)
     token[trie.nodes["group"][ends]] = ends  # the node of a name of one token has the token's number
     everyday = forms.filter(pl.Series(usage(trie, texts).small_share()[token[group]] >= 0.5, dtype=pl.Boolean))
-    capital = pl.col("stem") != pl.col("stem").str.to_lowercase()
-    return seen.filter(~(capital & pl.col("form").is_in(everyday.implode())))
+    return seen.filter(~pl.col("form").is_in(everyday.implode()))
 
 
 def _rates(seen: pl.DataFrame, words: pl.Series, alone: Counts) -> pl.DataFrame:
@@ -156,9 +157,10 @@ def _rates(seen: pl.DataFrame, words: pl.Series, alone: Counts) -> pl.DataFrame:
         alike = (alone > 0) & (number >= max(2.0, LETTER * len(rows)))[letter]
         uses = alone.astype(np.float64)
         uses[rows] += counts
-        rate = counts[alike[rows]].sum() / max(uses[alike].sum(), 1.0)
+        found, every = counts[alike[rows]].sum(), uses[alike].sum()
+        rate = found / max(every, 1.0)
         expected = float((1 - (1 - rate) ** uses[alike]).sum())
-        if alike[rows].sum() >= max(NAMES, SHARE * alike.sum(), EVEN * expected):
+        if alike[rows].sum() >= max(NAMES, EVEN * expected) and wilson_low(found, every) >= RATE:
             rates[ending] = rate
     return pl.DataFrame(list(rates.items()), schema={"ending": pl.String, "rate": pl.Float64}, orient="row").sort("ending")
 
@@ -181,8 +183,9 @@ def _byte_hashes(data, offsets):  # type: ignore[no-untyped-def]
 
 @kernel
 def _extended(data, offsets, every, classes, written, stems, wanted, only, alone):  # type: ignore[no-untyped-def]
-    """Words of every n-th text that begin with one of ``stems``: its row and the bytes of the ending, which has small letters alone; and the
-    endings' hashes, of ``wanted`` ones if ``only`` these. ``alone`` counts stems without one. O(bytes)."""
+    """Words of every n-th text, but for those with a small first letter, that begin with one of ``stems``: its row and the bytes of the
+    ending, which has small letters alone; and the hashes of the endings, of ``wanted`` ones if ``only`` these. ``alone`` counts stems
+    without an ending. O(bytes)."""
     rows, endings, count = np.empty((4096, 3), np.int64), np.empty(4096, np.uint64), 0
     stem, after_stem, length = np.empty(MOST, np.int64), np.empty(MOST, np.int64), np.empty(MOST, np.int64)
     for document in range(0, len(offsets) - 1, every):
@@ -191,6 +194,10 @@ def _extended(data, offsets, every, classes, written, stems, wanted, only, alone
             character, following = decode(data, at)
             if class_at(character, classes) != WORD:
                 at = following
+                continue
+            if character < len(written) and written[character] == SMALL:  # no name
+                while at < end and (data[at] >= 0x80 or classes[data[at]] == WORD):
+                    at += 1
                 continue
             code = HASH_START
             letters, hits, small_from = 0, 0, at
