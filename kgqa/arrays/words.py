@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -97,6 +98,13 @@ def _variants() -> tuple[re.Pattern[str], dict[int, str]]:
     )
     table = {code: chr(folds[code]) for code in small}
     return re.compile(f"[{''.join(map(re.escape, map(chr, table)))}]"), table
+
+
+def folded_texts(texts: pl.Series) -> pl.Series:
+    """:func:`folded` of each text."""
+    small = texts.str.normalize("NFC").str.to_lowercase().str.replace_all("i\u0307", "i", literal=True)
+    table = _variants()[1]
+    return small.str.replace_many([chr(code) for code in table], list(table.values()))
 
 
 def words(text: str) -> list[str]:
@@ -308,6 +316,28 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
         )
     )
     return re.compile(word), re.compile(f"{word}|[^{_letters(SPACE)}]")
+
+
+class RunPatterns(NamedTuple):
+    """Regular expressions for columns of texts."""
+
+    run: str
+    """Finds words of scripts with spaces, and runs of katakana, of Hangul, of ideographs, and of other letters without spaces."""
+    syllable: str
+    """Finds an ideograph or a letter of Hangul."""
+    unspaced: str
+    """Finds a letter of a script without spaces."""
+    token: str
+    """Finds a token that is a word, of any script."""
+
+
+@lru_cache(maxsize=1)
+def run_patterns() -> RunPatterns:
+    """What finds the words of columns."""
+    marks, hangul, katakana, word = (_letters(*kinds) for kinds in ((MARK, JOINER), (HANGUL,), (KATAKANA,), (WORD,)))
+    han, other = (_spelt(ranges, "\\U%08x") for ranges in _written_together()[:2])
+    runs = (f"[{letters}][{letters}{marks}]*" for letters in (katakana, hangul, han, other))
+    return RunPatterns(f"[{word}{marks}]+|{'|'.join(runs)}", f"[{han}{hangul}]", f"[{han}{other}]", _patterns()[0].pattern)
 
 
 def unspaced_letters() -> str:

@@ -27,7 +27,6 @@ from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.rejected import FilteredChains, empty_sentence, traverse_row
 from kgqa.recipes.qangaroo.samples import GRADE, BoolArray, Questions, Samples
 from kgqa.recipes.qangaroo.stems import RARE_WORD, SHARED_WORD, shares_stem
-from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.qangaroo import QangarooSettings
@@ -39,8 +38,6 @@ RIVAL = 0.05
 """Maximum margin by which another role between the same two entities in the same document may be more probable."""
 FUNCTION = 0.5
 """Minimum functionality of a relation that usually has one object per subject."""
-SAME = 0.7
-"""Minimum confidence with which two roles must imply each other to count as synonyms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +69,7 @@ class PathFinder:
     ) -> None:  # fmt: skip
         """``tables``: ``entities, relations, documents, occurrences, links``.
 
-        ``forwards`` is the functionality of each role, ``synonyms`` the role that represents it (:func:`synonyms_of`).
+        ``forwards`` is the functionality of each role, ``synonyms`` the role that represents it (:func:`kgqa.rules.synonyms.synonyms_of`).
         """
         self._tables, self._statements, self._facts, self._forwards = tables, statements, facts, forwards
         self._settings, self._paths, self._seed = settings, settings.paths, seed
@@ -286,32 +283,6 @@ OFTEN = "too many queries about the path have this answer"
 SAME_HOP = "too many queries have the same hop to the answer"
 RARE = "too few queries have this path"
 APART = "the best query about the subject has its bridge in another split"
-
-
-def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[str]) -> IntArray:
-    """For each role the role that represents it and its synonym; two sources may have the same relation.
-
-    Two relations are synonyms if their labels end alike ("spouse s / spouse" and "spouse") and each implies the other with a confidence of
-    ``SAME``. Confidence alone would merge "director" and "written by", because most directors in the graph also wrote their films.
-    """
-    roles = np.arange(facts.role_count, dtype=np.int32)
-    edges = np.bincount(facts.roles, minlength=facts.role_count)
-    source, target, sure = implied.relations.sources(), implied.relations.targets, implied.confidence
-    forwards = (source % 2 == 0) & (source < 2 * facts.relations)
-    confidences = {
-        (a // 2, b): c for a, b, c in zip(source[forwards].tolist(), target[forwards].tolist(), sure[forwards].tolist(), strict=True)
-    }
-    pairs = ((-min(forth, confidences.get((second, first), 0.0)), first, second) for (first, second), forth in confidences.items())
-    # Each relation's best synonym; two relations are merged if each is the best one of the other. The one with more facts represents both.
-    ends = [label.rpartition("/")[2].strip().casefold() for label in labels]
-    best: dict[int, int] = {}
-    for _, first, second in sorted(pair for pair in pairs if -pair[0] >= SAME and ends[pair[1]] == ends[pair[2]]):
-        best.setdefault(first, second)
-    for first, second in sorted(best.items()):
-        if first < second and best.get(second) == first:
-            representative, dropped = (first, second) if edges[2 * first] >= edges[2 * second] else (second, first)
-            roles[2 * dropped], roles[2 * dropped + 1] = 2 * representative, 2 * representative + 1
-    return roles
 
 
 def path_names(first: Sequence[int], second: Sequence[int], names: Sequence[str], *, of: bool) -> list[str]:

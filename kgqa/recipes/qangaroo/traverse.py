@@ -36,7 +36,6 @@ from kgqa.recipes.qangaroo.path_queries import (
     PathFinder,
     PathQueries,
     no_facts,
-    synonyms_of,
     with_stated_chains,
     with_stated_grades,
 )
@@ -49,6 +48,7 @@ from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.search import add_chains, endpoint_roles, find_samples, without_same_expression
 from kgqa.recipes.qangaroo.topics import Topics
 from kgqa.rules.roles import RoleGraph
+from kgqa.rules.synonyms import synonyms_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.qangaroo import QangarooSettings

@@ -15,10 +15,11 @@ import kgqa
 from kgqa.arrays.rows import Adjacency
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.gates import _brought_down
-from kgqa.recipes.qangaroo.path_queries import PathFinder, path_names, synonyms_of
+from kgqa.recipes.qangaroo.path_queries import PathFinder, path_names
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import role_graph
+from kgqa.rules.synonyms import synonyms_of
 from kgqa.settings.qangaroo import QUALITIES, PathSettings, QangarooSettings
 from tests.command import ROOT
 from tests.conftest import Cli
