@@ -31,6 +31,7 @@ from kgqa.readers.specification import Specification, specification
 from kgqa.runs.files import file_hashes, key_of, new_folder, write_whole
 from kgqa.runs.watch import Watch, files_below
 from kgqa.settings.defaults import SEED
+from kgqa.settings.small_files import read_small
 from kgqa.settings.training import OF_TIME_AND_MEMORY
 from kgqa.training import record
 from kgqa.training.checkpoints import STATE
@@ -256,7 +257,7 @@ def _begin(folder: Path, source: QuestionSet, asked: Specification, seed: int, s
 def _read(path: Path) -> dict[str, Any]:
     """A JSON object of ours. Raises BrokenInput."""
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = json.loads(read_small(path))
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
@@ -287,5 +288,5 @@ def _as_it_was(folder: Path, source: QuestionSet, asked: Specification) -> Train
             steps=int(found["steps"]), best=None if found["best"] is None else float(found["best"]), seconds=float(found["seconds"]),
             was_finished=True,
         )  # fmt: skip
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {folder} to start again.") from None
