@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import time
 from collections import Counter
@@ -283,10 +284,13 @@ def _as_it_was(folder: Path, source: QuestionSet, asked: Specification) -> Train
         found = _read(path)
     shutil.rmtree(folder / FIT, ignore_errors=True)  # which a kill may have left
     try:
+        numbers = {name: float(found[name]) for name in ("questions", "steps", "seconds")}
+        best = None if found["best"] is None else float(found["best"])
+        if not all(map(math.isfinite, (*numbers.values(), best or 0.0))):
+            raise ValueError("no number")
         return Trained(
             source=source, folder=folder, reader=asked.name, questions=int(found["questions"]), faults=Counter(found["faults"]),
-            steps=int(found["steps"]), best=None if found["best"] is None else float(found["best"]), seconds=float(found["seconds"]),
-            was_finished=True,
+            steps=int(found["steps"]), best=best, seconds=numbers["seconds"], was_finished=True,
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, OverflowError):
         raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {folder} to start again.") from None

@@ -102,6 +102,8 @@ def read_named(database: RunDatabase, names: Iterable[str]) -> tuple[RecordedRun
     found = []
     with database.reading() as connection:
         known = connection.execute(select(RUN.c.name)).scalars().all()
+        if not all(isinstance(name, str) for name in known):
+            raise BrokenInput(f"{database.name}: what it holds as name of a run is none; choose another, or train again.")
         for name in names:
             if name not in known:
                 raise UnknownId(f"run {name!r} is not in {database.name}; {suggestion(name, known) if known else 'it holds none.'}")
