@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import time
 from collections import Counter
@@ -30,6 +31,7 @@ from kgqa.readers.registry import READERS
 from kgqa.readers.specification import Specification, specification
 from kgqa.runs.files import Watch, file_hashes, files_below, key_of, new_folder, write_whole
 from kgqa.settings.defaults import SEED
+from kgqa.settings.small_files import read_small
 from kgqa.settings.training import OF_TIME_AND_MEMORY
 from kgqa.training import record
 from kgqa.training.checkpoints import STATE
@@ -255,7 +257,7 @@ def _begin(folder: Path, source: QuestionSet, asked: Specification, seed: int, s
 def _read(path: Path) -> dict[str, Any]:
     """A JSON object of ours. Raises BrokenInput."""
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = json.loads(read_small(path))
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
@@ -281,10 +283,13 @@ def _as_it_was(folder: Path, source: QuestionSet, asked: Specification) -> Train
         found = _read(path)
     shutil.rmtree(folder / FIT, ignore_errors=True)  # which a kill may have left
     try:
+        numbers = {name: float(found[name]) for name in ("questions", "steps", "seconds")}
+        best = None if found["best"] is None else float(found["best"])
+        if not all(map(math.isfinite, (*numbers.values(), best or 0.0))):
+            raise ValueError("no number")
         return Trained(
             source=source, folder=folder, reader=asked.name, questions=int(found["questions"]), faults=Counter(found["faults"]),
-            steps=int(found["steps"]), best=None if found["best"] is None else float(found["best"]), seconds=float(found["seconds"]),
-            was_finished=True,
+            steps=int(found["steps"]), best=best, seconds=numbers["seconds"], was_finished=True,
         )  # fmt: skip
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {folder} to start again.") from None

@@ -18,6 +18,7 @@ from kgqa.formats.json.validate import Ids
 from kgqa.formats.native_faults import first_fault, same_kind
 from kgqa.records import SPLITS, Candidate, Grade, Instance, Mention, Paragraph, Step
 from kgqa.runs.files import write_parquet
+from kgqa.settings.small_files import read_small
 
 BATCH_ROWS = 2048
 PURPOSE = "kgqa's own Parquet, one Instance a row, which holds all of it"
@@ -173,8 +174,8 @@ def split_files(dataset: Path) -> dict[str, Path]:
 def manifest_of(folder: Path) -> dict[str, Any]:
     """What a dataset's folder says about how it was made; empty where it says nothing that can be read."""
     try:
-        found = json.loads((folder / "manifest.json").read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        found = json.loads(read_small(folder / "manifest.json"))
+    except (OSError, ValueError, RecursionError, BrokenInput):
         return {}
     return found if isinstance(found, dict) else {}
 

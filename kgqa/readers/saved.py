@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from kgqa.errors import BrokenInput, MissingInput, storage_errors
+from kgqa.settings.small_files import read_small
 
 FILE = "reader.json"
 VERSION = 1
@@ -31,7 +32,7 @@ def read(folder: Path, reader: str | None = None) -> Mapping[str, Any]:
         raise MissingInput(f"{folder}: there is no {FILE} here, so this is no trained reader; give the folder that kgqa train made.")
     try:
         with storage_errors(path):
-            found = json.loads(path.read_text("utf-8"))
+            found = json.loads(read_small(path))
     except (ValueError, RecursionError) as error:
         raise BrokenInput(f"{path}: this is no JSON ({error}); train the reader again.") from None
     if not isinstance(found, dict) or not isinstance(found.get("reader"), str):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 from kgqa.errors import MissingInput, SettingsError, storage_errors
 from kgqa.readers.registry import find_reader
 from kgqa.settings.base import Settings
+from kgqa.settings.small_files import read_toml
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.reader import Reader
 
@@ -67,10 +67,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     with storage_errors(path):
         if not path.is_file():
             raise MissingInput(f"{path}: there is no such file; give the name of a reader, or its TOML file.")
-        try:
-            found = tomllib.loads(path.read_text("utf-8-sig"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise SettingsError(f"{path}: this is not TOML ({error}); fix it.") from None
+        found = read_toml(path)
     if not isinstance(found.get("reader"), str):
         raise SettingsError(f'{path}: it does not say which reader this is; begin with reader = "ee", or another name.')
     for name, value in found.items():

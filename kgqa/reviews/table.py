@@ -10,6 +10,7 @@ from pathlib import Path
 from kgqa.errors import MOST_SEED, BrokenInput, DuplicateId, MissingInput, storage_errors, suggestion
 from kgqa.reviews.draw import MOST_SAMPLE, Origin
 from kgqa.reviews.verdicts import MARKS, VERDICTS, Category
+from kgqa.settings.small_files import read_small
 
 TITLE = "# kgqa review 1"
 """The first line; the number is the form's."""
@@ -66,7 +67,7 @@ def read_table(path: Path) -> Table:
         if not path.is_file():
             raise MissingInput(f"{path}: there is no such file; give a table that kgqa review wrote.")
         try:
-            lines = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").split("\n")
+            lines = read_small(path).decode("utf-8-sig").replace("\r\n", "\n").split("\n")
         except UnicodeDecodeError:
             raise BrokenInput(f"{path}: this is not UTF-8 text, so no table of kgqa review; give another file.") from None
     if lines[0] != TITLE:

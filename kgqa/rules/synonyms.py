@@ -18,8 +18,8 @@ SAME = 0.7
 def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[str]) -> IntArray:
     """For each role the role that represents it and its synonyms; two sources may have the same relation.
 
-    Two relations are synonyms in either of two cases. Their labels end alike ("spouse s / spouse", "spouse"), and each implies the other with
-    a confidence of ``SAME`` where subject and object have both. Or each holds for a share of ``SAME`` of all facts of the other
+    Two relations are synonyms in two cases. Their labels end alike ("spouse s / spouse", "spouse"), and each implies the other
+    with a confidence of ``SAME`` where subject and object have both. Or each holds for a share of ``SAME`` of all facts of the other
     ("nationality", "citizenship"). Confidence alone would merge "director" and "written by", because most directors in the graph also wrote
     their films.
     """

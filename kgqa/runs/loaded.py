@@ -17,10 +17,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgqa.errors import StoreConflict, StoreError, storage_errors
+from kgqa.errors import BrokenInput, StoreConflict, StoreError, storage_errors
 from kgqa.progress import Advance
 from kgqa.runs.files import file_hash, key_of, write_parquet
 from kgqa.runs.workspace import Workspace
+from kgqa.settings.small_files import read_small
 from kgqa.store import embedded
 from kgqa.store.samples import ON_GRAPH
 
@@ -115,9 +116,9 @@ def _index_file(workspace: Workspace) -> Path:
 def _index(workspace: Workspace) -> dict[str, Any] | None:
     """The contents of ``loaded.json``; None if the file is missing, damaged or belongs to another graph."""
     try:
-        index = json.loads(_index_file(workspace).read_text("utf-8"))
+        index = json.loads(read_small(_index_file(workspace)))
         valid = index if index["made_of"] == _made_of(workspace) and index["datasets"] and index["graph"] else None
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError, BrokenInput):
         return None
     return valid
 

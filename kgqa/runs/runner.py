@@ -12,7 +12,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from kgqa.errors import InterruptedRun, WorkspaceError, storage_errors
+from kgqa.errors import BrokenInput, InterruptedRun, WorkspaceError, storage_errors
 from kgqa.records import SPLITS
 from kgqa.runs.files import Watch, file_hash, file_hashes, key_of
 from kgqa.runs.funnel import FunnelRow
@@ -21,6 +21,7 @@ from kgqa.runs.recipe import Recipe
 from kgqa.runs.stage import Run, Stage
 from kgqa.runs.workspace import StageRecord, Workspace
 from kgqa.settings.defaults import RECIPE
+from kgqa.settings.small_files import read_small
 
 WRITING = "write_dataset"
 """Name of the last step, after all stages, in reports."""
@@ -145,10 +146,10 @@ class Runner:
     def written(self, key: str) -> dict[str, Any] | None:
         """The manifest of the existing dataset if it has this key and its files are unchanged, else None."""
         try:
-            manifest: dict[str, Any] = json.loads((self.folder / MANIFEST).read_text("utf-8"))
+            manifest: dict[str, Any] = json.loads(read_small(self.folder / MANIFEST))
             whole = manifest["key"] == key and all(file_hash(self.folder / name) == digest for name, digest in manifest["files"].items())
             whole = whole and isinstance(manifest["seconds"][WRITING], float) and set(manifest["counts"]) == set(SPLITS)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, BrokenInput):
             return None
         return manifest if whole else None
 

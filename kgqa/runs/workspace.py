@@ -18,9 +18,10 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgqa.errors import WorkspaceBusy, WorkspaceError, WorkspaceMismatch, storage_errors
+from kgqa.errors import BrokenInput, WorkspaceBusy, WorkspaceError, WorkspaceMismatch, storage_errors
 from kgqa.runs.files import discard, file_hash, key_of, write_parquet
 from kgqa.runs.scratch import TEMPORARY, is_scratch, remove, sweep
+from kgqa.settings.small_files import read_small
 
 FORMAT = 1
 """Format of workspaces; raised whenever kgqa can no longer continue an older one."""
@@ -142,9 +143,9 @@ class Workspace:
             if not path.exists() or not (any(self.tables.glob("*.json")) or (self.path / "datasets").exists()):
                 return None
         try:
-            record = json.loads(path.read_text("utf-8"))
+            record = json.loads(read_small(path))
             version, owner, files = record["format"], record["domain"], dict(record["inputs"])
-        except (ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, BrokenInput):
             raise WorkspaceMismatch(f"{path}: the file is damaged; choose another --workspace, or delete this one.") from None
         advice = f"choose another --workspace, as {self.path}-{domain}, or delete this one"
         if version != FORMAT:
@@ -159,10 +160,10 @@ class Workspace:
         If ``made_from`` is given, a record with the same ``made_from`` counts too.
         """
         try:
-            record = StageRecord(**json.loads((self.tables / f"{stage}.json").read_text("utf-8")))
-        except (OSError, ValueError, TypeError):
+            record = StageRecord(**json.loads(read_small(self.tables / f"{stage}.json")))
+        except (OSError, ValueError, TypeError, RecursionError, BrokenInput):
             return None
-        is_same = key in {record.key, None} or (made_from and record.made_from == made_from)
+        is_same = key in (record.key, None) or (made_from and record.made_from == made_from)
         if not is_same or record.check != record.checksum():
             return None
         for name, digest in record.outputs.items():

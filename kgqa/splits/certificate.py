@@ -15,6 +15,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from kgqa.errors import BrokenInput, storage_errors
+from kgqa.settings.small_files import read_small
 from kgqa.splits.items import KINDS, NORMALISATION
 from kgqa.splits.leakage import SharedItems
 from kgqa.splits.near_duplicates import BANDS, ROWS
@@ -139,7 +140,7 @@ def read_certificate(path: str | Path) -> Certificate:
     path = Path(path)
     with storage_errors(path):
         try:
-            value = json.loads(path.read_text("utf-8"))
+            value = json.loads(read_small(path))
             return TypeAdapter(Certificate).validate_python(value.get("certificate", value), extra="forbid")
         except (ValueError, AttributeError, ValidationError, RecursionError):
             raise BrokenInput(f"{path}: this holds no leakage certificate of kgqa; give an audit.json, or make it again.") from None

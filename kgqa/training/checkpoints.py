@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING
 
 from kgqa.errors import BrokenInput, MissingInput, storage_errors
 from kgqa.runs.scratch import TEMPORARY
+from kgqa.settings.small_files import read_small
 
 if TYPE_CHECKING:
     import torch
 
 WEIGHTS, OPTIMISER, STATE = "model.safetensors", "optimiser.safetensors", "state.json"
+UPDATED = {"step", "exp_avg", "exp_avg_sq"}
+"""What AdamW keeps of each parameter."""
 _OS_CODE = re.compile(r"(?:code: |os error )(\d+)")
 """How safetensors reports the operating system's refusals."""
 
@@ -112,13 +115,13 @@ def latest(folder: Path) -> tuple[Path, State] | None:
         return None
     path = found[-1] / STATE
     try:
-        state = State(**json.loads(path.read_text("utf-8")))
+        state = State(**json.loads(read_small(path)))
         if any(type(getattr(state, each.name)).__name__ != each.type for each in fields(State)):
             raise TypeError("a value of another type")
         if state.step < 0 or state.batch_tokens < 1 or state.asked_tokens < 1:
             raise ValueError("a number that cannot be")
         return found[-1], state
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise BrokenInput(f"{path}: this is no state of a run; remove {found[-1].name}, and the run starts again.") from error
 
 
@@ -167,11 +170,13 @@ def _restore_optimiser(path: Path, network: torch.nn.Module, optimiser: torch.op
                 f"{path}: this is the state of another network ({name}); remove {path.parent.name}, and the run starts again."
             )
         parameter = parameters[name]
-        if value.numel() not in {1, parameter.numel()}:
+        if what not in UPDATED or value.shape != (() if what == "step" else parameter.shape):
             raise BrokenInput(
                 f"{path}: this is the state of another network ({name}); remove {path.parent.name}, and the run starts again."
             )
         optimiser.state[parameter][what] = value.to(parameter.device)
+    if any(found.keys() != UPDATED for found in optimiser.state.values()):
+        raise BrokenInput(f"{path}: this is no whole state of an optimiser; remove {path.parent.name}, and the run starts again.")
 
 
 def _save_tensors(tensors: dict[str, torch.Tensor], path: Path) -> None:

@@ -299,13 +299,13 @@ class Run:
     def _save_points(self, connection: Connection, first: int) -> None:
         from sqlalchemy import delete, insert
 
-        from kgqa.training.run_tables import MEASURES, POINT
+        from kgqa.training.run_tables import POINT
 
         connection.execute(delete(POINT).where(POINT.c.run == self._id, POINT.c.number >= first))
-        held = {"part", "step", "seconds", *MEASURES}
+        held = {"part", "step", "seconds", *run_log.MEASURES}
         rows = [
             {
-                "run": self._id, "number": number, **{name: point.get(name) for name in ("part", "step", "seconds", *MEASURES)},
+                "run": self._id, "number": number, **{name: point.get(name) for name in ("part", "step", "seconds", *run_log.MEASURES)},
                 "more": {name: value for name, value in point.items() if name not in held},
             }
             for number, point in enumerate(self._points[first:], start=first)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kgqa.errors import BrokenInput, UnknownId, suggestion
 from kgqa.training.record import BEAT, LOCK
 from kgqa.training.run_database import RunDatabase
-from kgqa.training.run_log import Point
+from kgqa.training.run_log import MEASURES, NUMBER, Point
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -34,12 +34,14 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("hashes", "settings", "versions"), (dict,)),
     **dict.fromkeys(("started", "heartbeat", "seconds"), (int, float)),
     **dict.fromkeys(("ended", "score"), (int, float, type(None))),
-    "steps": (int,),
-    "folder": (str,),
+    **dict.fromkeys(("seed", "sessions", "steps"), (int,)),
+    "score_step": (int, type(None)),
+    **dict.fromkeys(("name", "folder", "host", "reader", "dataset", "device", "status", "sentence"), (str,)),
 }
 """Column → what it may be, as SQLite keeps in any column whatever it is given."""
 SILENCE = 10 * BEAT
 """Seconds without a sign of life after which a process on another machine is taken to be gone."""
+_POINT_KINDS: Mapping[str, tuple[type, ...]] = {"part": (str,), "step": (int,), "seconds": NUMBER, "more": (dict,)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,20 +102,27 @@ def read_named(database: RunDatabase, names: Iterable[str]) -> tuple[RecordedRun
     found = []
     with database.reading() as connection:
         known = connection.execute(select(RUN.c.name)).scalars().all()
+        if not all(isinstance(name, str) for name in known):
+            raise BrokenInput(f"{database.name}: what it holds as name of a run is none; choose another, or train again.")
         for name in names:
             if name not in known:
                 raise UnknownId(f"run {name!r} is not in {database.name}; {suggestion(name, known) if known else 'it holds none.'}")
             row = connection.execute(select(RUN).where(RUN.c.name == name)).mappings().one()
-            found.append(replace(_run(row, database), curve=_curve(connection, row["id"])))
+            found.append(replace(_run(row, database), curve=_curve(connection, row["id"], database)))
     return tuple(found)
 
 
-def _curve(connection: Connection, number: int) -> tuple[Point, ...]:
+def _curve(connection: Connection, number: int, database: RunDatabase) -> tuple[Point, ...]:
     from sqlalchemy import select
 
-    from kgqa.training.run_tables import MEASURES, POINT
+    from kgqa.training.run_tables import POINT
 
-    rows = connection.execute(select(POINT).where(POINT.c.run == number).order_by(POINT.c.number)).mappings()
+    kinds = _POINT_KINDS | dict.fromkeys(MEASURES, (*NUMBER, type(None)))
+    rows = connection.execute(select(POINT).where(POINT.c.run == number).order_by(POINT.c.number)).mappings().all()
+    for row in rows:
+        for name, kind in kinds.items():
+            if not isinstance(row[name], kind):
+                raise BrokenInput(f"{database.name}: what it holds as {name} of a point is none; choose another, or train again.")
     return tuple(
         {
             **{name: row[name] for name in ("part", "step", "seconds")},
@@ -126,7 +135,9 @@ def _curve(connection: Connection, number: int) -> tuple[Point, ...]:
 
 def _run(row: Mapping[Any, Any], database: RunDatabase) -> RecordedRun:
     for name, kinds in _KINDS.items():
-        if not isinstance(row[name], kinds) or (name in _TIMES and not 0 <= (row[name] or 0) < _LATEST):
+        if not isinstance(row[name], kinds) or (name in _TIMES and not 0 <= (row[name] or 0) < _LATEST) or (
+            name == "status" and row[name] not in STATUSES
+        ):
             raise BrokenInput(f"{database.name}: what it holds as {name} of run {row['name']} is none; choose another, or train again.")
     folder = Path(row["folder"])
     if database.path is not None:

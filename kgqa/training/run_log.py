@@ -17,6 +17,9 @@ from kgqa.runs.files import write_whole
 FILE = "log.jsonl"
 VERSION = 1
 NUMBER = (int, float)
+LARGEST = 1 << 53
+"""No number of a run is larger."""
+MEASURES = ("loss", "score", "examples_per_second")
 END = {"seconds": NUMBER}
 POINT = {"part": (str,), "step": (int,), **END}
 RUN = {"uid": (str,), "started": NUMBER, "sessions": (int,), **END}
@@ -45,7 +48,7 @@ def read(path: Path) -> Logged:
         kind = line.pop("kind", None)
         if kind == "run" and line.get("version") == VERSION and _has(line, RUN):
             found.run = line
-        elif kind == "point" and found.run is not None and _has(line, POINT):
+        elif kind == "point" and found.run is not None and _has(line, POINT | _measured(line)):
             add(found.points, line)
         elif kind != "end" or found.run is None or not _has(line, END):
             raise BrokenInput(f"{path}, line {number}: this is no log of a run of this version; move the file away to begin a new log.")
@@ -54,7 +57,11 @@ def read(path: Path) -> Logged:
 
 
 def _has(line: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]]) -> bool:
-    return all(type(line.get(name)) in kind for name, kind in kinds.items())
+    return all(type(value := line.get(name)) in kind and (isinstance(value, str) or abs(value) <= LARGEST) for name, kind in kinds.items())
+
+
+def _measured(line: Mapping[str, Any]) -> dict[str, tuple[type, ...]]:
+    return {name: NUMBER for name in MEASURES if line.get(name) is not None}
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -63,7 +70,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(lines, start=1):
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
             raise BrokenInput(f"{path}, line {number}: this is no JSON object; move the file away to begin a new log.")

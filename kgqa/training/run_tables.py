@@ -52,4 +52,3 @@ POINT = Table(
     Column("more", JSON, nullable=False),
 )
 """A row for each point of a run's curve, in their order."""
-MEASURES = ("loss", "score", "examples_per_second")

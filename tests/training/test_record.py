@@ -22,6 +22,7 @@ from kgqa.training import record, run_database as databases
 from kgqa.training.recorded import STATUSES, RecordedRun, read_named, read_runs
 from kgqa.training.run_database import run_database
 from tests.command import environment
+from tests.conftest import Cli
 
 FACTS = record.Facts(
     reader="ee", dataset="hotpotqa", hashes={"train.json": "ab"}, seed=7, settings={"training": {"batch": 16}, "encoder": "tiny"},
@@ -327,8 +328,12 @@ def test_what_cannot_hold_a_record_is_refused_in_a_sentence(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "change", ["settings = '{'", "settings = '[1]'", "hashes = '3'", "started = 'x'", "started = 1e300", "score = 'x'", "steps = 'x'"]
-)
+    "change",
+    [
+        "settings = '{'", "settings = '[1]'", "hashes = '3'", "started = 'x'", "started = 1e300", "score = 'x'", "steps = 'x'", "seed = 'x'",
+        "sessions = x'ff'", "score_step = 'x'", "name = x'ff00'", "reader = x'ff00'", "status = 'odd'", "sentence = x'00'", "device = x'00'",
+    ],
+)  # fmt: skip
 def test_a_record_edited_by_hand_is_a_sentence(change: str, tmp_path: Path) -> None:
     with started(tmp_path):
         pass
@@ -338,6 +343,28 @@ def test_a_record_edited_by_hand_is_a_sentence(change: str, tmp_path: Path) -> N
     for read in (lambda: read_runs(run_database(tmp_path, beside=tmp_path)), lambda: known(tmp_path)):
         with pytest.raises(BrokenInput, match=r"runs\.sqlite: what it holds .* train again"):
             read()
+
+
+@pytest.mark.parametrize(
+    "change", ["part = x'ff'", "step = 'x'", "seconds = 'x'", "loss = 'x'", "score = x'00'", "more = 'null'", "more = '[1]'", "more = '{'"]
+)
+def test_a_point_edited_by_hand_is_a_sentence(change: str, tmp_path: Path, cli: Cli) -> None:
+    with started(tmp_path) as run:
+        run.point({"step": 1, "loss": 2.0, "score": 0.5})
+    with sqlite3.connect(tmp_path / "runs.sqlite") as connection:
+        connection.execute(f"UPDATE point SET {change}")
+        [[name]] = connection.execute("SELECT name FROM run").fetchall()
+    connection.close()
+    cli("runs", tmp_path, "--show", name).sentence("runs.sqlite: what it holds", "train again")
+
+
+@pytest.mark.parametrize("point", ['"loss": "x"', '"score": {}', '"loss": 1e999', '"step": 1' + "0" * 30])
+def test_a_point_that_measures_nothing_is_a_sentence(point: str, tmp_path: Path) -> None:
+    with started(tmp_path):
+        pass
+    log = tmp_path / "ee-1" / "log.jsonl"
+    log.write_text(log.read_text("utf-8") + f'{{"kind": "point", "part": "", "step": 1, "seconds": 1, {point}}}\n', "utf-8")
+    assert "this is no log of a run" in str(refused(None, tmp_path))
 
 
 def test_a_server_that_does_not_answer_and_its_password(tmp_path: Path) -> None:

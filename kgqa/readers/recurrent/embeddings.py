@@ -13,6 +13,8 @@ from kgqa.errors import BrokenInput, storage_errors
 from kgqa.readers.recurrent.vocabulary import RESERVED, Vocabulary
 from kgqa.readers.transformer.encoder import load_encoder
 
+MOST_BYTES = 1 << 20
+"""Of a line."""
 LEAST_SIZE = 2
 """Numbers of a vector; a line with fewer is none."""
 
@@ -55,7 +57,9 @@ def of_file(path: Path, vocabulary: Vocabulary) -> torch.Tensor:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     with storage_errors(path), path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(iter(lambda: file.readline(MOST_BYTES + 1), b""), start=1):
+            if len(line) > MOST_BYTES:
+                raise _broken(path, number, f"it is longer than {MOST_BYTES:,} bytes")
             try:
                 yield number, line.decode()
             except UnicodeDecodeError:

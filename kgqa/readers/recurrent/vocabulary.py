@@ -15,6 +15,7 @@ from kgqa.errors import BrokenInput, MissingInput, storage_errors
 from kgqa.readers.recurrent.forms import question_forms, split
 from kgqa.records import Instance
 from kgqa.runs.files import key_of, write_whole
+from kgqa.settings.small_files import read_small
 
 PADDING, UNKNOWN, START, SEPARATOR, SENTENCE, YES, NO = range(7)
 RESERVED = ("", "<unknown>", "<start>", "<paragraph>", "<sentence>", "<yes>", "<no>")
@@ -76,7 +77,7 @@ def load_vocabulary(folder: Path) -> Vocabulary:
         raise MissingInput(f"{path}: the reader's vocabulary is not there; train it again.")
     try:
         with storage_errors(path):
-            found = json.loads(path.read_text("utf-8"))
+            found = json.loads(read_small(path))
         words, letters = found["words"], found["letters"]
         if not all(isinstance(word, str) for word in (*words, *letters)):
             raise TypeError

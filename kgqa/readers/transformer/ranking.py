@@ -29,6 +29,7 @@ from kgqa.readers.transformer.segments import segment_best, segment_logsumexp
 from kgqa.records import Instance
 from kgqa.runs.files import key_of
 from kgqa.settings.reader import RankingSettings
+from kgqa.settings.small_files import read_small
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Prediction
 from kgqa.training.task import FAULT, ID, TOKENS, Batch, Task
@@ -238,7 +239,7 @@ def _known_before(folder: Path) -> list[str]:
         raise MissingInput(f"{path}: the answers that this reader learned are not there; train it again.")
     try:
         with storage_errors(path):
-            answers = json.loads(path.read_text("utf-8"))
+            answers = json.loads(read_small(path))
     except (ValueError, RecursionError):
         answers = None
     if not isinstance(answers, list) or not all(isinstance(text, str) for text in answers):

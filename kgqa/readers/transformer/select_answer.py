@@ -64,7 +64,7 @@ class SelectAnswer:
             try:
                 with storage_errors(keep):
                     chosen = json.loads(keep.read_text("utf-8"))
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise BrokenInput(f"{keep}: this is not what the selector chose; remove it, and kgqa writes it again.") from None
         return questions.shown(Selecting(chosen), key_of("selected", list(chosen.items())))
 

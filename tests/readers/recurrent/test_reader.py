@@ -85,6 +85,10 @@ def test_bytes_that_are_no_text_and_files_without_a_word_are_told(tmp_path: Path
     path.write_bytes(b"Lima 1 2\n\xff 1 2\n")
     with pytest.raises(BrokenInput, match="line 2: this is no word with its vector, as it is not UTF-8"):
         pretrained(str(path), Vocabulary(["Oslo"], []))
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(BrokenInput, match="line 1: this is no word with its vector, as it is longer than 1,048,576 bytes"):
+        pretrained(str(path), Vocabulary(["Oslo"], []))
     with pytest.raises(BrokenInput, match="it is empty"):
         pretrained(str(glove(path)), Vocabulary(["Oslo"], []))
     with pytest.raises(EmptyResult, match="a vector for no word"):
