@@ -1,4 +1,4 @@
-"""The metrics that ``kgqa evaluate`` knows: how each reads gold and predictions, what it scores with, and how its script prints."""
+"""The metrics of ``kgqa evaluate``: how each reads gold and predictions, scores them, and prints."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PERCENT = 100.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class MetricOptions:
     """Additional files of some metrics."""
 
     original: Sequence[Any] | None = None
@@ -39,14 +39,14 @@ class Beside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """One way to score, under the name that ``--metric`` takes."""
+    """One entry of ``--metric``."""
 
     read: Callable[[Path], Any]
     """Predictions from the set's official file."""
     gold: Callable[[Instance], Any]
-    score: Callable[[Gold, Any, Beside], Scores]
+    score: Callable[[Gold, Any, MetricOptions], Scores]
     ids: Callable[[Any], Iterable[str]] = iter
-    """The questions that predictions are for."""
+    """Ids of the predicted questions."""
     key: Callable[[Instance], str] = lambda instance: instance.id
     """Key of a question in predictions."""
     several: bool = False
@@ -56,13 +56,13 @@ class Metric:
     decimals: int | None = None
     """Decimals in the official script; None without rounding."""
     headline: tuple[str, ...]
-    """The scores that are broken down; a terminal has room for four."""
+    """The scores in the breakdown; a terminal has room for four."""
 
 
-def _dire(metric: str, score: Callable[[Gold, Any, Beside], Scores], **other: Any) -> Metric:
+def _dire(metric: str, score: Callable[[Gold, Any, MetricOptions], Scores], **other: Any) -> Metric:
     return Metric(
         read=partial(predictions.read_dire, metric=metric),
-        ids=lambda found: (predicted.question_id for predicted in found),
+        ids=lambda predictions_: (prediction.question_id for prediction in predictions_),
         score=score,
         scale=PERCENT,
         headline=tuple(f"{heading}: f1" for heading in (*SINGLE, JOINT[-1])),
@@ -70,21 +70,21 @@ def _dire(metric: str, score: Callable[[Gold, Any, Beside], Scores], **other: An
     )
 
 
-def _transformed(metric: str, score: Callable[..., Scores], *, conditional: bool = False) -> Metric:
-    def scored(labels: Gold, found: Any, beside: Beside) -> Scores:
+def _dire_transform(metric: str, score: Callable[..., Scores], *, conditional: bool = False) -> Metric:
+    def scored(labels: Gold, predicted: Any, beside: MetricOptions) -> Scores:
         instances = [label.instance for _, label in labels]
-        same_numbers = dire_gold.whole_numbers(found, [label for _, label in labels])
+        same_numbers = dire_gold.whole_numbers(predicted, [label for _, label in labels])
         return score(instances, same_numbers, original=beside.original) if conditional else score(instances, same_numbers)
 
     return _dire(metric, scored, gold=dire_gold.dire_label, key=lambda instance: dire_gold.notes_of(instance)["question"], several=True)
 
 
-def _by_type(score: Callable[..., Scores]) -> Callable[[Gold, Any, Beside], Scores]:
+def _by_type(score: Callable[..., Scores]) -> Callable[[Gold, Any, MetricOptions], Scores]:
     """DROP's scorer, or IIRC's, of gold answers with their types."""
 
-    def scored(right: Gold, found: Any, _: Beside) -> Scores:
-        answers = {key: [spans for spans, _ in typed] for key, typed in right}
-        return score(answers, found, types={key: [name for _, name in typed] for key, typed in right})
+    def scored(gold_answers: Gold, predicted: Any, _: MetricOptions) -> Scores:
+        answers = {key: [spans for spans, _ in answers_and_types] for key, answers_and_types in gold_answers}
+        return score(answers, predicted, types={key: [name for _, name in answers_and_types] for key, answers_and_types in gold_answers})
 
     return scored
 
@@ -113,9 +113,9 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             headline=("answer_f1", "support_f1", "group_answer_sufficiency_f1", "group_support_sufficiency_f1"),
         ),
         "dire": _dire("dire", lambda right, found, _: dire(dict(right), found), gold=gold.hotpotqa_question),
-        "dire-probe": _transformed("dire-probe", dire_probe, conditional=True),
-        "dire-sufficiency": _transformed("dire-sufficiency", dire_sufficiency),
-        "dire-probe-of-sufficiency": _transformed("dire-probe-of-sufficiency", dire_probe_of_sufficiency),
+        "dire-probe": _dire_transform("dire-probe", dire_probe, conditional=True),
+        "dire-sufficiency": _dire_transform("dire-sufficiency", dire_sufficiency),
+        "dire-probe-of-sufficiency": _dire_transform("dire-probe-of-sufficiency", dire_probe_of_sufficiency),
         "twowiki": Metric(
             read=predictions.read_twowiki, gold=gold.twowiki_question,
             score=lambda right, found, beside: twowiki(dict(right), found, aliases=beside.aliases),
