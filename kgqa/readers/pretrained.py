@@ -1,4 +1,4 @@
-"""What a reader begins with: files of others, which may change while their place stays the same."""
+"""Pretrained files that a reader starts from; their content can change under the same path."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from kgqa.runs.watch import files_below
 from kgqa.settings.base import Settings
 
 SETTINGS = ("encoder", "embeddings")
-"""Those that say where they are."""
+"""Settings with the path or name of pretrained files."""
 
 
 def pretrained_key(settings: Settings) -> str:
-    """Hash of the files that the settings name, where they are on this machine; empty where there are none.
+    """Hash of the files that the settings name, if they are on this machine; empty if they are not.
 
-    Raises MissingInput, BrokenInput for a folder that lacks something.
+    Raises MissingInput, and BrokenInput for an incomplete folder.
     """
-    named = [name for name in (getattr(settings, setting, None) for setting in SETTINGS) if name is not None]
-    files = [key_of(file_hash(place) if place.is_file() else file_hashes(place)) for place in map(_place, named) if place.exists()]
+    names = [name for name in (getattr(settings, setting, None) for setting in SETTINGS) if name is not None]
+    files = [key_of(file_hash(place) if place.is_file() else file_hashes(place)) for place in map(_place, names) if place.exists()]
     return key_of(files) if files else ""
 
 
 def pretrained_files(settings: Settings) -> list[Path]:
-    """Those that :func:`pretrained_key` hashes. Raises as it does."""
-    named = [name for name in (getattr(settings, setting, None) for setting in SETTINGS) if name is not None]
-    return [file for place in map(_place, named) for file in ([place] if place.is_file() else files_below(place))]
+    """The files that :func:`pretrained_key` hashes. Raises the same errors."""
+    names = [name for name in (getattr(settings, setting, None) for setting in SETTINGS) if name is not None]
+    return [file for place in map(_place, names) for file in ([place] if place.is_file() else files_below(place))]
 
 
 def _place(name: str) -> Path:

@@ -116,6 +116,7 @@ def _search(begins, rows, scores, count, offsets, words, first, last, best_rows,
         for index in range(offsets[query], offsets[query + 1]):
             for entry in range(begins[words[index]], begins[words[index] + 1]):
                 row = rows[entry]
+                # BM25's scores are positive, so a total of 0 marks a row that the query has not touched yet.
                 if total[row] == 0.0:
                     touched[touched_count] = row
                     touched_count += 1
@@ -131,6 +132,7 @@ def _search(begins, rows, scores, count, offsets, words, first, last, best_rows,
             elif score > heap_score[0] or (score == heap_score[0] and row < heap_row[0]):
                 heap_score[0], heap_row[0] = score, row
                 _sift_down(heap_score, heap_row, size)
+        # The root is the worst that is left: it takes the last free rank, and the last leaf takes its place.
         for rank in range(size - 1, -1, -1):
             best_scores[query, rank], best_rows[query, rank] = heap_score[0], heap_row[0]
             heap_score[0], heap_row[0] = heap_score[rank], heap_row[rank]

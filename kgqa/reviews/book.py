@@ -29,7 +29,7 @@ class Book:
             raise SettingsError(f"reader {reader!r} is no name; give another --reader.")
         self.path = path
         self.reader = reader
-        self._drawn = drawn
+        self._samples = drawn
         with alone(path):
             self._write(self._read())
 
@@ -60,15 +60,15 @@ class Book:
 
     def _read(self) -> Table:
         if not self.path.exists():
-            return Table(origin=self._drawn.origin, judgements=())
+            return Table(origin=self._samples.origin, judgements=())
         table = read_table(self.path)
-        check_origin(self.path, table.origin, self._drawn.origin)
-        check_samples(self.path, table, self._drawn.splits)
-        return replace(table, origin=self._drawn.origin)
+        check_origin(self.path, table.origin, self._samples.origin)
+        check_samples(self.path, table, self._samples.splits)
+        return replace(table, origin=self._samples.origin)
 
     def _write(self, table: Table) -> None:
-        position = {sample: number for number, sample in enumerate(self._drawn.splits)}
-        ordered = sorted(table.judgements, key=lambda each: (position[each.sample], each.reader))
+        position = {sample: number for number, sample in enumerate(self._samples.splits)}
+        ordered = sorted(table.judgements, key=lambda judgement: (position[judgement.sample], judgement.reader))
         write_whole(self.path, table_text(replace(table, judgements=tuple(ordered))))
 
 

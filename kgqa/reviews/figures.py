@@ -83,8 +83,8 @@ def agreement(first: Sequence[Judgement], second: Sequence[Judgement]) -> tuple[
     pairs = [(first_judgements[sample], second_judgements[sample]) for sample in first_judgements if sample in second_judgements]
     if not pairs:
         return ()
-    category_of: dict[str, Callable[[Judgement], str]] = {VERDICT: lambda each: each.verdict}
-    category_of |= {name: lambda each, test=test: str(test(each)) for name, test in _category_tests().items()}  # type: ignore[misc]
+    category_of: dict[str, Callable[[Judgement], str]] = {VERDICT: lambda judgement: judgement.verdict}
+    category_of |= {name: lambda judgement, test=test: str(test(judgement)) for name, test in _category_tests().items()}  # type: ignore[misc]
     agreements = {
         name: cohen([category(judgement) for judgement, _ in pairs], [category(judgement) for _, judgement in pairs])
         for name, category in category_of.items()
@@ -97,7 +97,7 @@ def agreement(first: Sequence[Judgement], second: Sequence[Judgement]) -> tuple[
 
 def _category_tests() -> Mapping[str, Callable[[Judgement], bool]]:
     """Category → test whether a judgement belongs to it."""
-    tests: dict[str, Callable[[Judgement], bool]] = {VALIDITY: lambda each: each.verdict in VALID}
-    tests |= {name: lambda each, name=name: each.verdict == name for name in VERDICTS}  # type: ignore[misc]
-    tests |= {name: lambda each, name=name: name in each.marks for name in MARKS}  # type: ignore[misc]
+    tests: dict[str, Callable[[Judgement], bool]] = {VALIDITY: lambda judgement: judgement.verdict in VALID}
+    tests |= {name: lambda judgement, name=name: judgement.verdict == name for name in VERDICTS}  # type: ignore[misc]
+    tests |= {name: lambda judgement, name=name: name in judgement.marks for name in MARKS}  # type: ignore[misc]
     return tests

@@ -50,8 +50,9 @@ class Table:
 
 def line_of(judgement: Judgement) -> str:
     """The judgement as a line of the table, without its end."""
-    each = judgement
-    return "\t".join(map(_escaped, (each.sample, each.reader, each.verdict, ",".join(each.marks), each.candidate, each.note)))
+    marks = ",".join(judgement.marks)
+    cells = (judgement.sample, judgement.reader, judgement.verdict, marks, judgement.candidate, judgement.note)
+    return "\t".join(map(_escaped, cells))
 
 
 def table_text(table: Table) -> str:

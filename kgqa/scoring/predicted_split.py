@@ -96,9 +96,9 @@ def _supporting(instance: Instance, gold: Any) -> set[str]:
     return {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting}
 
 
-def score(gold_split: GoldSplit, metric: Metric, predictions: Any, beside: MetricOptions, *, path: Path, dataset: Place) -> Scores:
+def score(gold_split: GoldSplit, metric: Metric, predictions: Any, options: MetricOptions, *, path: Path, dataset: Place) -> Scores:
     """The scores. An error of the scorer is prefixed with the names of both files."""
     try:
-        return metric.score(gold_split.gold, predictions, beside)
+        return metric.score(gold_split.gold, predictions, options)
     except InputError as error:
         raise type(error)(f"{path.name} against {dataset.name}: {error}") from None

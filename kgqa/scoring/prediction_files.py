@@ -10,6 +10,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -28,6 +29,8 @@ from kgqa.scoring.gold import all_sentences, official_id, paragraph_numbers, tit
 from kgqa.training.reader import Prediction
 
 Pair = tuple[Instance, Prediction]
+Writer = Callable[[Iterator[Pair], Path], tuple[str, ...]]
+"""Writes a file and returns remarks."""
 TRANSFORMED = ("dire-probe", "dire-sufficiency", "dire-probe-of-sufficiency")
 LABELLED = TRANSFORMED[1:]
 """The metrics of sets with a sufficiency label."""
@@ -65,10 +68,7 @@ def _pairs(instances: Iterable[Instance], predictions: Iterable[Prediction]) -> 
         raise BrokenInput(f"there are more predictions than questions; {hint}.")
 
 
-Answer = Callable[[Instance, Prediction], str]
-
-
-def _answers(answer: Answer) -> Callable[[Iterator[Pair], Path], tuple[str, ...]]:
+def _answers(answer: Callable[[Instance, Prediction], str]) -> Writer:
     """The writer of an object id → answer, which is streamed."""
 
     def write(pairs: Iterator[Pair], path: Path) -> tuple[str, ...]:
@@ -79,6 +79,16 @@ def _answers(answer: Answer) -> Callable[[Iterator[Pair], Path], tuple[str, ...]
                 entry = f"{json.dumps(instance.id, ensure_ascii=False)}: {json.dumps(answer(instance, predicted), ensure_ascii=False)}"
                 file.write(("{\n" if len(ids) == 1 else ",\n") + entry)
             file.write("\n}\n" if ids else "{}\n")
+        return ()
+
+    return write
+
+
+def _lines(line: Callable[[Instance, Prediction], Mapping[str, Any]]) -> Writer:
+    """The writer of JSON lines, one per prediction."""
+
+    def write(pairs: Iterator[Pair], path: Path) -> tuple[str, ...]:
+        write_lines((line(instance, predicted) for instance, predicted in pairs), path)
         return ()
 
     return write
@@ -128,15 +138,6 @@ def _hotpotqa(pairs: Iterator[Pair], path: Path, *, evidence: bool = False) -> t
     return ()
 
 
-def _twowiki(pairs: Iterator[Pair], path: Path) -> tuple[str, ...]:
-    return _hotpotqa(pairs, path, evidence=True)
-
-
-def _musique(pairs: Iterator[Pair], path: Path) -> tuple[str, ...]:
-    write_lines((_musique_line(instance, predicted) for instance, predicted in pairs), path)
-    return ()
-
-
 def _musique_line(instance: Instance, predicted: Prediction) -> dict[str, Any]:
     numbers = paragraph_numbers(instance)
     _check_known(predicted, numbers)
@@ -148,17 +149,8 @@ def _musique_line(instance: Instance, predicted: Prediction) -> dict[str, Any]:
     }
 
 
-def _dire(metric: str) -> Callable[[Iterator[Pair], Path], tuple[str, ...]]:
-    """The writer of DiRe's lines, with ``sub_idx`` if a transform made several instances of a question."""
-
-    def write(pairs: Iterator[Pair], path: Path) -> tuple[str, ...]:
-        write_lines((_dire_line(metric, instance, predicted) for instance, predicted in pairs), path)
-        return ()
-
-    return write
-
-
-def _dire_line(metric: str, instance: Instance, predicted: Prediction) -> dict[str, Any]:
+def _dire_line(instance: Instance, predicted: Prediction, *, metric: str) -> dict[str, Any]:
+    """A line of DiRe's files, with ``sub_idx`` if a transform made several instances of a question."""
     if not math.isfinite(predicted.confidence):
         raise BrokenInput(f"prediction {predicted.id}: its confidence is {predicted.confidence}, which no file can hold; train again.")
     note = notes_of(instance) if metric in TRANSFORMED else None
@@ -258,18 +250,18 @@ def _write_object(value: Mapping[str, Any], path: Path) -> None:
         file.write("\n")
 
 
-WRITERS: Mapping[str, Callable[[Iterator[Pair], Path], tuple[str, ...]]] = MappingProxyType(
+WRITERS: Mapping[str, Writer] = MappingProxyType(
     {
         "squad": _answers(_plain_answer),
         "squad2": _answers(_answer_or_empty),
         "hotpotqa": _hotpotqa,
-        "musique": _musique,
-        **{metric: _dire(metric) for metric in ("dire", *TRANSFORMED)},
-        "twowiki": _twowiki,
+        "musique": _lines(_musique_line),
+        **{metric: _lines(partial(_dire_line, metric=metric)) for metric in ("dire", *TRANSFORMED)},
+        "twowiki": partial(_hotpotqa, evidence=True),
         "drop": _answers(_plain_answer),
         "iirc": _answers(_answer_or_none),
         "strategyqa": _strategyqa,
         "qangaroo": _answers(_candidate),
     }
 )
-"""Metric → function that writes its file and returns remarks."""
+"""Metric → writer of its official file."""

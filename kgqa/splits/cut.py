@@ -73,7 +73,7 @@ def leak_free(items: Adjacency, shares: tuple[float, ...], *, seed: int, kinds: 
 
 def greedy(items: Adjacency, shares: tuple[float, ...], *, seed: int) -> Cut:
     """The same by one greedy growth, without refinement."""
-    return _split_one_by_one(items, shares, seed, np.zeros(len(items.offsets) - 1, np.int8), partial(_side_of_growth, looked_at=1))
+    return _split_one_by_one(items, shares, seed, np.zeros(len(items.offsets) - 1, np.int8), partial(_side_of_growth, sample_size=1))
 
 
 def _split_one_by_one(
@@ -108,7 +108,7 @@ def _renumbered_items(items: Adjacency) -> Adjacency:
 def _best_side(items: Adjacency, share: float, seed: int, kinds: Side) -> Side:
     best: Side | None = None
     for attempt in range(STARTS):
-        side = _side_of_growth(items, share, seed * STARTS + attempt, kinds, looked_at=CANDIDATES)
+        side = _side_of_growth(items, share, seed * STARTS + attempt, kinds, sample_size=CANDIDATES)
         if best is None or _kept_questions(side, share) > _kept_questions(best, share):
             best = side
     assert best is not None
@@ -122,15 +122,15 @@ def _kept_questions(side: Side, share: float) -> float:
     return first_size + min(second_size, target) - 2 * max(0.0, target - second_size)
 
 
-def _side_of_growth(items: Adjacency, share: float, seed: int, kinds: Side, *, looked_at: int) -> Side:
+def _side_of_growth(items: Adjacency, share: float, seed: int, kinds: Side, *, sample_size: int) -> Side:
     rows = int(items.targets.max(initial=-1)) + 1
     questions = items.reversed(rows)
-    rounds, balance = (ROUNDS, BALANCE_BONUS) if looked_at > 1 else (0, 0)
+    rounds, balance = (ROUNDS, BALANCE_BONUS) if sample_size > 1 else (0, 0)
     arrays = (items.offsets, items.targets, questions.offsets, questions.targets)
     # An item of more questions than side 1 is to have stays on side 0, and its questions with it.
     is_fixed = np.zeros(len(items.offsets) - 1, np.bool_)
     is_fixed[items.sources()[questions.counts()[items.targets] > (1 + TOLERANCE) * share * len(is_fixed)]] = True
-    side: Side = _bisect(*arrays, share, np.uint64(seed), looked_at, rounds, kinds, balance, is_fixed)
+    side: Side = _bisect(*arrays, share, np.uint64(seed), sample_size, rounds, kinds, balance, is_fixed)
     return side
 
 
@@ -186,7 +186,7 @@ def _move(graph, question, target_side, sizes, kinds):  # type: ignore[no-untype
 
 
 @kernel
-def _bisect(offsets, items, question_offsets, questions, share, seed, looked_at, rounds, kinds, balance, is_fixed):  # type: ignore[no-untyped-def]
+def _bisect(offsets, items, question_offsets, questions, share, seed, sample_size, rounds, kinds, balance, is_fixed):  # type: ignore[no-untyped-def]
     """For each question its side, or -1. Side 1 grows to ``share`` of the kept questions, then is refined; ``is_fixed`` questions stay on
     side 0.
     """
@@ -197,7 +197,7 @@ def _bisect(offsets, items, question_offsets, questions, share, seed, looked_at,
     for question in range(count):
         sizes[0, kinds[question]] += 1
     graph = (offsets, items, question_offsets, questions, side, across)
-    _grow_side(graph, sizes, share, mixed(seed + np.uint64(77)), looked_at, kinds, balance, is_fixed)
+    _grow_side(graph, sizes, share, mixed(seed + np.uint64(77)), sample_size, kinds, balance, is_fixed)
     _refine(graph, sizes, share, rounds, kinds, is_fixed)
     out = np.full(count, -1, np.int8)
     for question in range(count):
@@ -207,35 +207,39 @@ def _bisect(offsets, items, question_offsets, questions, share, seed, looked_at,
 
 
 @kernel
-def _grow_side(graph, sizes, share, state, looked_at, kinds, balance, is_fixed):  # type: ignore[no-untyped-def]
+def _grow_side(graph, sizes, share, state, sample_size, kinds, balance, is_fixed):  # type: ignore[no-untyped-def]
     """Pull questions to side 1: the best of some sampled questions that are cut, or of some others if none is cut."""
     offsets, items, question_offsets, questions, _, across = graph
     count = len(offsets) - 1
     moving = np.zeros(count, np.int32)
     queue, is_queued = np.empty(count, np.int32), is_fixed.copy()
-    free_questions = np.flatnonzero(~is_fixed)  # those that are not known to have anything on side 1
+    free_questions = np.flatnonzero(~is_fixed)  # no item of theirs is known to be on side 1
     free_count = len(free_questions)
-    waiting_count = 0  # questions that wait: they lay across when they were put there
+    waiting_count = 0  # queued questions; each was cut when it was queued
     while sizes[1].sum() < share * sizes.sum() and sizes[0].sum() > 0:
         pulled, fallback, best_gain = np.int64(-1), np.int64(-1), -(1 << 60)
-        tried = 0
-        while tried < looked_at and waiting_count > 0:
+        # Prefer questions that are cut already: they are dropped unless they are pulled. A sample is enough, and keeps a step O(1).
+        sampled = 0
+        while sampled < sample_size and waiting_count > 0:
             state = mixed(state + MIX)
             position = np.int64(state % np.uint64(waiting_count))
             question = np.int64(queue[position])
             if _is_on_one_side(across, offsets, question):
+                # Earlier moves have decided it. The last of the queue takes its position, so that sampling stays uniform.
                 waiting_count -= 1
                 queue[position] = queue[waiting_count]
                 is_queued[question] = False
                 continue
-            tried += 1
+            sampled += 1
             gain = _gain_of_move(graph, question, 1, moving)
+            # The kind's share on side 1 is below the kind's share overall; in integers, without a division.
             if sizes[1, kinds[question]] * sizes.sum() < sizes[1].sum() * sizes[:, kinds[question]].sum():
                 gain += balance
             if gain > best_gain:
                 pulled, best_gain = question, gain
-        tried = 0
-        while pulled < 0 and tried < looked_at and free_count > 0:
+        # At the start, and whenever a component is finished, nothing is cut: begin elsewhere, where least is lost.
+        sampled = 0
+        while pulled < 0 and sampled < sample_size and free_count > 0:
             state = mixed(state + MIX)
             position = np.int64(state % np.uint64(free_count))
             question = free_questions[position]
@@ -243,15 +247,16 @@ def _grow_side(graph, sizes, share, state, looked_at, kinds, balance, is_fixed):
                 free_count -= 1
                 free_questions[position] = free_questions[free_count]
                 continue
-            tried += 1
+            sampled += 1
             gain = _gain_of_move(graph, question, 1, moving)
             if gain > best_gain:
                 fallback, best_gain = question, gain
         if pulled < 0:
             pulled = fallback
         if pulled < 0:
-            break  # all that is left is fixed
+            break  # only fixed questions are left
         _move(graph, pulled, 1, sizes, kinds)
+        # Questions that share an item with it may be cut now.
         for at in range(offsets[pulled], offsets[pulled + 1]):
             for k in range(question_offsets[items[at]], question_offsets[items[at] + 1]):
                 other = questions[k]
@@ -271,6 +276,7 @@ def _refine(graph, sizes, share, rounds, kinds, is_fixed):  # type: ignore[no-un
         for question in range(len(offsets) - 1):
             if _is_on_one_side(across, offsets, question):
                 continue
+            # Try the side that is too small first, then the other, within a tolerance of its size.
             target = share * sizes.sum()
             first = 1 if sizes[1].sum() < target else 0
             for turn in range(2):

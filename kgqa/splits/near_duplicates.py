@@ -136,6 +136,7 @@ def _search(keys, band, order, texts, offsets, values, sides, labels, threshold,
         end = start + 1
         while end < len(order) and keys[band, order[end]] == keys[band, order[start]]:
             end += 1
+        # A bucket: texts with the same key. In a large one, each text is compared only with the next ``window`` ones.
         size = end - start
         reach = size - 1 if size <= window else window
         outside = size - 1 - reach
@@ -146,6 +147,7 @@ def _search(keys, band, order, texts, offsets, values, sides, labels, threshold,
                 first, second = texts[a], texts[b]
                 if labels[first] != labels[second]:
                     continue
+                # Both texts are in one and the same split only, so the pair cannot leak between splits.
                 if len(sides) and sides[first] == sides[second] and sides[first] & (sides[first] - np.uint64(1)) == 0:
                     continue
                 if _agree_before(keys, band, a, b):

@@ -43,7 +43,7 @@ class NearSharedTexts:
         """Shingles have ``width`` words; texts are near-duplicates from a Jaccard similarity of ``threshold`` on."""
         self.width, self.threshold, self._seed = width, threshold, seed
         self.not_compared = 0
-        self._known: dict[tuple[int, int], int] = {}
+        self._index_of_text: dict[tuple[int, int], int] = {}
         self._parts: list[Shingles] = []
         self._sides: list[int] = []
         self._bits: dict[str, int] = {}
@@ -59,7 +59,7 @@ class NearSharedTexts:
         first_text, first_number = self._first.setdefault(side, ([], []))
         new_texts = []
         for key, text, number, label in zip(keys, texts, numbers, labels, strict=True):
-            index = self._known.setdefault((key, label), len(self._sides))
+            index = self._index_of_text.setdefault((key, label), len(self._sides))
             if index == len(self._sides):
                 new_texts.append(text)
                 self._sides.append(0)
@@ -73,7 +73,7 @@ class NearSharedTexts:
         """The near-duplicates of each (earlier, later) pair of sides, with the ``most`` similar texts."""
         self._parts = [concatenate(self._parts)]
         sides = np.array(self._sides, np.uint64)
-        keys, labels = np.fromiter(chain.from_iterable(self._known), np.uint64).reshape(-1, 2).T
+        keys, labels = np.fromiter(chain.from_iterable(self._index_of_text), np.uint64).reshape(-1, 2).T
         pairs_found = near_duplicates(
             self._parts[0], sides=sides, labels=labels, identities=keys, threshold=self.threshold, seed=self._seed
         )  # fmt: skip

@@ -195,7 +195,7 @@ def tf_idf(samples: Samples, tokens: _Tokens) -> Scores:
     pairs = tokens.labels.take(np.column_stack([questions.head, tokens.first_relation + questions.relation]).ravel())
     asked = Rows(offsets=pairs.offsets[::2].copy(), targets=pairs.targets)
     return best_paragraphs(
-        samples.candidates, samples.documents, asked=asked, texts=tokens.documents, labels=tokens.labels, idf=tokens.idf
+        samples.candidates, samples.documents, question_tokens=asked, texts=tokens.documents, labels=tokens.labels, idf=tokens.idf
     )[0]  # fmt: skip
 
 
