@@ -18,16 +18,16 @@ def pretrained_key(settings: Settings) -> str:
 
     Raises MissingInput, and BrokenInput for an incomplete folder.
     """
-    names = [name for name in (getattr(settings, setting, None) for setting in SETTINGS) if name is not None]
-    files = [key_of(file_hash(place) if place.is_file() else file_hashes(place)) for place in map(_place, names) if place.exists()]
+    files = [key_of(file_hash(place) if place.is_file() else file_hashes(place)) for place in _places(settings) if place.exists()]
     return key_of(files) if files else ""
 
 
 def pretrained_files(settings: Settings) -> list[Path]:
     """The files that :func:`pretrained_key` hashes. Raises the same errors."""
+    return [file for place in _places(settings) for file in ([place] if place.is_file() else files_below(place))]
+
+
+def _places(settings: Settings) -> list[Path]:
+    """Files and folders that the settings name, whether or not they exist."""
     names = [name for name in (getattr(settings, setting, None) for setting in SETTINGS) if name is not None]
-    return [file for place in map(_place, names) for file in ([place] if place.is_file() else files_below(place))]
-
-
-def _place(name: str) -> Path:
-    return Path(name) if Path(name).is_file() else Path(place_of(name))
+    return [Path(name) if Path(name).is_file() else Path(place_of(name)) for name in names]

@@ -10,12 +10,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from kgqa.errors import BrokenInput, KgqaError, MissingInput, SettingsError, StorageError, StoreUnreachable, storage_errors
+from kgqa.training.extra import RECORDS, require_readers
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
@@ -35,12 +35,6 @@ _REFUSALS = {
     "disk i/o": "the disk reports an input/output error; check it before you run again",
 }
 """A part of SQLite's message → what it means."""
-
-
-def require_sqlalchemy() -> None:
-    """Raise SettingsError with the install line where SQLAlchemy is missing, before any work is done."""
-    if find_spec("sqlalchemy") is None:
-        raise SettingsError("runs are recorded with SQLAlchemy, which is not installed; run: pip install 'kgqa[readers]'")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +164,7 @@ def run_database(where: str | Path | None, *, beside: Path) -> RunDatabase:
 
     Without ``where``: the database in the variable ``KGQA_RUNS``, else the one in the folder ``beside``. Raises SettingsError.
     """
-    require_sqlalchemy()
+    require_readers("the record of runs", needed=RECORDS)
     location = where if where is not None else os.environ.get(VARIABLE) or beside
     if not str(location):
         raise SettingsError("--runs is empty; give a folder, a file or a database's address, or leave it out.")

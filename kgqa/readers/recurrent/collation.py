@@ -9,8 +9,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import torch
 
+from kgqa.readers.recurrent.encoding import LISTS
 from kgqa.readers.recurrent.superdocument import ABSENT
 from kgqa.readers.recurrent.vocabulary import UNKNOWN, Vocabulary
+from kgqa.readers.transformer.examples import ragged_values
 
 Ragged = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 """The concatenated values, and the length of each row."""
@@ -25,7 +27,7 @@ def collate(examples: pa.Table, vocabulary: Vocabulary) -> Mapping[str, torch.Te
     - ``candidates``, ``gold``, ``sufficiency`` (B): as encoded.
     - ``mention_*``, ``span_*``, ``paragraph_*``, ``sentence_*``: those of all rows, concatenated; ``*_row`` is the row of each.
     """
-    columns = {name: _ragged(examples, name) for name in _lists(examples)}
+    columns = {name: ragged_values(examples, name) for name in LISTS}
     words, letters, numbers = _words(examples, columns, vocabulary)
     context, question = (_renumber(columns[name], numbers) for name in ("context", "question"))
     batch = {
@@ -52,17 +54,6 @@ _GROUPS = {
     "paragraph": ("at", "label"),
     "sentence": ("at", "label"),
 }
-
-
-def _lists(examples: pa.Table) -> list[str]:
-    return [field.name for field in examples.schema if pa.types.is_list(field.type) and pa.types.is_integer(field.type.value_type)]
-
-
-def _ragged(examples: pa.Table, name: str) -> Ragged:
-    column = examples.column(name).combine_chunks()
-    column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-    offsets = column.offsets.to_numpy()
-    return column.flatten().to_numpy().astype(np.int64), np.diff(offsets).astype(np.int64)
 
 
 def _words(

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.readers.answers import answer_spans, candidate_spans, is_option
@@ -86,6 +87,13 @@ def ragged(rows: list[Any]) -> pa.ListArray:
     offsets = np.zeros(len(values) + 1, np.int32)
     np.cumsum([len(value) for value in values], out=offsets[1:])
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(np.concatenate([np.zeros(0, np.int32), *values])))
+
+
+def ragged_values(table: pa.Table, name: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The concatenated values of a list column, and the length of each row."""
+    column = table.column(name).combine_chunks()
+    column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+    return column.flatten().to_numpy().astype(np.int64), np.diff(column.offsets.to_numpy()).astype(np.int64)
 
 
 def _row(instance: Instance, windows: Windows, tokens: dict[str, Tokens], cutter: Cutter, targets: Targets) -> dict[str, Any]:

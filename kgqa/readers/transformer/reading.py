@@ -23,7 +23,7 @@ from kgqa.readers.scores import dev_score, sufficiency_of
 from kgqa.readers.transformer import examples
 from kgqa.readers.transformer.batch import ReadingBatch
 from kgqa.readers.transformer.encoder import Encoder
-from kgqa.readers.transformer.examples import PLAIN, RAGGED, UNKNOWN, Targets
+from kgqa.readers.transformer.examples import PLAIN, RAGGED, UNKNOWN, Targets, ragged_values
 from kgqa.readers.transformer.network import SpanNetwork
 from kgqa.readers.transformer.segments import LEAST, best_ends, segment_best, segment_logsumexp, segment_max, segment_mean
 from kgqa.readers.transformer.windows import OPTION_TEXT, Cutter
@@ -90,14 +90,14 @@ class ReadingTask:
 
     def collate(self, table: pa.Table) -> Batch:
         """The fields of a :class:`ReadingBatch`; token indices are shifted by the tokens of earlier examples."""
-        ragged = {name: _flat(table, name) for name in RAGGED}
+        ragged = {name: ragged_values(table, name) for name in RAGGED}
         count = len(table)
         batch: dict[str, torch.Tensor] = {name: torch.from_numpy(table.column(name).to_numpy().astype(np.int64)) for name in PLAIN}
         first = torch.from_numpy(np.concatenate([[0], np.cumsum(ragged["ids"][1])])[:-1])
         for name, (values, _) in ragged.items():
-            batch[name] = torch.from_numpy(values.astype(np.int64))
+            batch[name] = torch.from_numpy(values)
         for name, group in (("token", "ids"), ("window", "lengths"), ("mark", "mark"), ("sentence", "sentence"), ("span", "span_first")):
-            batch[f"{name}_example"] = torch.repeat_interleave(torch.arange(count), torch.from_numpy(ragged[group][1].astype(np.int64)))
+            batch[f"{name}_example"] = torch.repeat_interleave(torch.arange(count), torch.from_numpy(ragged[group][1]))
         for name, group in (("mark", "mark"), ("sentence", "sentence"), ("span_first", "span"), ("span_last", "span")):
             batch[name] = batch[name] + first[batch[f"{group}_example"]]
         batch["offsets"] = torch.cumsum(batch["lengths"], 0) - batch["lengths"]
@@ -257,12 +257,6 @@ class ReadingTask:
         if self._targets.support == "supporting":
             return {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting}
         return {instance.paragraphs[number].id for number in examples.paragraphs_with_answer(instance)}
-
-
-def _flat(table: pa.Table, name: str) -> tuple[Any, Any]:
-    """The concatenated values of a list column, and the length of each row."""
-    column = table.column(name).combine_chunks()
-    return column.flatten().to_numpy(), np.diff(column.offsets.to_numpy())
 
 
 def _label_losses(logits: torch.Tensor, labels: torch.Tensor, example: torch.Tensor, count: int) -> torch.Tensor:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from kgqa.readers.spelling import respelled
 from kgqa.readers.transformer.copying import CopyingNetwork
@@ -93,8 +93,8 @@ class RewritingTask:
         batch = {}
         for name in (SOURCE, TARGET):
             rows = examples.column(name).to_pylist()
-            batch[name] = torch.from_numpy(_pad(rows, self._model.pad))
-            batch[f"{name}_mask"] = torch.from_numpy(_pad([[1] * len(row) for row in rows], 0))
+            batch[name] = _pad(rows, self._model.pad)
+            batch[f"{name}_mask"] = _pad([[1] * len(row) for row in rows], 0)
         return batch
 
     def losses(self, batch: Batch) -> torch.Tensor:
@@ -121,8 +121,6 @@ class RewritingTask:
         return self._rewriting.score(instance, prediction)
 
 
-def _pad(rows: Sequence[Sequence[int]], filler: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    padded_rows = np.full((len(rows), max(map(len, rows), default=0)), filler, np.int64)
-    for index, row in enumerate(rows):
-        padded_rows[index, : len(row)] = row
-    return padded_rows
+def _pad(rows: Sequence[Sequence[int]], filler: int) -> torch.Tensor:
+    """(rows × longest), int64."""
+    return pad_sequence([torch.tensor(row, dtype=torch.int64) for row in rows], batch_first=True, padding_value=filler)
