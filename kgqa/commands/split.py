@@ -20,7 +20,7 @@ from kgqa.records import SPLITS
 from kgqa.runs.files import check_new_folder, hashes_of, new_folder
 from kgqa.runs.manifest import run_record, write_manifest
 from kgqa.settings.defaults import SEED, SPLIT_BY, SPLIT_SHARES
-from kgqa.splits.components import BY, Together, deal
+from kgqa.splits.components import BY, ItemCollector, deal
 from kgqa.splits.cut import DROPPED, leak_free
 
 ROWS = 4096
@@ -73,7 +73,7 @@ def split(
     source, progress = open_dataset(dataset, format, paragraphs=paragraphs), progress or Silent()
     source.check_outside(Path(out))
     check_new_folder(Path(out))
-    together = Together(by)
+    together = ItemCollector(by)
     progress.start("Finding what questions share", None, "questions")
     for count in together.see(source.instances()):
         progress.advance(count)

@@ -130,7 +130,7 @@ def _fit(
     made = asked.make()
     train_questions = of_split(source, "train")
     dev = of_split(source, "dev") if "dev" in source.files else None
-    facts = record.Facts(
+    facts = record.RunFacts(
         reader=asked.name,
         dataset=source.name,
         hashes=source.hashes(),
@@ -138,7 +138,7 @@ def _fit(
         settings=asked.record(),
         device=str(device_of(asked.training)) if asked.steps else "",
     )
-    with record.open(runs, run=folder, facts=facts) if is_first_process() else nullcontext() as run:
+    with record.open_record(runs, run=folder, facts=facts) if is_first_process() else nullcontext() as run:
         parts: set[object] = set()
 
         def note(point: Mapping[str, Any]) -> None:

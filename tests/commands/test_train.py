@@ -631,8 +631,8 @@ def test_a_loss_that_is_not_finite_is_a_sentence_and_keeps_the_checkpoint(place:
 def test_two_trainers_in_one_folder(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     killed(place, monkeypatch)
     monkeypatch.setattr(record, "_TRIES", 2)
-    facts = record.Facts(reader="ee", dataset="d", hashes={}, seed=1, settings={})
-    with record.open(None, run=place.run, facts=facts):
+    facts = record.RunFacts(reader="ee", dataset="d", hashes={}, seed=1, settings={})
+    with record.open_record(None, run=place.run, facts=facts):
         cli("train", place.toml(), place.set, "--out", place.run).sentence("another process trains in this folder")
     assert cli("train", place.toml(), place.set, "--out", place.run).status == 0
 

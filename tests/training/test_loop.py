@@ -27,7 +27,7 @@ from kgqa.records import Instance  # noqa: E402
 from kgqa.settings.training import TrainingSettings  # noqa: E402
 from kgqa.training import checkpoints, encoded, loop, predicting  # noqa: E402
 from kgqa.training.device import Device  # noqa: E402
-from kgqa.training.loop import Fitted, fit_task  # noqa: E402
+from kgqa.training.loop import FitResult, fit_task  # noqa: E402
 from kgqa.training.predicting import predict_task  # noqa: E402
 from kgqa.training.processes import Processes, accelerator_of  # noqa: E402
 from kgqa.training.questions import Questions, of_list  # noqa: E402
@@ -88,7 +88,7 @@ def fitting(place: Path, points: list[Point] | None = None, *, seed: int = 7, **
 
 def fit(
     place: Path, points: list[Point] | None = None, *, task: Any = None, count: int = 18, dev: int = 6, key: str = "k", **more: Any
-) -> tuple[Any, Fitted]:
+) -> tuple[Any, FitResult]:
     task = task or Lengths()
     return task, fit_task(task, asked(count), asked(dev) if dev else None, fitting(place, points, **more), key=key)
 

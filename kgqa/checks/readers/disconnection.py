@@ -23,7 +23,7 @@ from kgqa.training.reader import Prediction
 
 ANSWER, SUPPORT = (f"{heading}: f1" for heading in dire.HEADINGS[:2])
 Floats = npt.NDArray[np.float64]
-Scorer = Callable[[Sequence[dire.Instance], Sequence[dire.Prediction]], Scores]
+Scorer = Callable[[Sequence[dire.DiReGold], Sequence[dire.DiRePrediction]], Scores]
 SCORERS: dict[str, Scorer] = {
     "probe": dire.dire_probe,
     "sufficiency": dire.dire_sufficiency,
@@ -89,10 +89,10 @@ def _question(instance: Instance) -> str:
     return str(noted(instance, NAME)["question"])
 
 
-def _gold(instance: Instance, answers: Sequence[str], number: int) -> dire.Instance:
+def _gold(instance: Instance, answers: Sequence[str], number: int) -> dire.DiReGold:
     note = noted(instance, NAME)
     shown = {paragraph.id for paragraph in instance.paragraphs}
-    return dire.Instance(
+    return dire.DiReGold(
         question_id=note["question"],
         answer=answers[min(number, len(answers) - 1)],
         support=frozenset((key, 0) for key, _ in note["supporting"] if key in shown),
@@ -102,9 +102,9 @@ def _gold(instance: Instance, answers: Sequence[str], number: int) -> dire.Insta
     )
 
 
-def _prediction(instance: Instance, prediction: Prediction) -> dire.Prediction:
+def _prediction(instance: Instance, prediction: Prediction) -> dire.DiRePrediction:
     note = noted(instance, NAME)
-    return dire.Prediction(
+    return dire.DiRePrediction(
         question_id=note["question"],
         answer=prediction.answer,
         paragraphs=frozenset(prediction.supporting),

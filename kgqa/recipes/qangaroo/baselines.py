@@ -211,7 +211,7 @@ def tf_idf(samples: Samples, tokens: _Tokens) -> Scores:
     pairs = tokens.labels.take(np.column_stack([questions.head, tokens.first_relation + questions.relation]).ravel())
     queries = Rows(offsets=pairs.offsets[::2].copy(), targets=pairs.targets)
     return best_paragraphs(
-        samples.candidates, samples.documents, asked=queries, texts=tokens.documents, labels=tokens.labels, idf=tokens.idf
+        samples.candidates, samples.documents, question_tokens=queries, texts=tokens.documents, labels=tokens.labels, idf=tokens.idf
     )[0]  # fmt: skip
 
 

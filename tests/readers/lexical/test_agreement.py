@@ -12,9 +12,7 @@ import pytest
 
 from kgqa.formats import native
 from kgqa.readers.lexical.choices import Choices
-from kgqa.readers.lexical.cue_reader import CueReader
-from kgqa.readers.lexical.document_cue import DocumentCue
-from kgqa.readers.lexical.majority import Majority
+from kgqa.readers.lexical.cue_readers import CueReader, DocumentCue, Majority
 from kgqa.readers.lexical.max_mention import mention_counts
 from kgqa.readers.lexical.tf_idf import TfIdf
 from kgqa.recipes.qangaroo.baselines import Baselines

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, strategies as st
 
-from kgqa.readers.recurrent.candidates import mentions, named, outermost
+from kgqa.readers.recurrent.candidates import mentions, name_spans, outermost_spans
 from kgqa.readers.recurrent.forms import question_forms, split
 from kgqa.readers.recurrent.superdocument import ABSENT, Assembler
 from kgqa.readers.recurrent.vocabulary import SEPARATOR, count_vocabulary
@@ -26,7 +26,7 @@ def test_names_are_found_wherever_a_plain_search_finds_them(text: list[int], nam
         for place in range(len(text))
         if name and text[place : place + len(name)] == name
     )
-    assert named(np.array(text, np.int64), [np.array(name, np.int64) for name in names]) == plain
+    assert name_spans(np.array(text, np.int64), [np.array(name, np.int64) for name in names]) == plain
 
 
 @given(SPANS)
@@ -34,7 +34,7 @@ def test_only_spans_inside_a_longer_one_go(spans: list[tuple[int, int, int]]) ->
     def inside(small: tuple[int, int, int], large: tuple[int, int, int]) -> bool:
         return large[1] <= small[1] and small[2] <= large[2] and small[1:] != large[1:]
 
-    assert outermost(spans) == sorted({span for span in spans if not any(inside(span, other) for other in spans)})
+    assert outermost_spans(spans) == sorted({span for span in spans if not any(inside(span, other) for other in spans)})
 
 
 def test_placeholders_are_one_token_and_relations_come_whole() -> None:

@@ -19,7 +19,7 @@ from kgqa.errors import SettingsError
 from kgqa.readers.answers import OPTIONS, occurrences
 from kgqa.readers.transformer import windows
 from kgqa.readers.transformer.encoder import Encoder, load_encoder
-from kgqa.readers.transformer.examples import CUT, HIDDEN, NO_CANDIDATE, NOT_AMONG, NOT_STATED, UNSUPPORTED, Lessons, encode
+from kgqa.readers.transformer.examples import CUT, HIDDEN, NO_CANDIDATE, NOT_AMONG, NOT_STATED, UNSUPPORTED, Targets, encode
 from kgqa.readers.transformer.windows import OPTION_TEXT, Cutter
 
 STRANGE = st.text(st.sampled_from("ab Z9.,-_éßﬁİ\u0301\u200b\u200d\ufeff中文🙂👩‍👩‍👧\u202e\t\n\x00ﷺǅ½"), max_size=200)
@@ -48,8 +48,8 @@ def instance(texts: list[str], *, asked: str = "who?", titles: list[str | None] 
     return replace(question(0), question=asked, paragraphs=shown, **more)
 
 
-def row(asked: Instance, made: Cutter, lessons: Lessons | None = None) -> dict[str, Any]:
-    [found] = encode([asked], made, lessons or Lessons()).to_pylist()
+def row(asked: Instance, made: Cutter, lessons: Targets | None = None) -> dict[str, Any]:
+    [found] = encode([asked], made, lessons or Targets()).to_pylist()
     return dict(found)
 
 
@@ -169,10 +169,10 @@ def test_an_answer_that_no_window_holds_whole_says_so(encoder: Encoder) -> None:
 
 
 def test_a_selector_needs_support_and_nothing_else(encoder: Encoder) -> None:
-    lessons = Lessons(answer=False)
+    lessons = Targets(answer=False)
     assert row(question(0, answers=()), cutter(encoder, "apart"), lessons)["fault"] is None
     assert row(instance(["vax"]), cutter(encoder, "apart"), lessons)["fault"] == UNSUPPORTED
-    stating = Lessons(answer=False, support="has-answer")
+    stating = Targets(answer=False, support="has-answer")
     assert row(instance(["vax", "wim"], answers=("vax",)), cutter(encoder, "apart"), stating)["mark_label"] == [1, 0]
     assert row(instance(["wim"], answers=("vax",)), cutter(encoder, "apart"), stating)["fault"] == NOT_STATED
 
