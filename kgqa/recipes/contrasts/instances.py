@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kgqa.formats.faults import of_unanswerable
+from kgqa.formats.faults import without_faults_of_answerable
 from kgqa.formats.provenance import without_order
 from kgqa.recipes.contrasts.cutting import cut
 from kgqa.recipes.contrasts.facts import NAME, Fact, Question, support_of
@@ -75,7 +75,7 @@ def parts_of(question: Question, transform: str, *, some_unmarked: bool = False)
     if question.dropped:
         shared["dropped"] = question.dropped
     others = without_order({name: value for name, value in question.noted.items() if name != NAME})
-    unanswered = of_unanswerable(others)
+    unanswered = without_faults_of_answerable(others)
     head = _head(others, shared)
     unmarked = tuple(map(_without_marks, question.instance.paragraphs)) if some_unmarked else ()
     return Parts(question, transform, head, head if unanswered == others else _head(unanswered, shared), unmarked)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kgqa.arrays.draws import sample
-from kgqa.formats.faults import of_unanswerable
+from kgqa.formats.faults import without_faults_of_answerable
 from kgqa.formats.musique import NAME as OFFICIAL, TWIN
 from kgqa.formats.provenance import noted
 from kgqa.recipes.contrasts.instances import showing
@@ -111,7 +111,7 @@ def _distractor(paragraph: Paragraph, id: str) -> Paragraph:  # noqa: A002 - wha
 def _twin(instance: Instance, step: Step, paragraphs: tuple[Paragraph, ...], places: list[int], provenance: Mapping[str, Any]) -> Instance:
     removed = [instance.paragraphs[place].id for place in places]
     note = {"step": step.id, "answer": step.answer, "removed": removed, "added": [paragraphs[place].id for place in places]}
-    noted_before = of_unanswerable(provenance)
+    noted_before = without_faults_of_answerable(provenance)
     # Official files have the answer that an unanswerable question would have, and their evaluation reads it.
     known = noted_before.get(OFFICIAL)
     official = (known if isinstance(known, dict) else {}) | {"answer": instance.answers[0], "answer_aliases": list(instance.answers[1:])}
