@@ -49,7 +49,7 @@ def transformed(questions: Iterable[Instance], kind: str, *, max_facts: int, see
     kept, instances = [], []
     for question in questions:
         made = make(question)
-        if not isinstance(made, Rejection) and not settings.broken(question, made):
+        if not isinstance(made, Rejection) and not settings.faults(question, made):
             kept.append(question)
             instances += made
     return Transformed(kind=kind, instances=tuple(instances), questions=tuple(kept))
