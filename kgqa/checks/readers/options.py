@@ -27,11 +27,11 @@ def judging_settings(path: str | Path | None) -> JudgingSettings:
         if not path.is_file():
             raise MissingInput(f"{path}: there is no such file; give a TOML file with settings of readers.")
         try:
-            said = tomllib.loads(path.read_text("utf-8-sig"))
+            values = tomllib.loads(path.read_text("utf-8-sig"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise SettingsError(f"{path}: this is not TOML ({error}); fix it.") from None
     try:
-        return JudgingSettings.model_validate(said)
+        return JudgingSettings.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
