@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.arrays.narrow import check_fits
+from kgqa.arrays.int32 import check_fits
 from kgqa.arrays.rows import row_bounds
 from kgqa.arrays.tokens import spellings
 from kgqa.linking.forms import adjectives, plural

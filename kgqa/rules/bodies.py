@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import Adjacency, IntArray, row_bounds
 from kgqa.rules.roles import RoleGraph, RoleRuns
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import IntArray, Offsets, paired, row_bounds
 from kgqa.arrays.search import lower_bound
 from kgqa.arrays.wilson import wilson_low

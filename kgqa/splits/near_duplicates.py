@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.settings.workers import worker_count
 from kgqa.splits.shingles import Shingles, jaccard
 

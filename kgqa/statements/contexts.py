@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import mixed
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import IntArray, Offsets
 from kgqa.arrays.sentences import sentence_starts
 from kgqa.arrays.texts import text_buffers

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import mixed
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import IntArray, Offsets, paired, row_bounds
 from kgqa.arrays.search import lower_bound
 from kgqa.rules.roles import RoleGraph

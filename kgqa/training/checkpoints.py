@@ -173,7 +173,7 @@ def _restore_optimiser(path: Path, network: torch.nn.Module, optimiser: torch.op
                 f"{path}: this is the state of another network ({name}); remove {path.parent.name}, and the run starts again."
             )
         parameter = parameters[name]
-        if what not in UPDATED or value.shape != (() if what == "step" else parameter.shape):
+        if moment not in UPDATED or value.shape != (() if moment == "step" else parameter.shape):
             raise BrokenInput(
                 f"{path}: this is the state of another network ({name}); remove {path.parent.name}, and the run starts again."
             )

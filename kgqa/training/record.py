@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from kgqa.errors import InterruptedRun, KgqaError, WorkspaceBusy, storage_errors
-from kgqa.formats.identifiers import unused
+from kgqa.formats.identifiers import free_name
 from kgqa.runs.manifest import versions
 from kgqa.training import run_log
 from kgqa.training.run_database import RunDatabase, run_database
@@ -299,7 +299,7 @@ class Run:
         if self._id is not None:
             connection.execute(update(RUN).where(RUN.c.id == self._id).values(**row))
             return False
-        name = unused(self._folder.name, set(connection.execute(select(RUN.c.name)).scalars()))
+        name = free_name(self._folder.name, set(connection.execute(select(RUN.c.name)).scalars()))
         connection.execute(insert(RUN).values(uid=self._uid, name=name, **row))
         self._id = connection.execute(select(RUN.c.id).where(RUN.c.uid == self._uid)).scalar()
         return True

@@ -10,8 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import Adjacency, IntArray
 from kgqa.arrays.search import row_holds
 from kgqa.traversal.base import Chains, EndPoints, Graph, Reached, Searches

@@ -26,9 +26,9 @@ def judging_settings(path: str | Path | None) -> JudgingSettings:
     with storage_errors(path):
         if not path.is_file():
             raise MissingInput(f"{path}: there is no such file; give a TOML file with settings of readers.")
-        said = read_toml(path)
+        values = read_toml(path)
     try:
-        return JudgingSettings.model_validate(said)
+        return JudgingSettings.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))

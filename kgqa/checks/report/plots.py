@@ -63,11 +63,13 @@ def readers_plot(figures: Sequence[Figure], label: str) -> str:
     from matplotlib.ticker import PercentFormatter
 
     figure, axes = _figure(0.34 * len(figures) + 0.75, name=label)
-    for row, each in enumerate(reversed(figures)):
-        axes.barh([row], [each.value], height=0.6, color=ACCENT if each.measure else MUTED, alpha=0.55, zorder=2)
-        axes.plot([each.low, each.high], [row, row], color=INK, linewidth=1.6, solid_capstyle="butt", zorder=3)
-        axes.plot([each.chance] * 2, [row - 0.38, row + 0.38], color=BAD, linewidth=1.6, zorder=4)
-    axes.set_yticks(range(len(figures)), [f"{each.name}\n{each.scored}" for each in reversed(figures)], fontsize=6.5)
+    for row, reader_figure in enumerate(reversed(figures)):
+        axes.barh([row], [reader_figure.value], height=0.6, color=ACCENT if reader_figure.measure else MUTED, alpha=0.55, zorder=2)
+        axes.plot([reader_figure.low, reader_figure.high], [row, row], color=INK, linewidth=1.6, solid_capstyle="butt", zorder=3)
+        axes.plot([reader_figure.chance] * 2, [row - 0.38, row + 0.38], color=BAD, linewidth=1.6, zorder=4)
+    axes.set_yticks(
+        range(len(figures)), [f"{reader_figure.name}\n{reader_figure.scored}" for reader_figure in reversed(figures)], fontsize=6.5
+    )
     axes.set_ylim(-0.6, len(figures) - 0.4)
     axes.set_xlim(0, 1.015)
     axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.hashes import text_hashes
-from kgqa.arrays.narrow import narrow
+from kgqa.arrays.int32 import narrow
 from kgqa.arrays.rows import Rows, find
 from kgqa.arrays.tokens import token_hashes
 from kgqa.errors import BrokenInput

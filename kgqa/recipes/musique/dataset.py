@@ -153,7 +153,7 @@ def _write_full(path: Path, instances: list[Instance], called: Mapping[str, Sequ
     collector = pool.Collector(seed=seed)
     for instance in instances:
         collector.see(instance)
-    make = partial(unanswerable, pool=collector.pool(), seed=seed, called=called)
+    make = partial(unanswerable, pool=collector.pool(), seed=seed, further_names=called)
     unpaired = 0
 
     def pairs() -> Iterator[Instance]:

@@ -10,9 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.column_draws import shuffling
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
-from kgqa.arrays.narrow import narrow
+from kgqa.arrays.int32 import narrow
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import IntArray, Rows, find, paired
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import character_tables, token_hashes, tokenize

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import IntArray, Offsets
 from kgqa.arrays.sentences import sentence_starts
 from kgqa.recipes.qangaroo.corpus import places, subject_of

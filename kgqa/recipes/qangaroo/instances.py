@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgqa.arrays.column_draws import deal, shuffling
-from kgqa.arrays.narrow import narrow
+from kgqa.arrays.int32 import narrow
 from kgqa.arrays.rows import Adjacency, Rows, row_bounds
 from kgqa.formats.columns import GRADE, MENTION, OF_RECIPES, PARAGRAPH
 from kgqa.formats.qangaroo import PLACEHOLDER

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import IntArray, Rows
 from kgqa.arrays.texts import text_buffers
 from kgqa.recipes.qangaroo.corpus import Places

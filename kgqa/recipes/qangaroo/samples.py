@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.arrays.narrow import narrow
+from kgqa.arrays.int32 import narrow
 from kgqa.arrays.rows import Adjacency, IntArray, Rows
 from kgqa.records import SPLITS
 
 BoolArray = npt.NDArray[np.bool_]
 Limit = tuple[str, str]
-"""The kind of item that may be too numerous, and the advice for that case (:func:`~kgqa.arrays.narrow.check_fits`)."""
+"""The kind of item that may be too numerous, and the advice for that case (:func:`~kgqa.arrays.int32.check_fits`)."""
 GRADE = np.dtype(
     [
         ("confidence", np.float32),

@@ -14,9 +14,8 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import HASH_PRIME, HASH_START, mixed, table_size
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.particles import BEGINS, ENDS, mark_edges, particle_tables
 from kgqa.arrays.rows import Adjacency, IntArray, Rows, row_bounds
 from kgqa.arrays.texts import decode, text_buffers

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from kgqa.arrays.hashes import text_hashes
-from kgqa.arrays.narrow import MOST, check_fits, narrow
+from kgqa.arrays.int32 import MOST, check_fits, narrow
 from kgqa.arrays.rows import Rows
 from kgqa.arrays.texts import text_buffers
 from kgqa.errors import InputError

@@ -1,4 +1,4 @@
-"""A random graph as dictionaries, in which the oracles look things up; slow, plain, and with nothing in common with a store."""
+"""A random graph as dictionaries for the oracles: slow, plain, and sharing no code with a store."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from functools import cached_property
 from kgqa.conformance.graphs import Document, Entity, Fact, Mention, RandomGraph
 
 Steps = dict[str, list[str]]
-"""Id → the ids to which one may go."""
+"""Id → the ids one step away."""
 Chain = tuple[str, ...]
 """Ids of an entity, a document, an entity, …"""
 
 
-class Known:
-    """What a graph says, by id."""
+class GraphIndex:
+    """A graph's rows by id."""
 
     def __init__(self, graph: RandomGraph) -> None:
         """Index ``graph``, which must not change."""
@@ -66,7 +66,8 @@ class Known:
 
     @cached_property
     def medhop_paper(self) -> tuple[Steps, Steps]:
-        """The paper's: to abstracts with a target or partner of the entity; from them to proteins, and to drugs beside a target."""
+        """The paper's edges: to abstracts with a target or partner of the entity, and from them to proteins and to drugs with a target
+        there."""
         return self._medhop(back=("protein_interaction",))
 
     def _medhop(self, back: tuple[str, ...]) -> tuple[Steps, Steps]:
@@ -75,40 +76,40 @@ class Known:
         into: Steps = {document: [] for document in self.documents}
         for document in self.documents:
             for entity in self.named(document):
-                beside = any(f.relation in back and f.head in self.named(document) for f in self.facts_to[entity])
-                beside = beside or self.targets_in(entity, document, relations=("target", "protein_interaction"))
-                if beside and self.documents[document].usable:
+                leads_on = any(f.relation in back and f.head in self.named(document) for f in self.facts_to[entity])
+                leads_on = leads_on or self.targets_in(entity, document, relations=("target", "protein_interaction"))
+                if leads_on and self.documents[document].usable:
                     out[entity].append(document)
                 if self.entities[entity].kind == "protein" or self.targets_in(entity, document, relations=("target",)):
                     into[document].append(entity)
         return out, into
 
     def over_proteins(self, chains: Iterable[Chain]) -> list[Chain]:
-        """Those between whose ends only proteins stand."""
+        """The chains whose inner entities are all proteins."""
         return [chain for chain in chains if all(self.entities[name].kind == "protein" for name in chain[2:-1:2])]
 
     def chains(self, edges: tuple[Steps, Steps], start: str, documents: int) -> list[Chain]:
-        """All chains over exactly so many documents that repeat no entity and no document."""
+        """All chains over this number of ``documents`` without a repeated entity or document."""
         key = (id(edges), start, documents)
         if key not in self._chains:
-            longer: list[Chain] = []
+            extended: list[Chain] = []
             for chain in [(start,)] if documents == 1 else self.chains(edges, start, documents - 1):
                 for document in edges[0].get(chain[-1], []):
                     if document not in chain[1::2]:
-                        longer += [(*chain, document, entity) for entity in edges[1][document] if entity not in chain[::2]]
-            self._chains[key] = longer
+                        extended += [(*chain, document, entity) for entity in edges[1][document] if entity not in chain[::2]]
+            self._chains[key] = extended
         return self._chains[key]
 
     def reached(self, edges: tuple[Steps, Steps], start: str, documents: int, over: str | None = None) -> set[str]:
-        """What is reached over exactly so many documents, which may repeat; on the way only entities of the kind ``over``, if given."""
+        """Entities reached over this number of ``documents``, which may repeat; inner entities must have the kind ``over``, if given."""
         ends = {start} if start in self.entities else set()
         for number in range(documents):
-            leading = {end for end in ends if not number or over in {None, self.entities[end].kind}}
-            ends = {entity for end in leading for document in edges[0][end] for entity in edges[1][document]}
+            open_ends = {end for end in ends if not number or over in {None, self.entities[end].kind}}
+            ends = {entity for end in open_ends for document in edges[0][end] for entity in edges[1][document]}
         return ends - {start}
 
     def rows(self, chain: Chain) -> tuple[int, ...]:
-        """The rows of a chain's nodes, by which chains are ordered."""
+        """The rows of a chain's nodes, the sort key of chains."""
         return tuple((self.documents if at % 2 else self.entities)[name].row for at, name in enumerate(chain))
 
     def row(self, entity: str) -> int:
@@ -131,4 +132,4 @@ class Known:
 Row = tuple[object, ...]
 Rows = Sequence[Row]
 Oracle = Callable[..., Rows]
-"""From what is known and a query's arguments by name to the rows that the query must give."""
+"""Maps a graph and a query's named arguments to the right rows."""

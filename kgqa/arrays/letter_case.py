@@ -1,4 +1,4 @@
-"""How single letters of texts are written, in any script: small, as a capital, or as a figure."""
+"""The case of single letters of texts, in any script: small, capital, figure or other."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from kgqa.arrays.texts import decode
 from kgqa.arrays.tokens import TABLE_SIZE
 
 OTHER, SMALL, CAPITAL, FIGURE = 0, 1, 2, 3
-"""How a character is written; letters of scripts without capitals are ``OTHER``, as are signs."""
+"""The cases; signs and letters of scripts without capitals are ``OTHER``."""
 
 
 @lru_cache(maxsize=1)
-def written_table() -> npt.NDArray[np.uint8]:
-    """For each character of the Basic Multilingual Plane how it is written; what lies beyond is ``OTHER``."""
+def case_table() -> npt.NDArray[np.uint8]:
+    """The case of each character of the Basic Multilingual Plane (uint8, 65,536); all other characters are ``OTHER``."""
     table = np.full(TABLE_SIZE, OTHER, np.uint8)
     for code in range(TABLE_SIZE):
         letter = chr(code)
@@ -31,8 +31,8 @@ def written_table() -> npt.NDArray[np.uint8]:
 
 
 @kernel
-def written_at(data, places, table):  # type: ignore[no-untyped-def]
-    """How the characters that begin at these bytes are written, by ``written_table``; ``OTHER`` where none begins."""
+def cases_at(data, places, table):  # type: ignore[no-untyped-def]
+    """The case (uint8) of the character at each byte of ``places``, by ``case_table``; ``OTHER`` if no character begins there."""
     out = np.zeros(len(places), np.uint8)
     for i in range(len(places)):
         if places[i] < len(data) and data[places[i]] & 0xC0 != 0x80:

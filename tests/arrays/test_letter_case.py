@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, strategies as st
 
-from kgqa.arrays.letters import CAPITAL, FIGURE, OTHER, SMALL, written_at, written_table
+from kgqa.arrays.letter_case import CAPITAL, FIGURE, OTHER, SMALL, case_table, cases_at
 
 
 def written(letter: str) -> int:
@@ -22,10 +22,10 @@ def written(letter: str) -> int:
 def test_every_character_is_told(text: str) -> None:
     data = np.frombuffer(text.encode(), np.uint8)
     places = np.cumsum([0, *(len(letter.encode()) for letter in text)])  # the last one is the end
-    found = written_at(data, places, written_table()).tolist()
+    found = cases_at(data, places, case_table()).tolist()
     assert found == [*(written(letter) for letter in text), OTHER]
     within = [place for place in range(len(data)) if place not in places]
-    assert written_at(data, np.array(within, np.int64), written_table()).tolist() == [OTHER] * len(within)
+    assert cases_at(data, np.array(within, np.int64), case_table()).tolist() == [OTHER] * len(within)
 
 
 def test_scripts() -> None:
@@ -33,4 +33,4 @@ def test_scripts() -> None:
     data = np.frombuffer(shown.encode(), np.uint8)
     places = np.cumsum([0, *(len(letter.encode()) for letter in shown[:-1])])
     wanted = [SMALL, CAPITAL, SMALL, CAPITAL, SMALL, SMALL, CAPITAL, SMALL, OTHER, FIGURE, FIGURE, OTHER]
-    assert written_at(data, places, written_table()).tolist() == wanted
+    assert cases_at(data, places, case_table()).tolist() == wanted

@@ -1,4 +1,4 @@
-"""What is installed here, in which version, and what each piece is needed for."""
+"""The installed components, their versions, and their purposes."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ PACKAGES = (
 )
 """Package, what it is needed for, and how its version must begin."""
 MEMORY, DISK = 2 << 30, 2 << 30
-"""What a domain of a million links needs; a seed domain needs a tenth."""
+"""The needs, in bytes, of a domain with a million links; a seed domain needs a tenth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """One thing that kgqa uses."""
+class Component:
+    """A program, package or resource that kgqa uses."""
 
     name: str
     found: str
@@ -47,73 +47,81 @@ class Piece:
     needed_for: str
 
 
-def pieces(workspace: Path) -> list[Piece]:
-    """Everything, in the order in which people care."""
+def components(workspace: Path) -> list[Component]:
+    """All components, the most important first."""
     return [_python(), *_packages(), _memory(), _disk(workspace), _wall(), _java(), _docker()]
 
 
-def _python() -> Piece:
+def _python() -> Component:
     first, last = (".".join(map(str, numbers)) for numbers in PYTHON)
     numbers = tuple(int(part) for part in platform.python_version_tuple()[:2])
-    return Piece(
+    return Component(
         name="Python", found=platform.python_version(), good=PYTHON[0] <= numbers <= PYTHON[1], needed_for=f"everything; {first} to {last}"
     )
 
 
-def _packages() -> Iterator[Piece]:
+def _packages() -> Iterator[Component]:
     for name, needed_for, begins in PACKAGES:
         try:
-            found = version(name)
+            installed = version(name)
         except PackageNotFoundError:
-            found = ""
-        good = bool(found) and f"{found}.".startswith(f"{begins}." if begins else "")
-        yield Piece(name=name, found=found, good=good, needed_for=needed_for + (f"; version {begins}" if begins else ""))
+            installed = ""
+        good = bool(installed) and f"{installed}.".startswith(f"{begins}." if begins else "")
+        yield Component(name=name, found=installed, good=good, needed_for=needed_for + (f"; version {begins}" if begins else ""))
 
 
-def _memory() -> Piece:
+def _memory() -> Component:
     free, engine = available_memory(), engine_memory()
     needed_for = f"a large domain; 2 GiB. The graph engine takes {size(engine)} of it at most ({VARIABLE})"
-    return Piece(name="free memory", found=f"{free / 2**30:.1f} GiB", good=free >= MEMORY, needed_for=needed_for)
+    return Component(name="free memory", found=f"{free / 2**30:.1f} GiB", good=free >= MEMORY, needed_for=needed_for)
 
 
-def _disk(workspace: Path) -> Piece:
+def _disk(workspace: Path) -> Component:
     folder = workspace.absolute()
     while not folder.is_dir():
         folder = folder.parent
     free = shutil.disk_usage(folder).free
-    return Piece(
+    return Component(
         name="free disk", found=f"{free / 2**30:.1f} GiB", good=free >= DISK, needed_for=f"tables, graph and datasets in {workspace}; 2 GiB"
     )
 
 
-def _wall() -> Piece:
+def _wall() -> Component:
     walls = sandbox.available()
     without = "" if walls else "; without one the check of the query is the only guard, so run no query of a stranger here"
-    return Piece(
+    return Component(
         name="query sandbox", found=" and ".join(walls), good=bool(walls),
         needed_for=f"queries of users in a process that cannot write files, load libraries or connect; Linux{without}",
     )  # fmt: skip
 
 
-def _java() -> Piece:
-    said = _said("java", "-version")
-    found = match[1] if (match := re.search(r'version "([^"]+)"', said)) else ""
-    return Piece(
-        name="Java", found=found, good=bool(found), needed_for="a Neo4j server of one's own: 17 for Neo4j 5, 21 for later ones; else none"
+def _java() -> Component:
+    output = _output_of("java", "-version")
+    java_version = match[1] if (match := re.search(r'version "([^"]+)"', output)) else ""
+    return Component(
+        name="Java",
+        found=java_version,
+        good=bool(java_version),
+        needed_for="a Neo4j server of one's own: 17 for Neo4j 5, 21 for later ones; else none",
     )
 
 
-def _docker() -> Piece:
-    found = match[1] if (match := re.search(r"version ([\d.]+)", _said("docker", "--version"))) else ""
-    return Piece(name="Docker", found=found, good=bool(found), needed_for="docker-compose.yml, a Neo4j server in a container; else none")
+def _docker() -> Component:
+    docker_version = match[1] if (match := re.search(r"version ([\d.]+)", _output_of("docker", "--version"))) else ""
+    return Component(
+        name="Docker",
+        found=docker_version,
+        good=bool(docker_version),
+        needed_for="docker-compose.yml, a Neo4j server in a container; else none",
+    )
 
 
-def _said(program: str, *arguments: str) -> str:
+def _output_of(program: str, *arguments: str) -> str:
     path = shutil.which(program)
     if path is None:
         return ""
     try:
-        done = subprocess.run([path, *arguments], capture_output=True, text=True, check=False, timeout=20)  # noqa: S603 - two fixed programs
+        process = subprocess.run([path, *arguments], capture_output=True, text=True, check=False, timeout=20)  # noqa: S603 - two fixed programs
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout + done.stderr
+    return process.stdout + process.stderr

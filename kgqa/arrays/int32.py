@@ -1,4 +1,4 @@
-"""Row numbers, offsets and counts are kept in 32 bits, half the memory of 64; what does not fit is said, not wrapped."""
+"""Row numbers, offsets and counts in 32 bits, which take half the memory of 64; a number that does not fit is an error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST = int(np.iinfo(np.int32).max)
 
 
 def check_fits(count: int, what: str, remedy: str) -> None:
-    """InputError where ``count`` is too large for 32 bits: ``what`` there are so many of, and the ``remedy``.
+    """Raise InputError for a ``count`` too large for 32 bits; the message names ``what`` is counted and the ``remedy``.
 
     >>> check_fits(3_000_000_000, "nodes on chains", "lower max_chains")
     Traceback (most recent call last):
@@ -23,6 +23,6 @@ def check_fits(count: int, what: str, remedy: str) -> None:
 
 
 def narrow(numbers: npt.NDArray[np.integer], what: str, remedy: str) -> npt.NDArray[np.int32]:
-    """The same numbers in 32 bits; InputError as :func:`check_fits` where the largest does not fit."""
+    """The same numbers as int32. Raises InputError as :func:`check_fits` does if the largest does not fit."""
     check_fits(int(numbers.max(initial=0)), what, remedy)
     return numbers.astype(np.int32)
