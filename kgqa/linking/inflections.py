@@ -15,10 +15,9 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import HASH_PRIME, HASH_START, mixed
-from kgqa.arrays.kernel import kernel
-from kgqa.arrays.letters import CAPITAL, FIGURE, SMALL, written_table
+from kgqa.arrays.kernel import grown, kernel
+from kgqa.arrays.letter_case import CAPITAL, FIGURE, SMALL, case_table
 from kgqa.arrays.texts import decode, text_buffers
 from kgqa.arrays.tokens import JOINER, MARK, SPACE, WORD, character_tables, class_at
 from kgqa.arrays.wilson import wilson_low
@@ -116,7 +115,7 @@ class _Stems:
         names; sorted. And how often each of ``words`` has no ending, as ``alone`` says."""
         alone = np.zeros(len(self.words), np.int64)
         codes = np.zeros(0, np.uint64) if wanted is None else _hashes(wanted)
-        tables = (character_tables()[0], written_table(), slots_of(_hashes(self.words)), slots_of(codes))
+        tables = (character_tables()[0], case_table(), slots_of(_hashes(self.words)), slots_of(codes))
         rows, endings = _extended(self.data, self.offsets, every, *tables, wanted is not None, alone)
         found = pl.DataFrame({"row": rows[:, 0], "code": endings, "start": rows[:, 1], "end": rows[:, 2]})
         found = found.group_by("row", "code").agg(pl.len().cast(pl.Int64).alias("count"), pl.col("start", "end").first())
