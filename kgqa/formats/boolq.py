@@ -17,7 +17,7 @@ from kgqa.errors import BrokenInput
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.identifiers import Identifier
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, Open, validated
+from kgqa.formats.json.validate import Open, unique, validated
 from kgqa.formats.json.write import write_lines
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.formats.strategyqa.format import ANSWERS
@@ -90,15 +90,11 @@ def _is_contrast_set(record: Mapping[str, Any]) -> bool:
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file. Memory: one record and all ids; a contrast set is read whole."""
-    ids = Ids()
     if _is_contrast_set(stream.head(path)):
-        found = _contrast_set(path)
+        records = _contrast_set(path)
     else:
-        found = ((str(number), where, record) for number, (where, record) in enumerate(stream.records(path, RECORD)))
-    for number, where, record in found:
-        instance = from_record(record, number)
-        ids.add(instance.id, where)
-        yield instance
+        records = ((str(number), where, record) for number, (where, record) in enumerate(stream.records(path, RECORD)))
+    yield from unique((where, from_record(record, number)) for number, where, record in records)
 
 
 def _contrast_set(path: Path) -> Iterator[tuple[str, str, Record]]:

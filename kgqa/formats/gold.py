@@ -15,7 +15,7 @@ from typing import Any
 
 from kgqa.errors import BrokenInput
 from kgqa.formats import qangaroo
-from kgqa.formats.identifiers import looks_like_number
+from kgqa.formats.identifiers import numbers_of
 from kgqa.records import Instance, Paragraph
 
 Notes = Mapping[str, Any]
@@ -50,7 +50,7 @@ def _support(instance: Instance, notes: Notes) -> Any:
     single = len(paragraphs) == 1 and not paragraphs[0].supporting_sentences
     if instance.candidates is not None or (not absent and (single or all(paragraph.supporting is None for paragraph in paragraphs))):
         return None
-    numbers = _numbers(instance)
+    numbers = numbers_of([paragraph.id for paragraph in paragraphs])
     facts = ((paragraph, sentence) for paragraph in paragraphs if paragraph.supporting for sentence in _sentences(paragraph))
     shown = frozenset((numbers[paragraph.id], paragraph.title or "", sentence) for paragraph, sentence in facts)
     unknown = tuple(numbers[paragraph.id] for paragraph in paragraphs if paragraph.supporting is None)
@@ -65,16 +65,10 @@ def _absent_facts(notes: Notes) -> frozenset[str]:
     return frozenset(_text(fact) for name, field in ABSENT.items() for fact in _as_list(_note(notes, name).get(field)))
 
 
-def _numbers(instance: Instance) -> dict[str, int]:
-    ids = [paragraph.id for paragraph in instance.paragraphs]
-    numbered = all(map(looks_like_number, ids))
-    return {name: int(name) if numbered else place for place, name in enumerate(ids)}
-
-
 def _decomposition(instance: Instance, _: Notes) -> Any:
     """The steps' questions and answers, and the numbers of their paragraphs."""
     steps = instance.decomposition or ()
-    numbers = _numbers(instance) if steps else {}
+    numbers = numbers_of([paragraph.id for paragraph in instance.paragraphs])
     return tuple((step.question, step.answer, numbers.get(step.paragraph_id or "", step.paragraph_id)) for step in steps) or None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BeforeValidator
@@ -30,6 +31,16 @@ def looks_like_number(text: str) -> bool:
 def number_or_text(text: str) -> int | str:
     """The number if ``text`` looks like one, as in official files, else the text."""
     return int(text) if looks_like_number(text) else text
+
+
+def numbers_of(ids: Sequence[str]) -> dict[str, int]:
+    """Id → number: the ids themselves if all look like numbers, else their positions.
+
+    >>> numbers_of(["7", "3"]), numbers_of(["7", "a"])
+    ({'7': 7, '3': 3}, {'7': 0, 'a': 1})
+    """
+    are_numbers = all(map(looks_like_number, ids))
+    return {name: int(name) if are_numbers else place for place, name in enumerate(ids)}
 
 
 def free_name(name: str, names: set[str]) -> str:

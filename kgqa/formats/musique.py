@@ -19,9 +19,9 @@ from kgqa.errors import DuplicateId, MissingInput
 from kgqa.formats.annotators import check_one_part
 from kgqa.formats.decomposition import dependencies
 from kgqa.formats.faults import Fault, note_faults
-from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text
+from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text, numbers_of
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, Open, validated
+from kgqa.formats.json.validate import Open, unique, validated
 from kgqa.formats.json.write import write_lines
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph, Step
@@ -107,11 +107,7 @@ def recognises(record: Mapping[str, Any]) -> bool:
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file. Memory: one record and all ids."""
-    ids = Ids()
-    for where, record in stream.records(path, RECORD):
-        instance = from_record(record, where)
-        ids.add(instance.id, where)
-        yield instance
+    return unique((where, from_record(record, where)) for where, record in stream.records(path, RECORD))
 
 
 def from_record(record: Record, where: str) -> Instance:
@@ -228,7 +224,7 @@ def to_record(instance: Instance) -> dict[str, Any]:
     A step loses a paragraph that is not shown, unless the official record lacked it too or the question has no paragraphs at all.
     """
     notes = validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
-    numbers = _numbers(instance.paragraphs)
+    numbers = numbers_of([paragraph.id for paragraph in instance.paragraphs])
     record: dict[str, Any] = {"id": instance.id if instance.answerable else instance.id.removesuffix(TWIN)}
     empty = notes.get("empty_fields", ())
     if instance.paragraphs or instance.decomposition is None or "paragraphs" in empty:
@@ -260,13 +256,6 @@ def _answer_fields(instance: Instance, notes: MusiqueNotes) -> dict[str, Any]:
     if has_aliases_only:
         return {**empty, "answer_aliases": aliases}
     return {"answer": answers[0], "answer_aliases": list(answers[1:])} if answers else empty
-
-
-def _numbers(paragraphs: Sequence[Paragraph]) -> dict[str, int]:
-    ids = [paragraph.id for paragraph in paragraphs]
-    if all(map(looks_like_number, ids)):
-        return {name: int(name) for name in ids}
-    return {name: place for place, name in enumerate(ids)}
 
 
 def _passage(paragraph: Paragraph, idx: int, notes: Mapping[str, Any]) -> dict[str, Any]:

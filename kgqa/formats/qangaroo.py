@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, Open
+from kgqa.formats.json.validate import Open, unique
 from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import everything, note, noted
 from kgqa.records import Candidate, Instance, Paragraph
@@ -157,7 +157,4 @@ def write(instances: Iterable[Instance], path: Path) -> None:
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one official file. Memory: one record and all ids. Raises InputError with file, record and field."""
-    ids = Ids()
-    for where, record in stream.records(path, RECORD):
-        ids.add(record["id"], where)
-        yield from_record(record)
+    return unique((where, from_record(record)) for where, record in stream.records(path, RECORD))

@@ -12,7 +12,7 @@ from kgqa.formats.json import stream
 from kgqa.formats.json.validate import validated
 from kgqa.formats.registry import FILE_FORMATS, FOLDER_FORMATS, FORMATS, FileFormat, FlatRows, FolderFormat, find_format
 from kgqa.formats.split_names import in_order, split_in
-from kgqa.formats.text_files import JSON_SUFFIXES, is_file_of_texts, may_hold_texts
+from kgqa.formats.text_files import JSON_SUFFIXES, is_file_of_texts, may_be_ignored, may_hold_texts
 
 _MASKED = ".masked."
 """Part of the names of a masked twin's files, which are a separate set."""
@@ -55,7 +55,7 @@ def _data_files(folder: Path) -> list[Path]:
     """The files of a folder that hold questions, without masked twins unless all are."""
     files = sorted(file for file in folder.iterdir() if file.is_file())
     compressed = (file for file in files if _COMPRESSED.fullmatch("".join(file.suffixes[-2:])) and split_in(file.name))
-    unreadable = next((file for file in compressed if not file.with_suffix("").exists()), None)
+    unreadable = next((file for file in compressed if not file.with_suffix("").exists() and not may_be_ignored(file)), None)
     if unreadable is not None:
         raise BrokenInput(f"{unreadable}: of packed files only gzip's are read; unpack it, or move it away.")
     files = [file for file in files if file.name.endswith(JSON_SUFFIXES) and _holds_questions(file)]

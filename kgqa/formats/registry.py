@@ -74,6 +74,8 @@ class SeparateTexts(FileFormat, Protocol):
 
     TEXTS_WORD: str
     """Part of the names of files of texts."""
+    TEXTS_ARE_OPTIONAL: bool
+    """Whether a folder is read without texts that are there but packed."""
 
     def texts_beside(self, path: Path) -> Path | None:
         """The file of texts that by its official name belongs to the questions in ``path``, None if it does not exist."""

@@ -30,6 +30,11 @@ def may_hold_texts(file: Path) -> bool:
     return any(module.TEXTS_WORD in file.name for module in _modules())
 
 
+def may_be_ignored(file: Path) -> bool:
+    """Whether a packed file may be ignored, since by its name it holds optional texts."""
+    return any(module.TEXTS_WORD in file.name for module in _modules() if module.TEXTS_ARE_OPTIONAL)
+
+
 def is_file_of_texts(file: Path) -> bool:
     """Whether a file in a folder of questions holds texts of any format instead of questions."""
     return any(module.is_file_of_texts(file) for module in _modules())

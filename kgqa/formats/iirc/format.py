@@ -44,11 +44,23 @@ from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import note, unknown_fields
 from kgqa.records import Instance, Mention, Paragraph
 
-__all__ = ["PURPOSE", "SUFFIX", "TEXTS_WORD", "fits", "is_file_of_texts", "read", "recognises", "texts_beside", "write"]
+__all__ = [
+    "PURPOSE",
+    "SUFFIX",
+    "TEXTS_ARE_OPTIONAL",
+    "TEXTS_WORD",
+    "fits",
+    "is_file_of_texts",
+    "read",
+    "recognises",
+    "texts_beside",
+    "write",
+]
 
 PURPOSE = "IIRC's JSON: a paragraph with links, and questions that need the linked articles, in a file beside"
 SUFFIX = ".json"
 TEXTS_WORD = context_articles.WORD
+TEXTS_ARE_OPTIONAL = False
 
 
 def recognises(record: Mapping[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import TypeVar
 
@@ -11,6 +12,7 @@ from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput, DuplicateId, MissingInput
 from kgqa.formats.json.types import mend
+from kgqa.records import Instance
 
 Record = TypeVar("Record")
 EXPECTED = {
@@ -62,6 +64,14 @@ class Ids:
         if name in self._places:
             raise RepeatedId(f"{where}: id {name} was already used in {self._places[name].rpartition(', ')[2]}; drop one of them.")
         self._places[name] = where
+
+
+def unique(instances: Iterable[tuple[str, Instance]]) -> Iterator[Instance]:
+    """The Instances of pairs of place and Instance. Raises RepeatedId for an id that was used before. Memory: all ids."""
+    ids = Ids()
+    for where, instance in instances:
+        ids.add(instance.id, where)
+        yield instance
 
 
 def validated(value: object, kind: TypeAdapter[Record], where: str) -> Record:

@@ -20,7 +20,7 @@ from kgqa.errors import InputError, MissingInput
 from kgqa.formats.faults import note_faults, without_faults
 from kgqa.formats.instance_json import KEY, UNKNOWN_FIELDS, from_row, further_fields, provenance_of
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import unique, validated
 from kgqa.formats.json.write import write_list
 from kgqa.formats.label_studio.answers import ANSWER, AnnotatedAnswer, annotator_count, answers_of, label_faults, majority_answer
 from kgqa.formats.label_studio.tasks import NOTES, PARAGRAPHS, RECORD, SPAN, Data, Option, Task, TaskNotes, TaskParagraph, write_config
@@ -49,11 +49,7 @@ def why_not(record: Mapping[str, Any]) -> str:
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file of tasks. Memory: one task and all ids."""
-    ids = Ids()
-    for where, task in stream.records(path, RECORD):
-        instance = from_record(task, where)
-        ids.add(instance.id, where)
-        yield instance
+    return unique((where, from_record(task, where)) for where, task in stream.records(path, RECORD))
 
 
 def from_record(task: Task, where: str) -> Instance:

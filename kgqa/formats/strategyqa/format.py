@@ -21,7 +21,7 @@ from kgqa.errors import BrokenInput
 from kgqa.formats.decomposition import dependencies, wrong_references
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, Open, validated
+from kgqa.formats.json.validate import Open, unique, validated
 from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import note, noted
 from kgqa.formats.strategyqa import evidence_texts
@@ -31,8 +31,20 @@ from kgqa.records import Instance, Step
 PURPOSE = "StrategyQA's JSON: boolean questions, decompositions, and evidence paragraphs in a file beside"
 SUFFIX = ".json"
 NAME = "strategyqa"
-__all__ = ["PURPOSE", "SUFFIX", "TEXTS_WORD", "fits", "is_file_of_texts", "read", "recognises", "texts_beside", "write"]
+__all__ = [
+    "PURPOSE",
+    "SUFFIX",
+    "TEXTS_ARE_OPTIONAL",
+    "TEXTS_WORD",
+    "fits",
+    "is_file_of_texts",
+    "read",
+    "recognises",
+    "texts_beside",
+    "write",
+]
 TEXTS_WORD = evidence_texts.WORD
+TEXTS_ARE_OPTIONAL = True
 TEXTS = "strategyqa_paragraphs"
 """The name of a second note: id → further fields of each paragraph that had a text."""
 ANSWERS = {True: "yes", False: "no"}
@@ -94,10 +106,7 @@ def read(path: Path, texts: Path | None = None) -> Iterator[Instance]:
         names.update(evidence_ids(record.get("evidence")))
     # A file without any of these texts belongs to other questions, so a missing text is no fault.
     passages = (evidence_texts.read(texts, names) if texts else None) or None
-    ids = Ids()
-    for where, record in stream.records(path, RECORD):
-        ids.add(record["qid"], where)
-        yield from_record(record, passages)
+    yield from unique((where, from_record(record, passages)) for where, record in stream.records(path, RECORD))
 
 
 def evidence_ids(evidence: Evidence | None) -> list[str]:
