@@ -160,6 +160,8 @@ def write_whole(path: Path, text: str) -> None:
     """
     with storage_errors(path):
         place = real_path(path)
+        if place.exists() and not place.is_file() and not place.is_dir():
+            raise StorageError(f"{place}: a pipe or device stands where a file must go; remove it or choose another path.")
         if place.exists():
             place.open("ab").close()  # a file that may not be written is not replaced either
         partial = place.with_name(f".{place.name}{TEMPORARY}")

@@ -135,8 +135,10 @@ def _curve(connection: Connection, number: int, database: RunDatabase) -> tuple[
 
 def _run(row: Mapping[Any, Any], database: RunDatabase) -> RecordedRun:
     for name, kinds in _KINDS.items():
-        if not isinstance(row[name], kinds) or (name in _TIMES and not 0 <= (row[name] or 0) < _LATEST) or (
-            name == "status" and row[name] not in STATUSES
+        if (
+            not isinstance(row[name], kinds)
+            or (name in _TIMES and not 0 <= (row[name] or 0) < _LATEST)
+            or (name == "status" and row[name] not in STATUSES)
         ):
             raise BrokenInput(f"{database.name}: what it holds as {name} of run {row['name']} is none; choose another, or train again.")
     folder = Path(row["folder"])

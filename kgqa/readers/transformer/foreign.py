@@ -27,6 +27,10 @@ REFUSED = {
 ADAPTER = "adapter_config.json"
 MOST_BYTES = 1 << 24
 """Of a config or an index."""
+TEXTS = (".json", ".txt", ".model", ".jinja")
+"""Endings of files, other than weights, that are read whole."""
+MOST_TEXT = 1 << 27
+"""Bytes of one of them: the largest tokenizers have some 35 million."""
 MOST = {"layers": 1_000, "heads": 1_000, "positions": 1 << 20, "pieces": 1 << 22, "labels": 1 << 16, "size": 1 << 16}
 KINDS = (
     ("layers", re.compile(r"layer(s)?$|blocks?$|^depth$|experts$|groups$")),
@@ -45,6 +49,9 @@ def check_folder(folder: Path) -> None:
     """Raise BrokenInput, which names the file, where loading the folder could run code, read other files, or take any memory."""
     if (folder / ADAPTER).is_file():
         raise BrokenInput(f"{folder / ADAPTER}: adapters of another model are not read; merge them, and save the whole as safetensors.")
+    for path in sorted(folder.iterdir()):
+        if path.suffix in TEXTS and path.is_file() and path.stat().st_size > MOST_TEXT:
+            raise BrokenInput(f"{path}: it has more than {MOST_TEXT:,} bytes, which no tokenizer or description has; take a whole encoder.")
     if (folder / INDEX).is_file():
         _check_index(folder / INDEX)
     if (folder / CONFIG).is_file():
