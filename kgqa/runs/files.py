@@ -163,6 +163,8 @@ def write_whole(path: Path, text: str) -> None:
     """
     with storage_errors(path):
         place = real_path(path)
+        if place.exists() and not place.is_file() and not place.is_dir():
+            raise StorageError(f"{place}: a pipe or device stands where a file must go; remove it or choose another path.")
         if place.exists():
             place.open("ab").close()  # fails for a read-only file, which must not be replaced
         partial = place.with_name(f".{place.name}{TEMPORARY}")

@@ -1,4 +1,4 @@
-"""Small files of a user, which are read whole: a size bounds them, so that none fills the memory, and none that never ends is waited for."""
+"""Small files of a user, which are read whole: none fills the memory, and none is waited for."""
 
 from __future__ import annotations
 

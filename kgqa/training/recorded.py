@@ -119,7 +119,7 @@ def _curve(connection: Connection, number: int, database: RunDatabase) -> tuple[
 
     from kgqa.training.run_tables import POINT
 
-    kinds = _POINT_KINDS | dict.fromkeys(MEASURES, (*NUMBER, type(None)))
+    kinds = {**_POINT_KINDS, **dict.fromkeys(MEASURES, (*NUMBER, type(None)))}
     rows = connection.execute(select(POINT).where(POINT.c.run == number).order_by(POINT.c.number)).mappings().all()
     for row in rows:
         for name, kind in kinds.items():

@@ -57,7 +57,9 @@ def read(path: Path) -> RunLog:
 
 
 def _has(line: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]]) -> bool:
-    return all(type(value := line.get(name)) in kind and (isinstance(value, str) or abs(value) <= LARGEST) for name, kind in kinds.items())
+    found = {name: line.get(name) for name in kinds}
+    numbers = (value for value in found.values() if isinstance(value, int | float))
+    return all(type(found[name]) in kind for name, kind in kinds.items()) and all(-LARGEST <= value <= LARGEST for value in numbers)
 
 
 def _measured(line: Mapping[str, Any]) -> dict[str, tuple[type, ...]]:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.errors import BrokenInput, SettingsError
+from kgqa.errors import BrokenInput, SettingsError, StorageError
 from kgqa.reviews.table import read_table
+from kgqa.runs.files import write_whole
 from kgqa.settings.small_files import MOST_BYTES, read_small, read_toml
 from kgqa.store.queries import read_queries
 from tests.conftest import Cli
@@ -78,6 +79,13 @@ def test_a_readers_file_that_breaks_the_parser_is_a_sentence(content: bytes, tmp
     cli("train", tmp_path / "reader.toml", tmp_path, "--out", tmp_path / "run").sentence("reader.toml: ", "fix the file")
     assert cli("audit", tmp_path, "--readers", "minimal", "--reader-settings", tmp_path / "reader.toml").status == 2
     assert not (tmp_path / "run").exists()
+
+
+def test_nothing_is_written_into_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "manifest.json")
+    with pytest.raises(StorageError, match="a pipe or device stands where a file must go"):
+        write_whole(tmp_path / "manifest.json", "text")
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
 
 
 def test_too_little_memory_is_a_sentence(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,19 +178,19 @@ def _disguised(rng: random.Random, payload: str) -> str:
     """The statement with its first word written in some other way."""
     word, space, rest = payload.partition(" ")
     at = rng.randrange(len(word))
-    change = rng.choice(
+    first = rng.choice(
         [
-            lambda: word,
-            word.lower,
-            lambda: f"`{word}`",
-            lambda: word[:at] + LOOKALIKES.get(word[at], word[at].lower()) + word[at + 1 :],
-            lambda: f"{word[:at]}/**/{word[at:]}",
-            lambda: f"{word[:at]}{rng.choice(BLANKS)}{word[at:]}",
-            lambda: f"n.{word}",
-            lambda: f"{{{word}:",
+            word,
+            word.lower(),
+            f"`{word}`",
+            word[:at] + LOOKALIKES.get(word[at], word[at].lower()) + word[at + 1 :],
+            f"{word[:at]}/**/{word[at:]}",
+            f"{word[:at]}{rng.choice(BLANKS)}{word[at:]}",
+            f"n.{word}",
+            f"{{{word}:",
         ]
     )
-    return change() + space + rest
+    return first + space + rest
 
 
 UNGUARDED = """

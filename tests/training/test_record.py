@@ -330,8 +330,9 @@ def test_what_cannot_hold_a_record_is_refused_in_a_sentence(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "change",
     [
-        "settings = '{'", "settings = '[1]'", "hashes = '3'", "started = 'x'", "started = 1e300", "score = 'x'", "steps = 'x'", "seed = 'x'",
-        "sessions = x'ff'", "score_step = 'x'", "name = x'ff00'", "reader = x'ff00'", "status = 'odd'", "sentence = x'00'", "device = x'00'",
+        "settings = '{'", "settings = '[1]'", "hashes = '3'", "started = 'x'", "started = 1e300", "score = 'x'", "steps = 'x'",
+        "seed = 'x'", "sessions = x'ff'", "score_step = 'x'", "name = x'ff00'", "reader = x'ff00'", "status = 'odd'", "sentence = x'00'",
+        "device = x'00'",
     ],
 )  # fmt: skip
 def test_a_record_edited_by_hand_is_a_sentence(change: str, tmp_path: Path) -> None:

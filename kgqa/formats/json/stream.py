@@ -37,6 +37,7 @@ OTHER_KINDS = {
 }
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 SPACE = " \t\r\n"
+_SPACES = re.compile(f"[{SPACE}]*")
 
 
 def records(path: Path, kind: TypeAdapter[Record]) -> Iterator[tuple[str, Record]]:
@@ -219,8 +220,7 @@ class _Buffer:
     def peek(self) -> str:
         """The next character after white space; empty at the end of the file."""
         while True:
-            while self._at < len(self._text) and self._text[self._at] in SPACE:
-                self._at += 1
+            self._at = _SPACES.match(self._text, self._at).end()  # type: ignore[union-attr]  # it fits everywhere
             if self._at < len(self._text):
                 return self._text[self._at]
             if not self._grow():

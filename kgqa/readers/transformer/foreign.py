@@ -26,7 +26,11 @@ REFUSALS = {
 """Entries of a config that are refused → their meaning."""
 ADAPTER = "adapter_config.json"
 MOST_BYTES = 1 << 24
-"""Maximum size of a config or an index."""
+"""Maximum size of a config or an index, in bytes."""
+TEXTS = (".json", ".txt", ".model", ".jinja")
+"""Suffixes of files, other than weights, that are read whole."""
+MOST_TEXT = 1 << 27
+"""Maximum size of such a file, in bytes; the largest tokenizers have some 35 million."""
 MOST = {"layers": 1_000, "heads": 1_000, "positions": 1 << 20, "pieces": 1 << 22, "labels": 1 << 16, "size": 1 << 16}
 KINDS = (
     ("layers", re.compile(r"layer(s)?$|blocks?$|^depth$|experts$|groups$")),
@@ -45,6 +49,9 @@ def check_folder(folder: Path) -> None:
     """Raise BrokenInput, with the file's name, if loading the folder could run code, read other files, or exhaust memory."""
     if (folder / ADAPTER).is_file():
         raise BrokenInput(f"{folder / ADAPTER}: adapters of another model are not read; merge them, and save the whole as safetensors.")
+    for path in sorted(folder.iterdir()):
+        if path.suffix in TEXTS and path.is_file() and path.stat().st_size > MOST_TEXT:
+            raise BrokenInput(f"{path}: it has more than {MOST_TEXT:,} bytes, which no tokenizer or description has; take a whole encoder.")
     if (folder / INDEX).is_file():
         _check_index(folder / INDEX)
     if (folder / CONFIG).is_file():

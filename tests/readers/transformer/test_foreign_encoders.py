@@ -126,6 +126,14 @@ def test_a_description_without_end_is_not_read(folder: Path, name: str) -> None:
         loaded(folder)
 
 
+@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt"])
+def test_a_tokenizer_without_end_is_not_read(folder: Path, name: str) -> None:
+    with (folder / name).open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(BrokenInput, match=rf"{name}: it has more than 134,217,728 bytes"):
+        loaded(folder)
+
+
 def test_an_adapter_names_no_other_model(folder: Path) -> None:
     (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "somebody/model", "peft_type": "LORA"}', "utf-8")
     with pytest.raises(BrokenInput, match=r"adapter_config\.json: adapters of another model are not read"):
