@@ -82,10 +82,13 @@ def test_a_readers_file_that_breaks_the_parser_is_a_sentence(content: bytes, tmp
 
 
 def test_nothing_is_written_into_a_pipe(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "manifest.json")
-    with pytest.raises(StorageError, match="a pipe or device stands where a file must go"):
-        write_whole(tmp_path / "manifest.json", "text")
-    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(StorageError, match="a pipe or device stands where a file must go"):
+            write_whole(tmp_path / name, "text")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe"]
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_too_little_memory_is_a_sentence(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

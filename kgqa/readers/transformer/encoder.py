@@ -17,7 +17,8 @@ from kgqa.readers.transformer.foreign import check_folder, check_size, numbers
 PACKAGE = "package:"
 ENCODER = "encoder"
 """Subfolder of a reader with its encoder's configuration. The weights are among the reader's, under names with this prefix."""
-LONGEST = 4096
+LONGEST, LEAST = 4096, 8
+"""Maximum and minimum number of tokens that an encoder reads at once."""
 PATIENCE = 10.0
 """Timeout of the hub in seconds."""
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
@@ -150,7 +151,7 @@ def _checked_encoder(network: Any, tokenizer: Any, name: str) -> Encoder:
     ends = ((tokenizer.cls_token_id, tokenizer.bos_token_id), (tokenizer.sep_token_id, tokenizer.eos_token_id))
     if any(ids == (None, None) for ids in ends):
         raise BrokenInput(f"{name}: its tokenizer has no token that begins a text or none that ends it; put the encoder's own there.")
-    if not isinstance(tokenizer.model_max_length, int | float):
+    if not isinstance(tokenizer.model_max_length, int | float) or not tokenizer.model_max_length >= LEAST:
         raise BrokenInput(f"{name}: its tokenizer_config.json says no number of tokens (model_max_length); put the encoder's own there.")
     check_pieces(tokenizer, rows, name)
     return Encoder(network=network, tokenizer=tokenizer)

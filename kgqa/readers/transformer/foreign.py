@@ -49,14 +49,14 @@ def check_folder(folder: Path) -> None:
     """Raise BrokenInput, with the file's name, if loading the folder could run code, read other files, or exhaust memory."""
     if (folder / ADAPTER).is_file():
         raise BrokenInput(f"{folder / ADAPTER}: adapters of another model are not read; merge them, and save the whole as safetensors.")
-    for path in sorted(folder.iterdir()):
-        if path.suffix in TEXTS and path.is_file() and path.stat().st_size > MOST_TEXT:
-            raise BrokenInput(f"{path}: it has more than {MOST_TEXT:,} bytes, which no tokenizer or description has; take a whole encoder.")
     if (folder / INDEX).is_file():
         _check_index(folder / INDEX)
     if (folder / CONFIG).is_file():
         for name, value in _fields(_json(folder / CONFIG)):
             _check_field(folder / CONFIG, name, value)
+    for path in sorted(folder.iterdir()):
+        if path.suffix in TEXTS and path.is_file() and path.stat().st_size > MOST_TEXT:
+            raise BrokenInput(f"{path}: it has more than {MOST_TEXT:,} bytes, which no tokenizer or description has; take a whole encoder.")
 
 
 def check_size(network: Any, weights: int, path: Path) -> None:

@@ -149,6 +149,11 @@ def unmeasured(path: Path) -> None:
     path.write_text(json.dumps({**config, "model_max_length": "../x"}), "utf-8")
 
 
+def negative(path: Path) -> None:
+    config = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**config, "model_max_length": -1}), "utf-8")
+
+
 def enormous(path: Path) -> None:
     config = json.loads(path.read_text("utf-8"))
     path.write_text(json.dumps({**config, "num_hidden_layers": 900, "hidden_size": 60_000, "num_attention_heads": 60}), "utf-8")
@@ -158,6 +163,7 @@ RUNS: dict[str, tuple[str, str, Callable[[Path], None], str]] = {
     "answers": ("question-only", "answers.json", nested, "this is no list of answers"),
     "reader": ("question-only", "reader.json", nested, "this is no JSON"),
     "tokenizer": ("ee", "encoder/tokenizer_config.json", unmeasured, "says no number of tokens"),
+    "length": ("ee", "encoder/tokenizer_config.json", negative, "says no number of tokens"),
     "shape": ("ee", "encoder/config.json", enormous, "and its weights hold"),
     "words": ("bidaf", "vocabulary.json", nested, "this is not a reader's vocabulary"),
 }
