@@ -14,18 +14,18 @@ Span = tuple[int, int, int]
 """Number of the name, first and last token (inclusive)."""
 
 
-def name_spans(folds: npt.NDArray[np.int64], names: Sequence[npt.NDArray[np.int64]]) -> list[Span]:
-    """All occurrences of each name in a text, both as folds of their tokens; an empty name has none. Sorted."""
+def name_spans(hashes: npt.NDArray[np.int64], names: Sequence[npt.NDArray[np.int64]]) -> list[Span]:
+    """All occurrences of each name in a text, both as lower-case hashes of their tokens; an empty name has none. Sorted."""
     spans: list[Span] = []
     by_first: dict[int, list[int]] = {}
     for number, name in enumerate(names):
         if len(name):
             by_first.setdefault(int(name[0]), []).append(number)
-    places = np.flatnonzero(np.isin(folds, np.fromiter(by_first, np.int64, len(by_first))))
-    for position, first in zip(places.tolist(), folds[places].tolist(), strict=True):
+    places = np.flatnonzero(np.isin(hashes, np.fromiter(by_first, np.int64, len(by_first))))
+    for position, first in zip(places.tolist(), hashes[places].tolist(), strict=True):
         for number in by_first[first]:
             last = position + len(names[number])
-            if len(names[number]) == 1 or np.array_equal(folds[position:last], names[number]):
+            if len(names[number]) == 1 or np.array_equal(hashes[position:last], names[number]):
                 spans.append((number, position, last - 1))
     return sorted(spans)
 
@@ -37,7 +37,7 @@ def linked_spans(document: Superdocument, instance: Instance) -> Iterator[Span]:
         linked_mentions = [mention for mention in instance.paragraphs[number].mentions or () if mention.entity in by_id]
         if not linked_mentions:
             continue
-        tokens = np.flatnonzero(document.place == number)
+        tokens = np.flatnonzero(document.paragraphs == number)
         firsts = np.searchsorted(document.ends[tokens], [linked_mention.start for linked_mention in linked_mentions], side="right").tolist()
         lasts = (np.searchsorted(document.starts[tokens], [linked_mention.end for linked_mention in linked_mentions]) - 1).tolist()
         for mention, first, last in zip(linked_mentions, firsts, lasts, strict=True):
@@ -67,12 +67,12 @@ def outermost_spans(spans: Iterable[Span]) -> list[Span]:
 
 def mentions(document: Superdocument, instance: Instance, names: Sequence[npt.NDArray[np.int64]], *, marked: bool) -> list[Span]:
     """All mentions of candidates: by name, and if ``marked`` as the set marks them; sorted by candidate and position."""
-    places = [span for span in name_spans(document.folds, names) if span_is_text(document, span)]
+    places = [span for span in name_spans(document.lowercase_hashes, names) if span_is_text(document, span)]
     return outermost_spans([*places, *linked_spans(document, instance)] if marked else places)
 
 
 def span_is_text(document: Superdocument, span: Span) -> bool:
     """Whether all tokens of a span belong to the text of one paragraph."""
     _, first, last = span
-    paragraphs = document.place[first : last + 1]
-    return bool(paragraphs[0] >= 0 and (paragraphs == paragraphs[0]).all() and (document.folds[first : last + 1] != MARK).all())
+    paragraphs = document.paragraphs[first : last + 1]
+    return bool(paragraphs[0] >= 0 and (paragraphs == paragraphs[0]).all() and (document.lowercase_hashes[first : last + 1] != MARK).all())

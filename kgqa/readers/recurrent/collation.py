@@ -23,7 +23,7 @@ def collate(examples: pa.Table, vocabulary: Vocabulary) -> Mapping[str, torch.Te
 
     - ``words`` (U), ``letters`` (U × LETTERS): numbers in the vocabulary; row 0 is padding.
     - ``context`` (B × T), ``question`` (B × Q): row numbers of ``words``; ``lengths``, ``question_lengths`` (B).
-    - ``place``, ``shared`` (B × T): as encoded (``encoding.LISTS``); ``shared`` is float32.
+    - ``token_paragraph``, ``shared`` (B × T): as encoded (``encoding.LISTS``); ``shared`` is float32.
     - ``candidates``, ``gold``, ``sufficiency`` (B): as encoded.
     - ``mention_*``, ``span_*``, ``paragraph_*``, ``sentence_*``: those of all rows, concatenated; ``*_row`` is the row of each.
     """
@@ -35,7 +35,7 @@ def collate(examples: pa.Table, vocabulary: Vocabulary) -> Mapping[str, torch.Te
         "letters": letters,
         "context": _pad(*context, filler=0),
         "question": _pad(*question, filler=0),
-        "place": _pad(*columns["place"], filler=ABSENT),
+        "token_paragraph": _pad(*columns["token_paragraph"], filler=ABSENT),
         "shared": _pad(*columns["shared"], filler=0).astype(np.float32),
         "lengths": context[1],
         "question_lengths": question[1],

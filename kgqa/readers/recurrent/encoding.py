@@ -25,16 +25,16 @@ MOST_SPANS = 32
 """Maximum occurrences of an answer in training; the first ones of the text."""
 _NUMBERS = pa.list_(pa.int32())
 LISTS = (
-    "context", "question", "place", "shared",
+    "context", "question", "token_paragraph", "shared",
     "mention_candidate", "mention_start", "mention_end",
     "span_start", "span_end",
     "paragraph_at", "paragraph_label", "sentence_at", "sentence_label",
 )  # fmt: skip
 """Columns with a number per token, mention, or mark.
 
-``context`` and ``question``: words; unknown words have numbers beyond the vocabulary, in the order of the column ``unknown``. ``place``:
-as ``Superdocument.place``. ``shared``: 1 for words that also occur in the question. ``span_*``: occurrences of the answer. The last token
-of mentions and answers is inclusive. ``*_label``: 1 supporting, 0 not, UNLABELLED if the set does not say.
+``context`` and ``question``: words; unknown words have numbers beyond the vocabulary, in the order of the column ``unknown``.
+``token_paragraph``: as ``Superdocument.paragraphs``. ``shared``: 1 for words that also occur in the question. ``span_*``: occurrences of
+the answer. The last token of mentions and answers is inclusive. ``*_label``: 1 supporting, 0 not, UNLABELLED if the set does not say.
 """
 SCHEMA = pa.schema(
     [(ID, pa.string()), (TOKENS, pa.int32()), (FAULT, pa.string()), ("unknown", pa.list_(pa.string()))]
@@ -78,8 +78,8 @@ class Encoder:
             "unknown": unknown,
             "context": _with_unknown_numbers(document.words, document.unknown, numbers),
             "question": _with_unknown_numbers(question.words, question.unknown, numbers) if len(question.words) else [SEPARATOR],
-            "place": document.place,
-            "shared": np.isin(document.folds, question.folds).astype(np.int32),
+            "token_paragraph": document.paragraphs,
+            "shared": np.isin(document.lowercase_hashes, question.lowercase_hashes).astype(np.int32),
             "mention_candidate": [number for number, _, _ in mentions_],
             "mention_start": [first for _, first, _ in mentions_],
             "mention_end": [last for _, _, last in mentions_],
@@ -94,7 +94,7 @@ class Encoder:
     def _mentions(self, instance: Instance, document: Superdocument) -> list[Span]:
         if not instance.candidates:
             return []
-        names = [self.assembler.piece(candidate.text).folds for candidate in instance.candidates]
+        names = [self.assembler.piece(candidate.text).lowercase_hashes for candidate in instance.candidates]
         return mentions(document, instance, names, marked=self.settings.linked)
 
     def _spans(self, instance: Instance, document: Superdocument, mentions_: list[Span], gold: int) -> list[tuple[int, int]]:
@@ -134,7 +134,7 @@ def _with_unknown_numbers(words: npt.NDArray[np.int32], unknown: Sequence[str], 
 def _answer_spans(instance: Instance, document: Superdocument) -> list[tuple[int, int]]:
     """First and last tokens of the answer's occurrences."""
     spans: list[tuple[int, int]] = []
-    tokens = {number: np.flatnonzero(document.place == number) for number in document.order}
+    tokens = {number: np.flatnonzero(document.paragraphs == number) for number in document.order}
     for number, start, end in answer_spans(instance):
         tokens_of_paragraph = tokens.get(number)
         if tokens_of_paragraph is None or not len(tokens_of_paragraph):

@@ -78,7 +78,7 @@ def best_spans(spans: Spans, batch: Batch, *, beam: int, longest: int) -> tuple[
 
     A span lies in one paragraph and has at most ``longest`` tokens; the marks for yes and no are spans too.
     """
-    paragraph, (count, length) = batch["place"], spans.starts.shape
+    paragraph, (count, length) = batch["token_paragraph"], spans.starts.shape
     scores, starts = spans.starts.log_softmax(dim=1).topk(min(beam, length), dim=1)
     rows = torch.arange(count, device=starts.device).repeat_interleave(starts.shape[1])
     first = starts.flatten()
@@ -95,6 +95,6 @@ def best_spans(spans: Spans, batch: Batch, *, beam: int, longest: int) -> tuple[
 
 def answer_tokens(batch: Batch) -> torch.Tensor:
     """Tokens at which an answer can begin or end: in paragraphs, and the marks for yes and no in questions without candidates (B × T)."""
-    positions = torch.arange(batch["place"].shape[1], device=batch["place"].device)
+    positions = torch.arange(batch["token_paragraph"].shape[1], device=batch["token_paragraph"].device)
     is_option = (positions >= 1) & (positions <= 2) & (batch["candidates"] == 0)[:, None]
-    return (batch["place"] != ABSENT) | is_option
+    return (batch["token_paragraph"] != ABSENT) | is_option

@@ -18,7 +18,7 @@ from kgqa.records import Instance, Paragraph
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 MARK = 0
-"""The fold of tokens that occur in no text."""
+"""The hash of tokens that occur in no text."""
 ABSENT = -1
 """Stands for no paragraph, or no number in the vocabulary."""
 KEPT_TEXTS = 16_384
@@ -31,7 +31,7 @@ class Piece:
 
     words: Int32
     """Numbers in the vocabulary; ABSENT for unknown words."""
-    folds: Int64
+    lowercase_hashes: Int64
     """Equal for words that are equal in lower case; valid within this process."""
     starts: Int32
     ends: Int32
@@ -45,9 +45,9 @@ class Superdocument:
 
     words: Int32
     """Numbers in the vocabulary; ABSENT for unknown words, which are in ``unknown``."""
-    folds: Int64
+    lowercase_hashes: Int64
     unknown: list[str]
-    place: Int32
+    paragraphs: Int32
     """The number of each token's paragraph in the Instance; ABSENT for marks and titles, which belong to no answer."""
     starts: Int32
     """Characters of the paragraph; so are ``ends``, which are exclusive; 0 outside paragraphs' texts."""
@@ -76,10 +76,10 @@ class Assembler:
         """The tokens of these ``forms``."""
         number = self._vocabulary.numbers.get
         words = np.array([number(form, ABSENT) for form in forms], np.int32)
-        folds = np.array([hash(form.lower()) for form in forms], np.int64)
+        hashes = np.array([hash(form.lower()) for form in forms], np.int64)
         unknown = tuple(forms[place] for place in np.flatnonzero(words == ABSENT).tolist())
         nowhere = np.zeros(len(forms), np.int32)
-        return Piece(words, folds, nowhere if starts is None else starts, nowhere if ends is None else ends, unknown)
+        return Piece(words, hashes, nowhere if starts is None else starts, nowhere if ends is None else ends, unknown)
 
     def order(self, instance: Instance) -> list[int]:
         """Shuffled numbers of the paragraphs."""
@@ -122,7 +122,9 @@ def _part(piece: Piece, first: int, last: int, known: int) -> Piece:
     """A slice of a piece, whose unknown words come after ``known`` earlier ones."""
     words = piece.words[first:last]
     count = int((words == ABSENT).sum())
-    return Piece(words, piece.folds[first:last], piece.starts[first:last], piece.ends[first:last], piece.unknown[known : known + count])
+    return Piece(
+        words, piece.lowercase_hashes[first:last], piece.starts[first:last], piece.ends[first:last], piece.unknown[known : known + count]
+    )
 
 
 class _Builder:
@@ -167,9 +169,9 @@ class _Builder:
         pieces = [piece for piece, _ in self._pieces]
         return Superdocument(
             words=np.concatenate([piece.words for piece in pieces]),
-            folds=np.concatenate([piece.folds for piece in pieces]),
+            lowercase_hashes=np.concatenate([piece.lowercase_hashes for piece in pieces]),
             unknown=[form for piece in pieces for form in piece.unknown],
-            place=np.repeat(np.array([place for _, place in self._pieces], np.int32), [len(piece.words) for piece in pieces]),
+            paragraphs=np.repeat(np.array([place for _, place in self._pieces], np.int32), [len(piece.words) for piece in pieces]),
             starts=np.concatenate([piece.starts for piece in pieces]),
             ends=np.concatenate([piece.ends for piece in pieces]),
             order=self._order,

@@ -38,7 +38,7 @@ from kgqa.runs.files import key_of
 from kgqa.settings.recurrent import RecurrentSettings, RnnSettings
 from kgqa.training.reader import Prediction
 
-VERSION = 2
+VERSION = 3
 """Version of the encoding and the networks."""
 NETWORKS: Mapping[str, Callable[..., nn.Module]] = MappingProxyType({"bidaf": Bidaf, "fastqa": Fastqa, "rnn": Rnn})
 
@@ -171,7 +171,7 @@ class RecurrentTask:
         if reading.start == ABSENT:
             return ""
         document = self._assembler.assemble(instance)
-        place = int(document.place[reading.start])
+        place = int(document.paragraphs[reading.start])
         if place == ABSENT:
             return OPTIONS[reading.start - 1]
         return instance.paragraphs[place].text[int(document.starts[reading.start]) : int(document.ends[reading.end])]

@@ -16,12 +16,12 @@ class ReadingBatch:
     tensors are int64.
     """
 
-    asked: torch.Tensor
+    question_tokens: torch.Tensor
     """(B): tokens of the question at the beginning of each of its windows, with special tokens."""
     choices: torch.Tensor
     """(B): number of candidates."""
-    right: torch.Tensor
-    """(B): the owner that is right, among the question's own; -1 if unknown."""
+    gold: torch.Tensor
+    """(B): the gold owner, among the question's own; -1 if unknown."""
     sufficiency: torch.Tensor
     """(B): DiRe's label, -1, 0 or 1."""
     owners: torch.Tensor
@@ -37,8 +37,8 @@ class ReadingBatch:
 
     ids: torch.Tensor
     """(N): numbers in the tokenizer's vocabulary."""
-    place: torch.Tensor
-    """(N): the paragraph whose text the token belongs to, as in ``Windows.place``."""
+    paragraph: torch.Tensor
+    """(N): the paragraph whose text the token belongs to, as in ``Windows.paragraphs``."""
     begin: torch.Tensor
     """(N): first character of the token in its paragraph; ``end`` is exclusive."""
     end: torch.Tensor
@@ -70,4 +70,4 @@ class ReadingBatch:
     @property
     def count(self) -> int:
         """The number of questions, B."""
-        return len(self.right)
+        return len(self.gold)

@@ -20,11 +20,11 @@ from kgqa.training.task import FAULT, ID, TOKENS
 UNKNOWN = -100
 """A label that the set lacks."""
 RAGGED = (
-    "lengths", "ids", "place", "begin", "end", "mark", "mark_paragraph", "mark_label",
+    "lengths", "ids", "paragraph", "begin", "end", "mark", "mark_paragraph", "mark_label",
     "sentence", "sentence_paragraph", "sentence_number", "sentence_label", "span_first", "span_last", "span_owner",
 )  # fmt: skip
 """Columns of int32 lists: windows, tokens, paragraphs in windows, sentences in windows, spans that may be answers."""
-PLAIN = ("asked", "choices", "right", "sufficiency")
+PLAIN = ("question_tokens", "choices", "gold", "sufficiency")
 """Columns of int32: tokens of the question, candidates, the right one (0 without candidates, -1 unknown), DiRe's label."""
 NOT_STATED = "no paragraph states the answer"
 CUT = "no window holds all of the answer"
@@ -108,13 +108,13 @@ def _row(instance: Instance, windows: Windows, tokens: dict[str, Tokens], cutter
         ID: instance.id,
         TOKENS: sum(windows.lengths),
         FAULT: targets.fault({span[2] for span in spans}, {name[0] for name in owner_spans}, mark_labels, gold, instance),
-        "asked": windows.asked,
+        "question_tokens": windows.question_tokens,
         "choices": len(instance.candidates or ()),
-        "right": gold,
+        "gold": gold,
         "sufficiency": sufficiency_of(instance),
         "lengths": windows.lengths,
         "ids": np.concatenate(windows.ids),
-        "place": np.concatenate(windows.place),
+        "paragraph": np.concatenate(windows.paragraphs),
         "begin": np.concatenate(windows.begins),
         "end": np.concatenate(windows.ends),
         "mark": [piece.mark for piece in windows.slices],

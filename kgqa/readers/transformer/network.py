@@ -68,7 +68,7 @@ class SpanNetwork(nn.Module):
     def _encode(
         self, batch: ReadingBatch, rows: torch.Tensor, indices: torch.Tensor, steps: torch.Tensor, is_token: torch.Tensor
     ) -> torch.Tensor:
-        is_question = steps < batch.asked[batch.window_example[rows]][:, None]
+        is_question = steps < batch.question_tokens[batch.window_example[rows]][:, None]
         inputs: dict[str, Any] = {"input_ids": torch.where(is_token, batch.ids[indices], 0), "attention_mask": is_token.long()}
         if self._has_types:
             inputs["token_type_ids"] = (~is_question & is_token).long()

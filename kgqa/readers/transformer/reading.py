@@ -33,7 +33,7 @@ from kgqa.settings.reader import EncoderSettings
 from kgqa.training.reader import Prediction
 from kgqa.training.task import Batch
 
-VERSION = 3
+VERSION = 4
 """Version of the encoding."""
 
 
@@ -55,7 +55,7 @@ class Supervision:
 class Reading:
     """The network's output for one question."""
 
-    place: int
+    paragraph: int
     """Number of the paragraph; the number of paragraphs and above for an option; -1 for no answer."""
     start: int
     """Characters of the paragraph; so is ``end``, which is exclusive."""
@@ -129,16 +129,16 @@ class ReadingTask:
         owner = batch.owner_base[batch.span_example] + batch.span_owner
         by_owner = segment_logsumexp(spans, owner, int(batch.owners.sum()))
         log_total = segment_logsumexp(spans, batch.span_example, batch.count)
-        log_gold = by_owner[batch.owner_base + batch.right.clamp_min(0)]
+        log_gold = by_owner[batch.owner_base + batch.gold.clamp_min(0)]
         log_likelihood = torch.where(batch.choices > 0, log_gold - log_total, log_gold)
-        # An example without an answer has no place that is right, and learns only that.
-        is_known = (batch.right >= 0) & (log_gold > LEAST / 2)
+        # An example without an answer has no right span, and trains the other heads only.
+        is_known = (batch.gold >= 0) & (log_gold > LEAST / 2)
         return torch.where(is_known, -log_likelihood, torch.zeros_like(log_likelihood))
 
     def _ends(self, batch: ReadingBatch, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probabilities (N) that an answer begins, and that it ends, at a token; normalised over all windows of an example."""
         logits = self._net.span(hidden).float()
-        is_outside = batch.place < 0
+        is_outside = batch.paragraph < 0
         log_probabilities = []
         for column in (0, 1):
             values = logits[:, column].masked_fill(is_outside, LEAST)
@@ -160,18 +160,20 @@ class ReadingTask:
         if not self._targets.answer:
             return [_selection(probabilities) for probabilities in support]
         starts, ends = self._ends(batch, hidden)
-        best, last = best_ends(starts, ends, batch.place, self._settings.answer_tokens)
+        best, last = best_ends(starts, ends, batch.paragraph, self._settings.answer_tokens)
         at = segment_best(best, batch.token_example, count).clamp_max(len(best) - 1)
-        spans = zip(batch.place[at].tolist(), batch.begin[at].tolist(), batch.end[last[at]].tolist(), best[at].exp().tolist(), strict=True)
+        spans = zip(
+            batch.paragraph[at].tolist(), batch.begin[at].tolist(), batch.end[last[at]].tolist(), best[at].exp().tolist(), strict=True
+        )
         candidates = self._best_candidates(batch, starts, ends)
         labels = self._labels(batch, hidden, count)
         sentences = self._supporting_sentences(batch, hidden, count)
         return [
             Reading(
-                place=place, start=start, end=end, probability=probability if candidate < 0 else share,
+                paragraph=paragraph, start=start, end=end, probability=probability if candidate < 0 else share,
                 candidate=candidate, sufficiency=label, support=tuple(probabilities), sentences=tuple(facts),
             )
-            for (place, start, end, probability), (candidate, share), label, probabilities, facts in zip(
+            for (paragraph, start, end, probability), (candidate, share), label, probabilities, facts in zip(
                 spans, candidates, labels, support, sentences, strict=True
             )
         ]  # fmt: skip
@@ -240,9 +242,9 @@ class ReadingTask:
         )
 
     def _text(self, instance: Instance, reading: Reading) -> str:
-        if reading.place < 0:
+        if reading.paragraph < 0:
             return ""
-        text = OPTION_TEXT if reading.place >= len(instance.paragraphs) else instance.paragraphs[reading.place].text
+        text = OPTION_TEXT if reading.paragraph >= len(instance.paragraphs) else instance.paragraphs[reading.paragraph].text
         return text[reading.start : reading.end]
 
     def score(self, instance: Instance, prediction: Prediction) -> float:
@@ -269,7 +271,7 @@ def _label_losses(logits: torch.Tensor, labels: torch.Tensor, example: torch.Ten
 
 
 def _selection(support: Sequence[float]) -> Reading:
-    return Reading(place=-1, start=0, end=0, probability=0.0, candidate=-1, sufficiency=1, support=tuple(support), sentences=())
+    return Reading(paragraph=-1, start=0, end=0, probability=0.0, candidate=-1, sufficiency=1, support=tuple(support), sentences=())
 
 
 def supervision_of(instances: Any) -> Supervision:

@@ -25,7 +25,7 @@ SHORTEST = 32
 OPTION_TEXT = " ".join(OPTIONS)
 Ints = npt.NDArray[np.int32]
 NOWHERE = -1
-"""``Windows.place`` of a token at which no answer begins or ends."""
+"""``Windows.paragraphs`` of a token at which no answer begins or ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +62,11 @@ class Slice:
 class Windows:
     """A question's windows, concatenated."""
 
-    asked: int
+    question_tokens: int
     """Tokens of the question with its special tokens, at the beginning of every window."""
     lengths: list[int] = field(default_factory=list)
     ids: list[Ints] = field(default_factory=list)
-    place: list[Ints] = field(default_factory=list)
+    paragraphs: list[Ints] = field(default_factory=list)
     """Number of the paragraph whose text a token belongs to; the number of paragraphs for yes, one more for no; else :data:`NOWHERE`."""
     begins: list[Ints] = field(default_factory=list)
     ends: list[Ints] = field(default_factory=list)
@@ -107,7 +107,7 @@ class Cutter:
         """The windows of a question; ``tokens_of_text`` has its question, its paragraphs' texts, and their title prefixes."""
         question = tokens_of_text[instance.question].ids[: self._question_limit]
         head = np.array([*self._begin, *question.tolist(), *self._end], np.int32)
-        result = Windows(asked=len(head))
+        result = Windows(question_tokens=len(head))
         is_open = False
         for number, paragraph in enumerate(instance.paragraphs):
             title = tokens_of_text[title_prefix(paragraph.title)].ids[: self._question_limit] if paragraph.title else np.zeros(0, np.int32)
@@ -131,22 +131,22 @@ class Cutter:
             self._begin_window(result, head, len(instance.paragraphs))
         return result
 
-    def _begin_window(self, windows: Windows, head: Ints, options_place: int) -> None:
+    def _begin_window(self, windows: Windows, head: Ints, options_paragraph: int) -> None:
         windows.lengths.append(0)
         _append(windows, head)
         if self.options is not None:
             windows.options.append(sum(windows.lengths))
             # Each option is a place of its own, so that no answer reaches from one into the next.
             is_second = self.options.begins >= OPTION_TEXT.index(OPTIONS[1])
-            _append(windows, self.options.ids, place=(options_place + is_second).astype(np.int32), tokens=self.options)
+            _append(windows, self.options.ids, paragraph=(options_paragraph + is_second).astype(np.int32), tokens=self.options)
             _append(windows, np.array(self._end, np.int32))
 
-    def _put(self, windows: Windows, number: int, title: Ints, text: Tokens, first: int, count: int, options_place: int) -> None:
+    def _put(self, windows: Windows, number: int, title: Ints, text: Tokens, first: int, count: int, options_paragraph: int) -> None:
         mark = sum(windows.lengths) - 1
         _append(windows, title)
         part = Tokens(ids=text.ids[first : first + count], begins=text.begins[first : first + count], ends=text.ends[first : first + count])
         windows.slices.append(Slice(paragraph=number, first=first, count=count, at=sum(windows.lengths), mark=mark))
-        _append(windows, part.ids, place=np.full(count, number, np.int32), tokens=part)
+        _append(windows, part.ids, paragraph=np.full(count, number, np.int32), tokens=part)
         _append(windows, np.array(self._end, np.int32))
 
 
@@ -160,10 +160,10 @@ def _tokens(ids: list[int], offsets: list[tuple[int, int]]) -> Tokens:
     return Tokens(ids=np.array(ids, np.int32), begins=ends[:, 0].copy(), ends=ends[:, 1].copy())
 
 
-def _append(windows: Windows, ids: Ints, *, place: Ints | None = None, tokens: Tokens | None = None) -> None:
+def _append(windows: Windows, ids: Ints, *, paragraph: Ints | None = None, tokens: Tokens | None = None) -> None:
     """Append tokens to the last window."""
     windows.lengths[-1] += len(ids)
     windows.ids.append(ids)
-    windows.place.append(np.full(len(ids), NOWHERE, np.int32) if place is None else place)
+    windows.paragraphs.append(np.full(len(ids), NOWHERE, np.int32) if paragraph is None else paragraph)
     windows.begins.append(np.zeros(len(ids), np.int32) if tokens is None else tokens.begins)
     windows.ends.append(np.zeros(len(ids), np.int32) if tokens is None else tokens.ends)

@@ -50,7 +50,7 @@ def test_masked_and_marked_candidates_are_mentioned() -> None:
     instance = replace(born(0), paragraphs=shown, candidates=candidates)
     assembler = Assembler(count_vocabulary([instance], most=100), seed=0, max_length=100)
     document = assembler.assemble(instance)
-    names = [assembler.piece(candidate.text).folds for candidate in candidates]
+    names = [assembler.piece(candidate.text).lowercase_hashes for candidate in candidates]
     first = 2  # after the marks for the text and its paragraph
     assert mentions(document, instance, names, marked=True) == [(0, first + 3, first + 3), (1, first + 7, first + 8)]
     assert mentions(document, instance, names, marked=False) == [(0, first + 3, first + 3)]
@@ -64,7 +64,7 @@ def test_a_superdocument_is_its_paragraphs_in_a_drawn_order(seed: int, limit: in
     assert [int(document.words[mark]) for mark in document.marks] == [SEPARATOR] * len(document.order)
     for number in document.order:
         text = instance.paragraphs[number].text
-        tokens = np.flatnonzero(document.place == number)
+        tokens = np.flatnonzero(document.paragraphs == number)
         said = [text[first:last] for first, last in zip(document.starts[tokens], document.ends[tokens], strict=True)]
         assert said == split(text).forms[: len(said)]
-    assert document.place[0] == ABSENT
+    assert document.paragraphs[0] == ABSENT

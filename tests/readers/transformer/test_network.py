@@ -48,7 +48,7 @@ def test_grouped_windows_have_the_states_that_each_has_alone(tiny_encoder: str) 
         for length in batch.lengths.tolist():
             ids = batch.ids[at : at + length][None]
             example = int(batch.token_example[at])
-            types = (torch.arange(length)[None] >= batch.asked[example]).long()
+            types = (torch.arange(length)[None] >= batch.question_tokens[example]).long()
             alone = task.network.encoder(input_ids=ids, attention_mask=torch.ones_like(ids), token_type_ids=types).last_hidden_state[0]
             torch.testing.assert_close(together[at : at + length], alone, atol=2e-6, rtol=1e-5)
             at += length
