@@ -247,14 +247,14 @@ def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSetti
     return pl.concat([table, plurals, derived]).with_columns(adjective=pl.col("name").is_in(single.unique().implode()))
 
 
-def _with_inflections(
-    table: pl.DataFrame, documents: pa.Table | None, settings: LinkingSettings
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def _with_inflections(table: pl.DataFrame, documents: pa.Table | None, settings: LinkingSettings) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Add the inflected forms of names that the texts have; and the endings. English names have none but what an apostrophe parts."""
     if documents is None or not settings.inflections or settings.language == "en":
         return table, ()
     found = inflections(table["name"], documents["text"])
-    forms = table.drop("cut").join(found.forms, on="name", how="inner", maintain_order="left").with_columns(name="form").select(table.columns)
+    forms = (
+        table.drop("cut").join(found.forms, on="name", how="inner", maintain_order="left").with_columns(name="form").select(table.columns)
+    )
     return pl.concat([table, forms]), found.endings
 
 

@@ -138,9 +138,7 @@ def _numbers(values: pa.ChunkedArray, ids: pa.ChunkedArray) -> npt.NDArray[np.in
     return rows
 
 
-def _beside_names(
-    pairs: Pairs, stop: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _beside_names(pairs: Pairs, stop: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """The three parts of the contexts; a capitalised word after a place that begins another place is a name, if it is no common noun;
     ``stop``: where words of places end."""
     before, after, letter = parts(pairs.context)

@@ -28,7 +28,12 @@ def invented(count: int, seed: int = 0) -> list[str]:
 
 
 def german(name: str) -> list[str]:
-    return [f"{name} liegt am Fluss.", f"Viele fahren im Sommer nach {name}.", f"Die Stadt {name} ist alt.", f"Das Rathaus {name}s ist alt."]
+    return [
+        f"{name} liegt am Fluss.",
+        f"Viele fahren im Sommer nach {name}.",
+        f"Die Stadt {name} ist alt.",
+        f"Das Rathaus {name}s ist alt.",
+    ]
 
 
 def turkish(name: str) -> list[str]:
@@ -36,14 +41,24 @@ def turkish(name: str) -> list[str]:
     last = next(letter for letter in reversed(name.lower()) if letter in "aeıioöuü")
     back = last in "aıou"
     where, of = ("da", "nın" if name[-1] in "aeiouöü" else "ın") if back else ("de", "nin" if name[-1] in "aeiouöü" else "in")
-    return [f"{name} büyük bir şehirdir.", f"Eski {name} çok güzeldir.", f"Yazın {name}{where} kalırlar.", f"Eski kale {name}{of} ortasındadır."]
+    return [
+        f"{name} büyük bir şehirdir.",
+        f"Eski {name} çok güzeldir.",
+        f"Yazın {name}{where} kalırlar.",
+        f"Eski kale {name}{of} ortasındadır.",
+    ]
 
 
 def finnish(name: str) -> list[str]:
     last = next((letter for letter in reversed(name.lower()) if letter in "aouäöy"), "ä")
     where = "ssa" if last in "aou" else "ssä"
     joint = "" if name[-1] in "aeiouöü" else "i"
-    return [f"{name} on suuri kaupunki.", f"Vanha {name} on kaunis.", f"Kesällä {name}{joint}{where} sataa.", f"Linna on {name}{joint}n keskellä."]
+    return [
+        f"{name} on suuri kaupunki.",
+        f"Vanha {name} on kaunis.",
+        f"Kesällä {name}{joint}{where} sataa.",
+        f"Linna on {name}{joint}n keskellä.",
+    ]
 
 
 def hungarian(name: str) -> list[str]:
@@ -139,7 +154,9 @@ def test_names_of_several_words_and_possible_answers_have_endings_too() -> None:
     found = link(table, text, *TEXTS, candidates="c")
     assert surfaces(found, text) == [("c", f"Alt {GERMAN[0]}"), (GERMAN[1], GERMAN[1])]
     rows = frame(found.occurrences).filter(pl.col("document") == "d0")
-    assert [(entity, text[start:end]) for entity, start, end in rows.select("entity", "start", "end").iter_rows()] == [("c", f"Alt {GERMAN[0]}")]
+    assert [(entity, text[start:end]) for entity, start, end in rows.select("entity", "start", "end").iter_rows()] == [
+        ("c", f"Alt {GERMAN[0]}")
+    ]
 
 
 def test_letters_of_several_bytes_are_cut_as_characters() -> None:

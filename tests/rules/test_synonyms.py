@@ -17,7 +17,13 @@ def same(facts: Facts, labels: list[str]) -> bool:
     head, relation, tail = (np.array(column, np.int32) for column in zip(*facts, strict=True))
     none = np.zeros(0, np.int32)
     graph = role_graph(
-        head, relation, tail, symmetric=np.zeros(2, np.bool_), texts=(none, none), grades=none, entities=int(max(head.max(), tail.max())) + 1
+        head,
+        relation,
+        tail,
+        symmetric=np.zeros(2, np.bool_),
+        texts=(none, none),
+        grades=none,
+        entities=int(max(head.max(), tail.max())) + 1,
     )
     roles = synonyms_of(graph, mine_implied(graph, head, relation, tail), labels).tolist()
     assert roles[:4] in ([0, 1, 2, 3], [0, 1, 0, 1], [2, 3, 2, 3])

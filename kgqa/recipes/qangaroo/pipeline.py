@@ -84,12 +84,12 @@ STAGES = (
     ),
     Stage(
         name="read_texts",
-        version=3,
+        version=4,
         doing="Reading texts",
         depends_on=lambda run: _settings(run).model_dump(mode="json", include={"queries", "paths", "pairs", "endpoint_kind"}),
         run=read_texts,
     ),
-    Stage(name="traverse", version=6, doing="Traversing", depends_on=_traversed, run=traverse),
+    Stage(name="traverse", version=7, doing="Traversing", depends_on=_traversed, run=traverse),
     Stage(name="filter_samples", version=6, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
 )
 """In order; what they leave is turned into a dataset by :mod:`kgqa.recipes.qangaroo.dataset`."""
