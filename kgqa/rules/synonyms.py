@@ -19,7 +19,7 @@ def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[st
     """For each role the one that stands for it and its synonym.
 
     Two relations say the same if their labels end alike ("spouse s / spouse" and "spouse") and each implies the other with a confidence of
-    ``SAME`` where subject and object have both, or if so many of all facts of each are facts of the other ("nationality" and "citizenship").
+    ``SAME`` where subject and object have both, or if so many facts of each are facts of the other ("nationality" and "citizenship").
     By the first measure without the labels, "director" and "written by" would be one, as most directors of the graph wrote their films too;
     "county" and "capital of" by it alone as well, and not by the second, as few towns are a capital.
     """

@@ -66,8 +66,8 @@ class PathFinder:
         self, tables: Mapping[str, pa.Table], statements: Statements, facts: RoleGraph, forwards: npt.NDArray[np.float64],
         synonyms: IntArray, settings: QangarooSettings, *, seed: int,
     ) -> None:  # fmt: skip
-        """``forwards`` is the functionality of each role, ``synonyms`` the role that stands for it (:func:`~kgqa.rules.synonyms.synonyms_of`); ``tables`` are
-        ``entities, relations, documents, occurrences, links``."""
+        """``forwards`` is the functionality of each role, ``synonyms`` the role that stands for it
+        (:func:`~kgqa.rules.synonyms.synonyms_of`); ``tables`` are ``entities, relations, documents, occurrences, links``."""
         self._tables, self._statements, self._facts, self._forwards = tables, statements, facts, forwards
         self._settings, self._paths, self._seed = settings, settings.paths, seed
         self._synonyms = synonyms
