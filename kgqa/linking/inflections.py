@@ -146,7 +146,7 @@ def _unlike_words(seen: pl.DataFrame, texts: pa.ChunkedArray) -> pl.DataFrame:
 
 
 def _rates(seen: pl.DataFrame, words: pl.Series, alone: Counts) -> pl.DataFrame:
-    """``ending, rate``: the endings that are inflections, and how often names have them whose last letters are like those that do; sorted."""
+    """``ending, rate``: the endings that are inflections, and how often names have them that end with the same letters; sorted."""
     letter = words.str.slice(-1).rank("dense").to_numpy().astype(np.int64)
     rows_of = seen.join(pl.DataFrame({"stem": words, "row": np.arange(len(words))}), on="stem").filter(pl.col("alone") > 0)
     rates = {}
@@ -181,7 +181,7 @@ def _byte_hashes(data, offsets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _extended(data, offsets, every, classes, written, stems, wanted, only, alone):  # type: ignore[no-untyped-def]
+def _extended(data, offsets, every, classes, written, stems, wanted, only, alone):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over the bytes
     """Words of every n-th text, but for those with a small first letter, that begin with one of ``stems``: its row and the bytes of the
     ending, which has small letters alone; and the hashes of the endings, of ``wanted`` ones if ``only`` these. ``alone`` counts stems
     without an ending. O(bytes)."""

@@ -34,6 +34,7 @@ Candidates = Callable[[Run, dict[str, pa.Table]], pa.Array]
 """A function of the run and the source tables: for each row of ``entities`` whether it can be an answer."""
 READING = "read_sources"
 """Name of the stage that reads the domain's files."""
+LEARNED = "names are also found with the endings that the texts put on many of them"
 NO_LANGUAGE = "the texts are not English, so no plurals and adjectives of names are known, nor which words are everyday ones"
 
 
@@ -75,6 +76,9 @@ def link(run: Run, *, candidates: Candidates) -> StageOutput:
         rows.append(FunnelRow(stage="link", what=what, reason=reason, removed=count, left=None, setting="linking"))
     for reason, count in frame(linked.unused).group_by("reason").len().sort("reason").iter_rows():
         rows.append(FunnelRow(stage="link", what="documents", reason=UNUSED_REASONS[reason], removed=count, left=None, setting="documents"))
+    if linked.endings:
+        learned = f"{LEARNED}: {', '.join(f'-{ending}' for ending in linked.endings)}"
+        rows.append(FunnelRow(stage="link", what="names", reason=learned, removed=None, left=None, setting="linking.inflections"))
     if not settings.linking.language:
         rows.append(FunnelRow(stage="link", what="names", reason=NO_LANGUAGE, removed=None, left=None, setting="linking.language"))
     rows.append(FunnelRow(stage="link", what="mentions", reason="linked", removed=None, left=linked.mentions.num_rows))

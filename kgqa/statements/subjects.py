@@ -1,7 +1,7 @@
 """Whether a subject is of a kind that has a relation, by how the article about it begins: a vegetable has no place of birth.
 
-Naive Bayes over the words of openings (:mod:`kgqa.arrays.tokens`), which are learned from the subjects that have facts. It needs neither types
-nor a list of words.
+Naive Bayes over the words of openings (:mod:`kgqa.arrays.tokens`), which are learned from the subjects that have facts. It needs
+neither types nor a list of words.
 """
 
 from __future__ import annotations

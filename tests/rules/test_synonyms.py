@@ -27,7 +27,7 @@ def same(facts: Facts, labels: list[str]) -> bool:
     )
     roles = synonyms_of(graph, mine_implied(graph, head, relation, tail), labels).tolist()
     assert roles[:4] in ([0, 1, 2, 3], [0, 1, 0, 1], [2, 3, 2, 3])
-    return roles[:4] != [0, 1, 2, 3]
+    return bool(roles[:4] != [0, 1, 2, 3])
 
 
 def facts_of(both: int, first: int, second: int, apart: int = 0) -> Facts:

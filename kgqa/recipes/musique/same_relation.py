@@ -29,8 +29,8 @@ def synonymous_templates(facts: pl.DataFrame, relations: pa.Table, templates: Ma
 
 
 def asked_once(questions: pl.DataFrame, stands_for: Mapping[str, str]) -> pl.DataFrame:
-    """Of ``questions`` (``kind, answer, templates, entities``) that ask the same but for synonymous templates one each: of the template that
-    stands for the others, or the first."""
+    """Of ``questions`` (``kind, answer, templates, entities``) that ask the same but for synonymous templates one each: of the
+    template that stands for the others, or the first."""
     if not stands_for:
         return questions
     said = pl.col("templates").list.eval(pl.element().replace(dict(stands_for)))

@@ -31,7 +31,7 @@ def shares_stem(labels: pa.ChunkedArray, names: IntArray, texts: pa.ChunkedArray
     length = pl.max_horizontal("least", (pl.col("word").str.len_chars() * SHARE).ceil().cast(pl.Int64))
     begin = pl.col("word").str.slice(0, pl.col("least"))
     named = named.select(name="row", stem=pl.col("word").str.slice(0, length), begin=begin).unique()
-    longest = max(named["stem"].str.len_chars().max() or 0, STEM)
+    longest = max([STEM, *named["stem"].str.len_chars()])
     shown = np.unique(documents[documents >= 0])
     read = _begun(_words(pl.Series(texts.take(pa.array(shown)).combine_chunks()), pl.Series(shown)), longest)
     read = read.select(document="row", word="word", begin=begin)
